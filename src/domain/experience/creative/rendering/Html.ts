@@ -4,6 +4,13 @@
  */
 import type { Theme } from "../../Experience.ts"
 import type { EmailNode } from "../EmailNode.ts"
+import {
+  type Attributes,
+  attributesOf as attributes,
+  elementOf as element,
+  escapeHtml as escape,
+  linesOf as lines
+} from "./Escaping.ts"
 import { fill, type Values } from "./Placeholders.ts"
 import { dateTimeText, dynamicText, imageAddress, linkAddress, mailAddress } from "./Words.ts"
 
@@ -20,7 +27,6 @@ interface Styled extends Rendering {
   readonly colour: ReturnType<typeof coloursOf>
 }
 
-type Attributes = { readonly [name: string]: string | number | undefined }
 type NodeOf<Type extends EmailNode["type"]> = Extract<EmailNode, { readonly type: Type }>
 
 /** Renders the whole document. */
@@ -171,23 +177,3 @@ const style = (properties: { readonly [property: string]: string }): string =>
   Object.entries(properties)
     .map(([property, value]) => `${property}:${value}`)
     .join(";")
-
-const element = (tag: string, shown: Attributes, content: string): string =>
-  `<${tag}${attributes(shown)}>${content}</${tag}>`
-
-const attributes = (shown: Attributes): string =>
-  Object.entries(shown)
-    .map(([name, value]) => (value === undefined ? "" : ` ${name}="${escape(`${value}`)}"`))
-    .join("")
-
-const lines = (text: string): string => escape(text).replaceAll(/\r?\n/g, "<br>")
-
-const entities: { readonly [character: string]: string } = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-
-const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!)

@@ -37,8 +37,8 @@ const formatterOf = (timeZone: string, format: InstantFormat): Intl.DateTimeForm
  * time in that zone. Text that is not an instant is returned unchanged. An unknown zone is treated as UTC.
  */
 export const instantText = (iso: string, timeZone: string, format: InstantFormat): string => {
-  const zone = Option.getOrElse(DateTime.zoneMakeNamed(timeZone), () => DateTime.zoneMakeNamedUnsafe("UTC"))
-  const at = instantOf(iso, zone)
+  const zone = zoneOf(timeZone)
+  const at = instantIn(iso, zone)
   return at === undefined ? iso : formatterOf(zone.id, format).format(at).replaceAll("\u202f", " ")
 }
 
@@ -57,7 +57,13 @@ export const dateTimeText = (
   return text
 }
 
-const instantOf = (iso: string, timeZone: DateTime.TimeZone): Millis | undefined => {
+const zoneOf = (timeZone: string): DateTime.TimeZone.Named =>
+  Option.getOrElse(DateTime.zoneMakeNamed(timeZone), () => DateTime.zoneMakeNamedUnsafe("UTC"))
+
+/** Returns the instant of ISO 8601 text. Text without an offset is local time in the zone. Undefined if it is none. */
+export const instantOf = (iso: string, timeZone: string): Millis | undefined => instantIn(iso.trim(), zoneOf(timeZone))
+
+const instantIn = (iso: string, timeZone: DateTime.TimeZone): Millis | undefined => {
   const match = instantPattern.exec(iso)
   if (match === null) return undefined
   const isLocal = match[1] === undefined

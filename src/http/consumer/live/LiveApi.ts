@@ -1,0 +1,126 @@
+/** The public facts of an experience as they are now: the declaration. They need no credential. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { StaffReason } from "../../../domain/mechanism/Author.ts"
+import { Price } from "../../../domain/values/Amount.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { Anyone } from "../../credentials/Anyone.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { lineEndpoint } from "./LineApi.ts"
+
+const count = (description: string) => Schema.NullOr(Schema.Int.annotate({ description }))
+const instant = Schema.NullOr(SentTimestamp)
+
+const unitsLeft = Schema.NullOr(Schema.Int).annotate({ description: "Null without a limit." })
+
+const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K, identifier: string, own: F) =>
+  Schema.Struct({
+    id: Id,
+    kind: Schema.Literal(kind),
+    sequenceId: Id,
+    name: Schema.String,
+    lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+    openAt: instant,
+    closeAt: instant.annotate({ description: "As it is now: late bids move an auction's closing." }),
+    entries: count("Consumers that have entered, or booked, and did not leave."),
+    ...own
+  }).annotate({ identifier })
+
+const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })
+
+/** The facts of one mechanism. */
+export const LiveMechanism = Schema.Union([
+  ofKind("queue", "LiveQueue", {
+    waiting: count("Consumers that wait now."),
+    admitRate: count("Consumers a minute; 0: by hand only."),
+    paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while nobody is admitted by rate." }),
+    pausedAt: instant,
+    pauseReason: Schema.NullOr(StaffReason),
+    unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
+  }),
+  ofKind("draw", "LiveDraw", {
+    winnerCount: count("Entries that will be drawn."),
+    drawAt: instant,
+    drawnAt: instant
+  }),
+  ofKind("auction", "LiveAuction", {
+    currentPrice: Schema.NullOr(Price),
+    highestBid: Schema.NullOr(Bid),
+    minimumBid: Schema.NullOr(Price).annotate({
+      description: "english: the least that a new bidder may bid. Null of a dutch auction, and after the end."
+    }),
+    unitsLeft,
+    auctionEnded: Schema.NullOr(Schema.Boolean)
+  }),
+  ofKind("appointment", "LiveAppointment", {}),
+  ofKind("timed_release", "LiveTimedRelease", { unitsLeft }),
+  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members that were not notified yet.") })
+]).annotate({ identifier: "LiveMechanism" })
+
+/** The facts without the instant at which they were read. */
+export const LiveFacts = Schema.Struct({
+  experienceId: Id,
+  name: Schema.String,
+  mechanisms: Schema.Array(LiveMechanism)
+})
+
+const Live = Schema.Struct({
+  now: SentTimestamp.annotate({ description: "The server's instant." }),
+  ...LiveFacts.fields
+}).annotate({ identifier: "LiveExperience" })
+
+const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
+
+const streamed =
+  "Server-Sent Events. `live`: what `…/live` answers: first as it is, then whenever a fact changes, once a second at most. " +
+  "`id` names the facts: a caller that sends the present one as `Last-Event-ID` does not get them again. `end`: no further " +
+  "event will come. `CLOSED`: the experience is archived. A stream that ends without it may be opened again, after the pause " +
+  "in `retry`. Every 15 seconds there is a comment."
+
+const params = { experienceId: Id }
+
+export class LiveGroup extends HttpApiGroup.make("live")
+  .add(
+    HttpApiEndpoint.get("live", "/experiences/:experienceId/live", { params, success: Live, error: NotFound })
+      .middleware(Anyone)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "What is happening in an experience",
+          description:
+            "The public facts of its mechanisms, as anyone may see them: those of the sequences that are for everybody, and " +
+            "so none of an experience that has an access code. They come from memory and are the same for every caller for a " +
+            "second, so caches may keep them as long. The `ETag` names the facts without `now`: a 304 has the server's " +
+            "instant in `Date` alone. Fields are null while a mechanism that has closed is not in memory. It needs no " +
+            "credential: the id, in live or in test mode, is enough."
+        })
+      ),
+    HttpApiEndpoint.get("liveEvents", "/experiences/:experienceId/live/events", {
+      params,
+      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      success: HttpApiSchema.StreamSse({
+        events: Schema.Union([
+          Schema.Struct({ id: Schema.String, event: Schema.Literal("live"), data: json(Live) }),
+          Schema.Struct({
+            event: Schema.Literal("end"),
+            data: json(Schema.Struct({ reason: Schema.Literals(["CLOSED"]) }))
+          })
+        ]).annotate({ description: streamed })
+      }),
+      error: NotFound
+    })
+      .middleware(Anyone)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Follow what is happening in an experience",
+          description: "The facts of `…/live` as a stream, the same for all callers."
+        })
+      )
+  )
+  .add(lineEndpoint)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Live facts",
+      description: "What anybody may see of an experience while it runs, without a credential."
+    })
+  ) {}

@@ -1,0 +1,87 @@
+/** Numbers, amounts, instants and durations in the language of a page, by `Intl`. */
+import { Result } from "effect"
+import { SegmentedCache } from "../auth/sessions/SegmentedCache.ts"
+
+/** Making a formatter takes longer than rendering a page, so formatters are cached. */
+const cachedMax = 500
+
+/** The formats of one language and one time zone. */
+export interface Formats {
+  readonly timeZone: string
+  readonly number: (value: number) => string
+  /** An amount in its currency, with the digits that it was written with if they are more than usual. */
+  readonly amount: (text: string, currencyCode: string) => string
+  /** Day and time: `21 November 2026 at 18:00 CET`. */
+  readonly instant: (at: number, timeZone?: string) => string
+  /** The same in figures. */
+  readonly short: (at: number, timeZone?: string) => string
+  readonly day: (at: number, timeZone?: string) => string
+  readonly time: (at: number, timeZone?: string) => string
+  /** A duration in its largest useful unit: `5 minutes`. */
+  readonly duration: (seconds: number) => string
+}
+
+const cached = new SegmentedCache<Formats>(cachedMax)
+const dates = new SegmentedCache<Intl.DateTimeFormat>(cachedMax)
+const numbers = new SegmentedCache<Intl.NumberFormat>(cachedMax)
+
+/** Returns the formats. An unknown zone is treated as UTC. */
+export const formatsOf = (language: string, timeZone: string): Formats => {
+  const key = `${language} ${timeZone}`
+  const known = cached.get(key)
+  if (known !== undefined) return known
+  const made = make(language, timeZone)
+  cached.set(key, made)
+  return made
+}
+
+const make = (language: string, own: string): Formats => {
+  const dated =
+    (options: Intl.DateTimeFormatOptions) =>
+    (at: number, timeZone: string = own) =>
+      dateFormat(language, timeZone, options).format(at)
+  return {
+    timeZone: own,
+    number: (value) => numberFormat(language, {}).format(value),
+    amount: (text, currency) => {
+      const digits = text.includes(".") ? text.length - text.indexOf(".") - 1 : 0
+      const usual = numberFormat(language, { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 0
+      const shown = digits > usual ? { minimumFractionDigits: digits, maximumFractionDigits: digits } : {}
+      return numberFormat(language, { style: "currency", currency, ...shown }).format(text as `${number}`)
+    },
+    instant: dated({ dateStyle: "long", timeStyle: "short" }),
+    short: dated({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" }),
+    day: dated({ weekday: "long", day: "numeric", month: "long" }),
+    time: dated({ hour: "numeric", minute: "2-digit" }),
+    duration: (seconds) => {
+      if (seconds < 60) return unit(language, Math.max(1, Math.ceil(seconds)), "second")
+      const minutes = Math.ceil(seconds / 60)
+      return minutes < 90 ? unit(language, minutes, "minute") : unit(language, Math.round(minutes / 30) / 2, "hour")
+    }
+  }
+}
+
+const unit = (language: string, value: number, name: string): string =>
+  numberFormat(language, { style: "unit", unit: name, unitDisplay: "long" }).format(value)
+
+const numberFormat = (language: string, options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+  const key = `${language} ${JSON.stringify(options)}`
+  const known = numbers.get(key)
+  if (known !== undefined) return known
+  const made = new Intl.NumberFormat(language, options)
+  numbers.set(key, made)
+  return made
+}
+
+const dateFormat = (language: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
+  const key = `${language} ${timeZone} ${JSON.stringify(options)}`
+  const known = dates.get(key)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat(language, { ...options, timeZone: isZone(timeZone) ? timeZone : "UTC" })
+  dates.set(key, made)
+  return made
+}
+
+/** True if the text names a time zone. */
+export const isZone = (name: string): boolean =>
+  Result.isSuccess(Result.try(() => Intl.DateTimeFormat("en", { timeZone: name })))

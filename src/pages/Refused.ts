@@ -1,0 +1,84 @@
+/** A refusal of an operation, as a page shows it. */
+import { Cause, Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { InvalidOneTimeCode } from "../http/consumer/consumer/AuthApi.ts"
+import { ChallengeRequired } from "../http/challenge/ChallengeApi.ts"
+import {
+  BidConflict,
+  BidTooHighConflict,
+  Conflict,
+  ConflictForNow,
+  Forbidden,
+  NotFound,
+  NotOpenYet,
+  RateLimitExceeded,
+  ServiceUnavailable,
+  Unauthorized,
+  ValidationError
+} from "../http/errors/Errors.ts"
+
+/** Why an operation has changed nothing. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", {
+  status: Schema.Int,
+  /** The code of a conflict, or a word for the class of the refusal. */
+  code: Schema.String,
+  /** The sentence that the API answers; only the dashboard shows it. */
+  detail: Schema.optionalKey(Schema.String),
+  retryAfterSeconds: Schema.optionalKey(Schema.Int),
+  /** The amount that would be accepted, for a bid. */
+  amount: Schema.optionalKey(Schema.String),
+  /** The challenge that the browser must solve. */
+  challenge: Schema.optionalKey(Schema.Unknown)
+}) {}
+
+/** Turns the failure of a handler into a refusal. A defect stays one. */
+export const refusedBy = (cause: Cause.Cause<unknown>): Effect.Effect<never, Refused> => {
+  for (const reason of cause.reasons) {
+    if (reason._tag === "Fail") {
+      const refused = refusalOf(reason.error)
+      if (refused !== undefined) return Effect.fail(refused)
+    }
+    // A limit ends a request with a finished response.
+    if (reason._tag === "Die" && HttpServerResponse.isHttpServerResponse(reason.defect)) {
+      const { status, headers } = reason.defect
+      return Effect.fail(
+        new Refused({ status, code: "RATE_LIMIT", retryAfterSeconds: Number(headers["retry-after"]) || 1 })
+      )
+    }
+  }
+  return Effect.failCause(cause as Cause.Cause<never>)
+}
+
+const refusalOf = (error: unknown): Refused | undefined => {
+  if (error instanceof ConflictForNow) {
+    return new Refused({ status: 409, code: error.code, retryAfterSeconds: error.retryAfterSeconds })
+  }
+  if (error instanceof Conflict) return new Refused({ status: 409, code: error.code, detail: error.error })
+  if (error instanceof BidConflict) return new Refused({ status: 409, code: error.code, amount: error.minimumBid })
+  if (error instanceof BidTooHighConflict)
+    return new Refused({ status: 409, code: error.code, amount: error.maximumBid })
+  if (error instanceof NotOpenYet) {
+    return new Refused({ status: 423, code: "NOT_OPEN", retryAfterSeconds: error.retryAfterSeconds })
+  }
+  if (error instanceof Forbidden) return new Refused({ status: 403, code: "FORBIDDEN" })
+  if (error instanceof ChallengeRequired) {
+    return new Refused({ status: 403, code: "CHALLENGE", challenge: error.challenge })
+  }
+  if (error instanceof InvalidOneTimeCode) return new Refused({ status: 401, code: error.error })
+  if (error instanceof Unauthorized) return new Refused({ status: 401, code: "UNAUTHORIZED" })
+  if (error instanceof NotFound) return new Refused({ status: 404, code: "NOT_FOUND" })
+  if (error instanceof RateLimitExceeded) {
+    return new Refused({ status: 429, code: "RATE_LIMIT", retryAfterSeconds: error.retryAfterSeconds })
+  }
+  if (error instanceof ServiceUnavailable) {
+    return new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: error.retryAfterSeconds })
+  }
+  if (error instanceof ValidationError) {
+    const issues = error.issues.map(({ path, message }) => `${path.map(({ key }) => key).join(".")}: ${message}`)
+    return new Refused({ status: 400, code: "INVALID", detail: issues.join("; ") })
+  }
+  if (Schema.isSchemaError(error)) {
+    return new Refused({ status: 400, code: "INVALID" })
+  }
+  return undefined
+}

@@ -1,0 +1,13 @@
+/** The pages of both listeners, with the operations that they run. */
+import { Layer } from "effect"
+import * as Admin from "../http/admin/Routes.ts"
+import * as Consumer from "../http/consumer/Routes.ts"
+import * as Dashboard from "./dashboard/Routes.ts"
+import * as Room from "./room/Routes.ts"
+import * as Scripts from "./Scripts.ts"
+
+/** The rooms and the modules of shops, on the consumer listener. */
+export const consumer = Layer.merge(Room.layer.pipe(Layer.provide(Consumer.handlers)), Scripts.layer)
+
+/** The dashboard, on the admin listener. */
+export const admin = Dashboard.layer.pipe(Layer.provide(Admin.handlers))

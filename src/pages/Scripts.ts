@@ -1,0 +1,44 @@
+/** The modules that the pages of shops import from this server. Any origin may. */
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { RateLimits } from "../http/limits/RateLimits.ts"
+import { countedAddress, Origins } from "../http/server/Origins.ts"
+import * as Answer from "./Answer.ts"
+import { Assets, type ModuleName } from "./Assets.ts"
+
+/** A new version of Usher is there after five minutes; a page that cannot reach it goes on with the old one for a day. */
+const cacheControl = "public, max-age=300, stale-while-revalidate=600, stale-if-error=86400"
+
+const headers = { "cross-origin-resource-policy": "cross-origin", "x-content-type-options": "nosniff" }
+
+/** Requests of one address for modules in a minute. */
+const requestsPerAddress = 1_200
+
+const paths: ReadonlyArray<readonly [path: `/${string}`, name: ModuleName]> = [
+  ["/client/v1.js", "client.ts"],
+  ["/client/challenge.js", "challenge.ts"],
+  ["/embed/v1.js", "embed.ts"],
+  ["/embed/challenge.js", "challenge.ts"]
+]
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const assets = yield* Assets
+    const origins = yield* Origins
+    const limit = (yield* RateLimits).byAddress("scripts", requestsPerAddress)
+    const shared = Answer.makeShared("text/javascript; charset=utf-8")
+    for (const [path, name] of paths) {
+      const handle = Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { retryAfterSeconds } = limit.pass(countedAddress(origins.of(request).address))
+        if (retryAfterSeconds !== undefined) return refused(429, retryAfterSeconds)
+        const text = yield* assets.text(name)
+        return text === "" ? refused(503, 1) : yield* shared(text, cacheControl, headers)
+      })
+      yield* router.add("GET", path, handle)
+    }
+  })
+).pipe(Layer.provide(Assets.layer))
+
+const refused = (status: number, retryAfterSeconds: number) =>
+  HttpServerResponse.empty({ status, headers: { "retry-after": `${retryAfterSeconds}`, "cache-control": "no-store" } })

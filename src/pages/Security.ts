@@ -1,0 +1,67 @@
+/** What a page lets a browser do, and which requests it takes for the visitor's own. */
+import { Context, Effect } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createHash } from "node:crypto"
+import { Origins } from "../http/server/Origins.ts"
+
+/** Returns the source of an inline script or style for a policy. */
+export const hashSource = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
+
+/** What a page contains, and where its forms go. */
+export interface Contents {
+  readonly scripts: ReadonlyArray<string>
+  readonly styles: ReadonlyArray<string>
+  /** Origins other than its own to which a form may go. */
+  readonly formOrigins: ReadonlyArray<string>
+}
+
+/** The headers of a page. Without `no-referrer`, because browsers then send `Origin: null` with a form. */
+export const headersOf = ({ scripts, styles, formOrigins }: Contents): { readonly [name: string]: string } => ({
+  "content-security-policy": [
+    "default-src 'none'",
+    scripts.length === 0 ? "script-src 'none'" : `script-src ${scripts.map(hashSource).join(" ")}`,
+    `style-src ${styles.map(hashSource).join(" ")}`,
+    "img-src 'self' https: data:",
+    "connect-src 'self'",
+    `form-action ${["'self'", ...formOrigins].join(" ")}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types usher"
+  ].join("; "),
+  "referrer-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "x-content-type-options": "nosniff"
+})
+
+const crossOriginHeaders = ["access-control-allow-origin", "access-control-expose-headers"] as const
+
+/** The access token of a request by the widget of a shop. Such a request needs no cookie, and none is read. */
+export const bearerOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
+  /^Bearer (\S+)$/i.exec(headers["authorization"] ?? "")?.[1]
+
+/**
+ * Removes what lets scripts of other sites read answers of this listener. The API's answers have no cookie; pages do,
+ * except for those to a request with an access token.
+ */
+export const readableHereOnly = Effect.withFiber(({ context }) => {
+  if (bearerOf(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)) !== undefined) return Effect.void
+  HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) =>
+    Effect.succeed(crossOriginHeaders.reduce(HttpServerResponse.removeHeader, response))
+  )
+  return Effect.void
+})
+
+/**
+ * Makes the test whether a page of this origin has sent the request. Browsers say so in `Sec-Fetch-Site`; older ones
+ * send `Origin` with every form. Cookies ignore ports, so `same-site` is not enough.
+ */
+export const makeIsOwn = Effect.map(Origins, (origins) => (request: HttpServerRequest.HttpServerRequest): boolean => {
+  // No browser adds an access token by itself.
+  if (bearerOf(request) !== undefined) return true
+  const site = request.headers["sec-fetch-site"]
+  if (site !== undefined) return site === "same-origin"
+  const { host, origin } = request.headers
+  if (host === undefined || origin === undefined) return false
+  return origin === `${origins.of(request).isEncrypted ? "https" : "http"}://${host.toLowerCase()}`
+})

@@ -1,0 +1,140 @@
+/**
+ * The words of pages: one typed file for each language, so that a missing key does not compile. An experience can
+ * replace them by `i18n`, as `{ "de": { "enterQueue": "…" } }`; a text with a placeholder that its key does not have is
+ * refused.
+ */
+import { Predicate } from "effect"
+import { en, type Forms, type Words } from "./English.ts"
+import { words as de } from "./words/de.ts"
+import { words as fr } from "./words/fr.ts"
+import { words as es } from "./words/es.ts"
+import { words as it } from "./words/it.ts"
+import { words as ptBR } from "./words/pt-BR.ts"
+import { words as nl } from "./words/nl.ts"
+import { words as pl } from "./words/pl.ts"
+import { words as tr } from "./words/tr.ts"
+import { words as id } from "./words/id.ts"
+import { words as ja } from "./words/ja.ts"
+import { words as ko } from "./words/ko.ts"
+import { words as zhHans } from "./words/zh-Hans.ts"
+import { words as zhHant } from "./words/zh-Hant.ts"
+import { words as ar } from "./words/ar.ts"
+import { words as he } from "./words/he.ts"
+
+export type { CountedKey, PlainKey, Words } from "./English.ts"
+
+/** The languages, each in its own name. */
+export const languages = {
+  en: "English",
+  de: "Deutsch",
+  fr: "Français",
+  es: "Español",
+  it: "Italiano",
+  "pt-BR": "Português (Brasil)",
+  nl: "Nederlands",
+  pl: "Polski",
+  tr: "Türkçe",
+  id: "Bahasa Indonesia",
+  ja: "日本語",
+  ko: "한국어",
+  "zh-Hans": "简体中文",
+  "zh-Hant": "繁體中文",
+  ar: "العربية",
+  he: "עברית"
+} as const
+export type Language = keyof typeof languages
+
+const files: { readonly [Name in Language]: Words } = {
+  en,
+  de,
+  fr,
+  es,
+  it,
+  "pt-BR": ptBR,
+  nl,
+  pl,
+  tr,
+  id,
+  ja,
+  ko,
+  "zh-Hans": zhHans,
+  "zh-Hant": zhHant,
+  ar,
+  he
+}
+
+/** The language of a page if nothing else is asked for. */
+export const defaultLanguage: Language = "en"
+
+/** The direction of writing. */
+export const directionOf = (language: string): "ltr" | "rtl" => (/^(ar|he)\b/.test(language) ? "rtl" : "ltr")
+
+/** The longest `Accept-Language` that is read. */
+const acceptedLengthMax = 500
+
+/** Returns the language of a request: the one that it names, else the best of `Accept-Language`. */
+export const languageOf = (named: string | null | undefined, accepted: string | undefined): Language => {
+  const known = typeof named === "string" ? matching(named) : undefined
+  if (known !== undefined) return known
+  const wishes = (accepted ?? "").slice(0, acceptedLengthMax).split(",").map(wishOf)
+  const ordered = wishes.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)
+  for (const { tag } of ordered) {
+    const found = matching(tag)
+    if (found !== undefined) return found
+  }
+  return defaultLanguage
+}
+
+const wishOf = (part: string) => {
+  const [tag = "", ...parameters] = part.trim().split(";")
+  const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/.exec(text)?.[1]).find((text) => text !== undefined)
+  return { tag: tag.trim(), weight: weight === undefined ? 1 : Number(weight) || 0 }
+}
+
+/** Chinese is written in two ways, which regions imply. */
+const traditional = /^zh-(hant|tw|hk|mo)\b/i
+
+const matching = (tag: string): Language | undefined => {
+  const names = Object.keys(languages) as ReadonlyArray<Language>
+  const lower = tag.toLowerCase()
+  const exact = names.find((name) => name.toLowerCase() === lower)
+  if (exact !== undefined) return exact
+  const primary = lower.split("-", 1)[0]!
+  if (primary === "zh") return traditional.test(lower) ? "zh-Hant" : "zh-Hans"
+  return names.find((name) => name.toLowerCase().split("-", 1)[0] === primary)
+}
+
+/** The longest text that replaces a word. */
+const replacedLengthMax = 1_000
+
+/** Returns the words of a language, with those that the experience replaces. */
+export const wordsIn = (language: Language, i18n?: { readonly [name: string]: unknown } | null): Words => {
+  const words = files[language]
+  const replaced = i18n?.[language]
+  if (!Predicate.isObject(replaced)) return words
+  const own = Object.entries(replaced).filter(([key, text]) => isReplacement(key, text))
+  return own.length === 0 ? words : { ...words, ...(Object.fromEntries(own) as Partial<Words>) }
+}
+
+const isReplacement = (key: string, text: unknown): boolean =>
+  Object.hasOwn(en, key) &&
+  typeof text === "string" &&
+  text.length <= replacedLengthMax &&
+  placeholdersIn(text).every((name) => placeholdersIn(formFor(en[key as keyof Words])).includes(name))
+
+/** Returns the names of the placeholders of a text. */
+export const placeholdersIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+
+/** Returns the form of a text for a number; without a number the general one. */
+export const formFor = (text: string | Forms, language: string = defaultLanguage, count?: number): string => {
+  if (typeof text === "string") return text
+  return (count === undefined ? undefined : text[new Intl.PluralRules(language).select(count)]) ?? text.other
+}
+
+/** The values of placeholders. */
+export type Values = { readonly [name: string]: string | number }
+
+/** Replaces the placeholders of a text. */
+export const filled = (text: string, values: Values): string =>
+  text.replace(/\{(\w+)\}/g, (placeholder, name: string) => `${values[name] ?? placeholder}`)

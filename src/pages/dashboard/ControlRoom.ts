@@ -1,0 +1,182 @@
+/**
+ * The control room of an experience: what happens in each of its mechanisms, and the forms that steer them. The figures
+ * are a part of their own, which the script fetches every second. Without a script the page shows those of its time.
+ */
+import { Effect } from "effect"
+import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import { mayDo } from "../../domain/organization/Person.ts"
+import { StaffReason } from "../../domain/mechanism/Author.ts"
+import type { PlaceStatus } from "../../http/admin/mechanism/DistributionApi.ts"
+import { type Html, html } from "../Html.ts"
+import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
+import { field, type Screen } from "./Frame.ts"
+import { instant, kindNames } from "./Times.ts"
+
+export type Mechanism = AnswerOf<"distributions", "getDistribution">
+
+/** Mechanisms that one control room shows. */
+const mechanismsMax = 50
+
+/** Makes the functions that read an experience and write its control room. */
+export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: string) => string) => {
+  const mechanismsOf = Effect.fnUntraced(function* (operator: Operator, experienceId: string) {
+    const { data } = yield* calls.run(operator, "distributions", "listDistributions", {
+      query: { experienceId, first: `${mechanismsMax}` }
+    })
+    // A list has no figures of what runs on another node.
+    return yield* Effect.forEach(
+      data,
+      ({ id }) => calls.run(operator, "distributions", "getDistribution", { params: { id } }),
+      { concurrency: 8 }
+    )
+  })
+
+  return {
+    /** The figures alone. */
+    figures: (operator: Operator, experienceId: string) =>
+      Effect.map(mechanismsOf(operator, experienceId), (found) => html`${found.map(figuresOf)}`),
+    screen: Effect.fnUntraced(function* (operator: Operator, experienceId: string, done?: string) {
+      const experience = yield* calls.run(operator, "experiences", "getExperience", { params: { id: experienceId } })
+      const mechanisms = yield* mechanismsOf(operator, experienceId)
+      const path = `/dashboard/experiences/${experienceId}`
+      const screen: Screen = {
+        title: experience.name,
+        body: html`
+          ${done !== undefined && html`<p class="done" role="status">${done}</p>`}
+          <p><a href="${roomUrl(experienceId)}" target="_blank" rel="noopener">Open the room that consumers see</a></p>
+          <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
+          <section class="chart" data-chart hidden>
+            <h2>The last ten minutes</h2>
+            <svg viewBox="0 0 600 160" role="img" aria-label="Waiting, entries and grants a minute"></svg>
+            <p class="legend">
+              <span class="waiting">Waiting</span> <span class="entries">Entries a minute</span>
+              <span class="grants">Grants a minute</span>
+            </p>
+            <details>
+              <summary>The same as a table</summary>
+              <div class="scroll"><table></table></div>
+            </details>
+          </section>
+          ${mayDo(operator.role, "operator") && mechanisms.map((mechanism) => steeringOf(mechanism, path))}
+          <p><a href="/dashboard/analytics?experience=${experienceId}">Analytics of this experience</a></p>
+        `
+      }
+      return screen
+    })
+  }
+}
+
+/** The columns of the figures. */
+type Group = "waiting" | "admitted" | "completed" | "gone"
+
+/** The group of each status. A timed release grants at once, so its ENTERED holds a grant. */
+const groupOf = {
+  QUEUED: "waiting",
+  ENTERED: "waiting",
+  NOTIFIED: "waiting",
+  BIDDING: "waiting",
+  WINNING: "waiting",
+  OUTBID: "waiting",
+  GRANTED: "admitted",
+  WON: "admitted",
+  BOOKED: "admitted",
+  COMPLETED: "completed",
+  CHECKED_IN: "completed",
+  LEFT: "gone",
+  DENIED: "gone",
+  EXPIRED: "gone",
+  LOST: "gone",
+  CANCELLED: "gone",
+  NO_SHOW: "gone"
+} satisfies { readonly [S in PlaceStatus]: Group }
+
+/** Returns how many consumers a mechanism has in each group. */
+export const countsOf = ({ type, live }: Pick<Mechanism, "type" | "live">): { readonly [G in Group]: number } => {
+  const counts = { waiting: 0, admitted: 0, completed: 0, gone: 0 }
+  for (const [status, count] of Object.entries(live?.counts ?? {})) {
+    const holdsGrant = type === "timed_release" && status === "ENTERED"
+    counts[holdsGrant ? "admitted" : groupOf[status as PlaceStatus]] += count
+  }
+  return counts
+}
+
+const figuresOf = (mechanism: Mechanism): Html => {
+  const { id, name, type, lifecycle, live } = mechanism
+  const counts = countsOf(mechanism)
+  const isPaused = mechanism.type === "queue" && mechanism.pausedAt !== null
+  const figure = (label: string, value: number, series?: string) => html`
+    <div>
+      <dt>${label}</dt>
+      <dd ${series !== undefined && html`data-series="${series}"`}>${value}</dd>
+    </div>
+  `
+  return html`
+    <section class="card" data-mechanism="${id}">
+      <h2>${name} <small>${kindNames[type]}</small></h2>
+      <p>
+        <span class="badge ${lifecycle}">${lifecycle}</span>
+        <a href="/dashboard/mechanisms/${id}/history">History</a>
+        ${isPaused && html`<span class="badge paused">paused</span>`}
+        ${live?.parked === true && html`<span class="badge parked">parked: it failed too often</span>`} opens
+        ${instant(mechanism.openAt)}, closes ${instant(mechanism.closeAt)}
+      </p>
+      <dl class="figures">
+        ${figure("Waiting", counts.waiting, "waiting")} ${figure("Admitted", counts.admitted)}
+        ${figure("Completed", counts.completed)} ${figure("Gone", counts.gone)}
+        ${figure("Entries a minute", live?.entriesPerMinute ?? 0, "entries")}
+        ${figure("Grants a minute", live?.grantsPerMinute ?? 0, "grants")}
+        ${mechanism.type === "queue" && figure("Rate a minute", mechanism.admitRate)}
+      </dl>
+    </section>
+  `
+}
+
+const reasonNames: { readonly [R in StaffReason]: string } = {
+  TECHNICAL_PROBLEM: "A technical problem",
+  HIGH_LOAD: "High load",
+  STOCK_CHANGED: "The stock changed",
+  SUSPECTED_ABUSE: "Suspected abuse",
+  CUSTOMER_CARE: "Customer care",
+  SCHEDULE_CHANGED: "The schedule changed",
+  OTHER: "Another reason"
+}
+
+const reasons = html`<label
+  >Reason
+  <select name="reason">
+    ${StaffReason.literals.map((reason) => html`<option value="${reason}">${reasonNames[reason]}</option>`)}
+  </select></label
+>`
+
+/** The forms of a mechanism. Each leads to a screen that says how many consumers the action affects. */
+const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
+  if (mechanism.lifecycle === "closed") return false
+  const form = (action: string, label: string, more: Html | false, style = "") => html`
+    <form method="post" action="${path}/${action}">
+      <input type="hidden" name="mechanism" value="${mechanism.id}" />
+      ${more} ${reasons}
+      <button class="${style}">${label}</button>
+    </form>
+  `
+  const isPaused = mechanism.type === "queue" && mechanism.pausedAt !== null
+  return html`
+    <section class="card">
+      <h2>Steer ${mechanism.name}</h2>
+      <div class="forms">
+        ${
+          mechanism.type === "queue" &&
+          html`
+            ${form("admit", "Admit the next…", field("Consumers", "count", { type: "number", value: 10, min: 1, max: 10_000 }))}
+            ${form(
+              "rate",
+              "Change the rate…",
+              field("Admissions a minute", "admitRate", { type: "number", value: mechanism.admitRate })
+            )}
+            ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
+          `
+        }
+        ${form("end", "End…", false, "danger")}
+      </div>
+    </section>
+  `
+}

@@ -1,0 +1,112 @@
+/** What stands before every route of the dashboard: limits, the origin of forms, the session, and the role. */
+import { Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import { mayDo, type Role } from "../../domain/organization/Person.ts"
+import { isUuid } from "../../domain/values/Ids.ts"
+import { openAdmission } from "../../http/limits/RateLimit.ts"
+import * as Answer from "../Answer.ts"
+import { html } from "../Html.ts"
+import { Refused } from "../Refused.ts"
+import { queryOf } from "../room/Visit.ts"
+import { makeIsOwn, readableHereOnly } from "../Security.ts"
+import type { makeFrame, Screen } from "./Frame.ts"
+import type { Reply, Route } from "./Route.ts"
+import type { make } from "./Session.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+export type Handle = Effect.Effect<Response, Refused, Request>
+export type Frame = ReturnType<typeof makeFrame>
+export type Sessions = Effect.Success<typeof make>
+
+/** Requests of one address in a minute. The script asks for figures every second. */
+const requestsPerMinute = 600
+
+export const home = "/dashboard"
+
+export const seeOther = (location: string): Response =>
+  HttpServerResponse.empty({ status: 303, headers: { location, "cache-control": "no-store" } })
+
+/** The fields of a form. */
+export const fieldsOf = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  Effect.mapError(request.text, () => new Refused({ status: 400, code: "INVALID" }))
+).pipe(Effect.map((text) => new URLSearchParams(text)))
+
+/** Makes the functions that answer a request if it may pass. */
+export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame: Frame) {
+  const isOwn = yield* makeIsOwn
+  const admit = yield* openAdmission({ name: "dashboard", requestsMax: requestsPerMinute })
+  const foreign = new Refused({ status: 403, code: "FOREIGN", detail: "This form came from another site." })
+
+  /** Runs a handler if the request is within the limits and comes from this origin. */
+  const open = (handle: Handle) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      admit(request).pipe(
+        Effect.andThen(readableHereOnly),
+        Effect.andThen(request.method === "GET" || isOwn(request) ? handle : Effect.fail(foreign)),
+        Effect.catchTag("Refused", (refused) => frame(refusedScreen(refused)))
+      )
+    )
+
+  const answer = (operator: Operator, reply: Reply) => {
+    if ("goTo" in reply) return Effect.succeed(seeOther(reply.goTo))
+    if ("part" in reply) return Answer.ofVisitor(reply.part.text, 200, {})
+    return "file" in reply ? Effect.succeed(saved(reply)) : frame(reply, operator)
+  }
+
+  /** Runs a route for the operator of the session. Without one it leads to the sign-in. */
+  const forOperator = ({ method, role, run }: Route) =>
+    Effect.flatMap(HttpRouter.params, (params) =>
+      open(
+        Effect.gen(function* () {
+          const operator = yield* sessions.read
+          if (operator === undefined) return seeOther(`${home}/sign-in`)
+          const sent = {
+            params: params as { readonly [name: string]: string },
+            query: queryOf(yield* HttpServerRequest.HttpServerRequest),
+            fields: method === "GET" ? new URLSearchParams() : yield* fieldsOf
+          }
+          const refused = refusalOf(operator, role, sent.params["id"])
+          const reply = refused === undefined ? run(operator, sent) : Effect.fail(refused)
+          return yield* Effect.flatMap(reply, (found) => answer(operator, found)).pipe(
+            Effect.catchTag("Refused", (refused) => frame(refusedScreen(refused), operator))
+          )
+        })
+      )
+    )
+  return { open, forOperator }
+})
+
+/** Returns why a route does not run: the role is too low, or no record can have the id of the path. */
+const refusalOf = (operator: Operator, needed: Role, id: string | undefined): Refused | undefined => {
+  if (!mayDo(operator.role, needed)) {
+    const detail = `This needs the role ${needed}. Yours is ${operator.role}; an admin can change it.`
+    return new Refused({ status: 403, code: "ROLE", detail })
+  }
+  return id === undefined || isUuid(id) ? undefined : new Refused({ status: 404, code: "NOT_FOUND" })
+}
+
+const saved = ({ file, name }: { readonly file: string; readonly name: string }): Response =>
+  HttpServerResponse.text(file, {
+    contentType: "application/json; charset=utf-8",
+    headers: {
+      "content-disposition": `attachment; filename="${name}"`,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff"
+    }
+  })
+
+/** What a refusal means, where it says nothing itself. */
+const reasons: { readonly [status: number]: string } = {
+  404: "There is nothing here, or it belongs to another organization.",
+  423: "It is not open yet."
+}
+
+/** The screen of a refusal. */
+const refusedScreen = ({ status, detail }: Refused): Screen => ({
+  title: status === 404 ? "Not found" : status === 503 ? "Out of reach for now" : "Not done",
+  status,
+  body: html`<p class="error" role="alert">${detail ?? reasons[status] ?? "Try it again in a moment."}</p>
+    <p><a href="${home}">Back to what runs now</a></p>`
+})

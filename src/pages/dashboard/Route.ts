@@ -1,0 +1,44 @@
+/** A route of the dashboard: the least role that may use it, and what it answers. */
+import type { Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import type { Role } from "../../domain/organization/Person.ts"
+import type { Html } from "../Html.ts"
+import type { Refused } from "../Refused.ts"
+import type { Screen } from "./Frame.ts"
+
+/** What a request brings. A GET has no fields. */
+export interface Sent {
+  readonly params: { readonly [name: string]: string }
+  readonly query: URLSearchParams
+  readonly fields: URLSearchParams
+}
+
+/** A screen, a part of one, a file to save, or another address to go to. */
+export type Reply =
+  | Screen
+  | { readonly part: Html }
+  | { readonly file: string; readonly name: string }
+  | { readonly goTo: string }
+
+/** Returns the reply to an operator. */
+export type Run = (operator: Operator, sent: Sent) => Effect.Effect<Reply, Refused, HttpServerRequest.HttpServerRequest>
+
+export interface Route {
+  readonly method: "GET" | "POST"
+  /** Below `/dashboard`. */
+  readonly path: "" | `/${string}`
+  readonly role: Role
+  readonly run: Run
+}
+
+/** A screen that every operator may read. */
+export const get = (path: Route["path"], run: Run): Route => ({ method: "GET", path, role: "viewer", run })
+
+/** A form that needs at least this role. */
+export const post = (path: Route["path"], role: Exclude<Role, "viewer">, run: Run): Route => ({
+  method: "POST",
+  path,
+  role,
+  run
+})

@@ -1,0 +1,88 @@
+/**
+ * The routes of the dashboard, on the admin listener. Every action is a form that works without a script. Posts must
+ * come from a page of this origin, and from an operator whose role allows them.
+ */
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { ApiKeys } from "../../auth/keys/ApiKeys.ts"
+import { OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
+import { PersonSignIn } from "../../auth/operators/PersonSignIn.ts"
+import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { Assets } from "../Assets.ts"
+import { AdminCalls } from "./AdminCalls.ts"
+import { makeFrame } from "./Frame.ts"
+import { home, makeGuard, seeOther, type Sessions } from "./Guard.ts"
+import type { Route } from "./Route.ts"
+import * as Session from "./Session.ts"
+import * as Analytics from "./screens/Analytics.ts"
+import * as Consumers from "./screens/Consumers.ts"
+import * as Drops from "./screens/Drops.ts"
+import * as Journals from "./screens/Journals.ts"
+import * as Keys from "./screens/Keys.ts"
+import * as Orders from "./screens/Orders.ts"
+import * as Pages from "./screens/Pages.ts"
+import * as People from "./screens/People.ts"
+import * as System from "./screens/System.ts"
+import * as Webhooks from "./screens/Webhooks.ts"
+import { makeSignIn, signInScreen } from "./SignIn.ts"
+
+/** What the screens need. */
+interface Needs {
+  readonly calls: AdminCalls["Service"]
+  readonly sessions: Sessions
+  readonly keys: ApiKeys["Service"]
+  readonly readiness: Readiness["Service"]
+  readonly nodeName: string
+  readonly roomUrl: (experienceId: string) => string
+}
+
+/** All routes that need a session. */
+export const routesOf = ({ calls, sessions, keys, readiness, nodeName, roomUrl }: Needs): ReadonlyArray<Route> => [
+  ...Drops.make(calls, roomUrl),
+  ...Consumers.make(calls),
+  ...Orders.make(calls),
+  ...Analytics.make(calls),
+  ...Pages.make(calls),
+  ...Webhooks.make(calls),
+  ...Keys.make(calls, keys),
+  ...People.make(calls, sessions),
+  ...Journals.make(calls),
+  ...System.make(calls, readiness, nodeName)
+]
+
+/** The routes. They need the handlers of the Admin API. */
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const frame = makeFrame(yield* Assets)
+    const sessions = yield* Session.make
+    const guard = yield* makeGuard(sessions, frame)
+    const signIn = yield* makeSignIn(sessions, frame)
+    const { nodeName } = yield* Settings
+
+    yield* router.add("GET", `${home}/sign-in`, guard.open(frame(signInScreen())))
+    yield* router.add("POST", `${home}/sign-in`, guard.open(signIn.withKey))
+    yield* router.add("POST", `${home}/sign-in/code`, guard.open(signIn.requestCode))
+    yield* router.add("POST", `${home}/sign-in/verify`, guard.open(signIn.verifyCode))
+    yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(`${home}/sign-in`))))
+    const routes = routesOf({
+      calls: yield* AdminCalls,
+      sessions,
+      keys: yield* ApiKeys,
+      readiness: yield* Readiness,
+      nodeName,
+      roomUrl: yield* makeRoomUrl
+    })
+    for (const route of routes) yield* router.add(route.method, `${home}${route.path}`, guard.forOperator(route))
+  })
+).pipe(
+  Layer.provide(
+    Layer.mergeAll(AdminCalls.layer, Assets.layer, PersonSignIn.layer.pipe(Layer.provideMerge(OperatorSessions.layer)))
+  )
+)
+
+/** Makes the function that tells where consumers see an experience: at `PUBLIC_URL`, else on this host. */
+const makeRoomUrl = Effect.map(Settings, ({ publicUrl, consumerPort, tlsCertFile }) => {
+  const base = publicUrl ?? `${tlsCertFile === undefined ? "http" : "https"}://localhost:${consumerPort}`
+  return (experienceId: string) => `${base}/e/${experienceId}`
+})

@@ -1,0 +1,122 @@
+/**
+ * Steers a mechanism. A form is first answered with a screen that says what will happen and to how many consumers; that
+ * screen sends the same fields again, confirmed. Each action has a reason, which the history keeps with the author.
+ */
+import { Effect, Option, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import { StaffReason } from "../../domain/mechanism/Author.ts"
+import { html } from "../Html.ts"
+import { Refused } from "../Refused.ts"
+import type { AdminCalls } from "./AdminCalls.ts"
+import { countsOf, type Mechanism } from "./ControlRoom.ts"
+import type { Screen } from "./Frame.ts"
+import { groupNames } from "./Times.ts"
+
+export const actions = ["admit", "rate", "pause", "resume", "end"] as const
+export type Action = (typeof actions)[number]
+
+export const isAction = (name: string | undefined): name is Action => actions.includes(name as Action)
+
+const Count = Schema.decodeUnknownOption(Schema.NumberFromString.check(Schema.isInt()))
+const Reason = Schema.decodeUnknownOption(StaffReason)
+
+const wrong = (detail: string) => Effect.fail(new Refused({ status: 400, code: "INVALID", detail }))
+
+/** What an action would do, in a sentence, and the call that does it. Returns what was done, in a sentence. */
+interface Plan {
+  readonly says: string
+  readonly run: Effect.Effect<string, Refused, HttpServerRequest.HttpServerRequest>
+}
+
+/** Makes the function that plans or runs the action of a form. */
+export const make = (calls: AdminCalls["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
+    const id = fields.get("mechanism") ?? ""
+    const mechanism = yield* calls.run(operator, "distributions", "getDistribution", { params: { id } })
+    const reason = Option.getOrUndefined(Reason(fields.get("reason")))
+    if (reason === undefined) return yield* wrong("Choose a reason.")
+    const plan = yield* planOf(calls, operator, mechanism, action, fields, reason)
+    if (fields.get("confirmed") !== "yes") return { ask: askFor(mechanism, action, plan.says, fields) }
+    return { done: yield* plan.run }
+  })
+
+const planOf = Effect.fnUntraced(function* (
+  calls: AdminCalls["Service"],
+  operator: Operator,
+  mechanism: Mechanism,
+  action: Action,
+  fields: URLSearchParams,
+  reason: StaffReason
+) {
+  const params = { id: mechanism.id }
+  const waiting = mechanism.live?.counts["QUEUED"] ?? 0
+  if (action === "end") {
+    const plan: Plan = {
+      says: `${mechanism.name} closes at once and for good. ${countsOf(mechanism).waiting} consumers in it lose their places; grants stay valid until they expire.`,
+      run: Effect.as(
+        calls.run(operator, groupNames[mechanism.type] as "queues", "end", { params, payload: { reason } }),
+        `${mechanism.name} has ended.`
+      )
+    }
+    return plan
+  }
+  if (mechanism.type !== "queue") return yield* wrong("Only a queue can be steered so.")
+  if (action === "pause" || action === "resume") {
+    const plan: Plan = {
+      says:
+        action === "pause"
+          ? `The rate admits nobody from now on. ${waiting} consumers wait and see that the queue is paused.`
+          : `The rate admits again, ${mechanism.admitRate} a minute. ${waiting} consumers wait.`,
+      run: Effect.as(
+        calls.run(operator, "queues", action, { params, payload: { reason } }),
+        `${mechanism.name} is ${action === "pause" ? "paused" : "resumed"}.`
+      )
+    }
+    return plan
+  }
+  const number = Option.getOrUndefined(Count(fields.get(action === "admit" ? "count" : "admitRate")))
+  if (number === undefined) return yield* wrong("A whole number is needed.")
+  const plan: Plan =
+    action === "admit"
+      ? {
+          says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted at once, beside the rate.`,
+          run: Effect.map(
+            calls.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
+            ({ admitted }) => `${admitted} consumers were admitted.`
+          )
+        }
+      : {
+          says: `The rate changes from ${mechanism.admitRate} to ${number} a minute. ${waiting} consumers wait, and their estimates change.`,
+          run: Effect.as(
+            calls.run(operator, "queues", "change", { params, payload: { admitRate: number } }),
+            `The rate is ${number} a minute.`
+          )
+        }
+  return plan
+})
+
+/** The screen that asks for a confirmation. */
+const askFor = (mechanism: Mechanism, action: Action, says: string, fields: URLSearchParams): Screen => {
+  const path = `/dashboard/experiences/${mechanism.experienceId}`
+  return {
+    title: `${titles[action]} ${mechanism.name}?`,
+    body: html`
+      <form method="post" action="${path}/${action}" class="card">
+        <p class="lead">${says}</p>
+        ${[...fields].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        <input type="hidden" name="confirmed" value="yes" />
+        <button class="${action === "end" ? "danger" : ""}">${titles[action]}</button>
+        <a class="button quiet" href="${path}">Cancel</a>
+      </form>
+    `
+  }
+}
+
+const titles: { readonly [A in Action]: string } = {
+  admit: "Admit into",
+  rate: "Change the rate of",
+  pause: "Pause",
+  resume: "Resume",
+  end: "End"
+}

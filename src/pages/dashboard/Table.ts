@@ -1,0 +1,107 @@
+/** The tables of the dashboard, the parts of their lists, and pages of a list by cursor. */
+import { type Html, html, type Inserted } from "../Html.ts"
+
+/** A column. The first one is the header of its row. */
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => Inserted
+}
+
+/** A table with a caption. Without rows it is the sentence that says what to do next. */
+export const table = <Row>(
+  caption: string,
+  rows: ReadonlyArray<Row>,
+  columns: ReadonlyArray<Column<Row>>,
+  empty: Inserted
+): Html =>
+  rows.length === 0
+    ? html`<p class="muted">${empty}</p>`
+    : html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
+        <table>
+          <caption>
+            ${caption}
+          </caption>
+          <thead>
+            <tr>
+              ${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${rows.map((row) => rowOf(row, columns))}
+          </tbody>
+        </table>
+      </div>`
+
+const rowOf = <Row>(row: Row, columns: ReadonlyArray<Column<Row>>): Html =>
+  html`<tr>
+    ${columns.map(({ cell }, index) =>
+      index === 0 ? html`<th scope="row">${cell(row)}</th>` : html`<td>${cell(row)}</td>`
+    )}
+  </tr>`
+
+/** Facts about one thing. */
+export const facts = (entries: ReadonlyArray<readonly [term: string, fact: Inserted]>): Html =>
+  html`<dl class="facts">
+    ${entries.map(
+      ([term, fact]) =>
+        html`<div>
+          <dt>${term}</dt>
+          <dd>${fact ?? "–"}</dd>
+        </div>`
+    )}
+  </dl>`
+
+/** Rows of one page. */
+export const pageSize = 50
+
+/** Returns the query of a list operation: its page, and those of the named filters that have a value. */
+export const listQueryOf = (query: URLSearchParams, filters: ReadonlyArray<string> = []) => {
+  const given = ["after", ...filters].flatMap((name) => {
+    const value = query.get(name)?.trim() ?? ""
+    return value === "" ? [] : [[name, value] as const]
+  })
+  return { first: `${pageSize}`, ...Object.fromEntries(given) } as { readonly [name: string]: string }
+}
+
+interface Page {
+  readonly data: ReadonlyArray<unknown>
+  readonly pageInfo: { readonly endCursor: string | null }
+}
+
+/** The links to the next page and to the first one. Both keep the filters. */
+export const pager = ({ data, pageInfo }: Page, path: string, query: URLSearchParams): Html | false => {
+  const hasNext = data.length === pageSize && pageInfo.endCursor !== null
+  if (!hasNext && !query.has("after")) return false
+  const address = (after: string | null) => {
+    const next = new URLSearchParams(query)
+    next.delete("after")
+    if (after !== null) next.set("after", after)
+    return `${path}?${next}`
+  }
+  return html`<nav aria-label="Pages" class="pages">
+    ${query.has("after") && html`<a class="button quiet" href="${address(null)}">First page</a>`}
+    ${hasNext && html`<a class="button quiet" href="${address(pageInfo.endCursor)}" rel="next">Next page</a>`}
+  </nav>`
+}
+
+/** A select of a filter. Its first option is no filter. */
+export const filter = (label: string, name: string, options: ReadonlyArray<string>, query: URLSearchParams): Html =>
+  html`<label
+    >${label}
+    <select name="${name}">
+      <option value="">All</option>
+      ${options.map((option) => html`<option value="${option}" ${option === query.get(name) && html`selected`}>${option}</option>`)}
+    </select></label
+  >`
+
+/** A text to search for. */
+export const search = (label: string, query: URLSearchParams): Html =>
+  html`<label
+    >${label} <input name="search" type="search" value="${query.get("search") ?? ""}" minlength="2" maxlength="200"
+  /></label>`
+
+/** The form of a list's filters. It works without a script. */
+export const filters = (path: string, fields: Inserted): Html =>
+  html`<form method="get" action="${path}" class="filters" role="search">
+    ${fields}<button class="quiet">Show</button>
+  </form>`

@@ -1,0 +1,35 @@
+/** Instants and kinds as the dashboard writes them. */
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { type Millis, toText } from "../../domain/values/Time.ts"
+import { type Html, html } from "../Html.ts"
+
+const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
+
+/** An instant in UTC. The script of the dashboard shows it in the operator's own time zone. */
+export const instant = (at: Millis | null | undefined): Html =>
+  typeof at === "number" && Number.isFinite(at)
+    ? html`<time datetime="${toText(at)}">${format.format(at)} UTC</time>`
+    : html`–`
+
+/** The kinds of mechanism in words. */
+export const kindNames: { readonly [K in Kind]: string } = {
+  queue: "Queue",
+  draw: "Draw",
+  auction: "Auction",
+  appointment: "Appointment",
+  timed_release: "Timed release",
+  waitlist: "Waitlist"
+}
+
+/** The groups of operations of each kind in the Admin API. */
+export const groupNames = {
+  queue: "queues",
+  draw: "draws",
+  auction: "auctions",
+  appointment: "appointments",
+  timed_release: "timedReleases",
+  waitlist: "waitlists"
+} as const satisfies { readonly [K in Kind]: string }
+
+/** A value of a recorded event or an audited field. */
+export const written = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "–"))

@@ -1,0 +1,190 @@
+/** Consumers: the list, and one consumer with its places, orders and sessions; its export, and its erasure. */
+import { Effect } from "effect"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { mayDo } from "../../../domain/organization/Person.ts"
+import { type Html, html } from "../../Html.ts"
+import { Refused } from "../../Refused.ts"
+import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { action, doneNote } from "../Frame.ts"
+import { get, post, type Sent } from "../Route.ts"
+import { facts, filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
+import { instant, kindNames } from "../Times.ts"
+import { orderTable } from "./Orders.ts"
+
+type Consumer = AnswerOf<"consumers", "getConsumer">
+type Place = AnswerOf<"consumers", "listConsumerPlaces">["data"][number]
+type Session = AnswerOf<"consumers", "listConsumerSessions">["data"][number]
+
+const path = "/dashboard/consumers"
+
+/** Rows of each table of one consumer. */
+const rowsMax = "50"
+
+/** The word that confirms an erasure. */
+const erasureWord = "ERASE"
+
+/** The routes of consumers. */
+export const make = (calls: AdminCalls["Service"]) => {
+  const show = makeShow(calls)
+  return [
+    get("/consumers", (operator, { query }) =>
+      Effect.map(
+        calls.run(operator, "consumers", "listConsumers", {
+          query: { sortDir: "desc", ...listQueryOf(query, ["search", "type"]) }
+        }),
+        (page) => ({ title: "Consumers", body: listOf(page, query) })
+      )
+    ),
+    get("/consumers/:id", (operator, { params }) => show(operator, params["id"]!)),
+    get("/consumers/:id/export", (operator, { params }) =>
+      Effect.map(calls.run(operator, "consumers", "exportConsumer", { params: { id: params["id"]! } }), (exported) => ({
+        file: JSON.stringify(calls.encode("consumers", "exportConsumer", exported), undefined, 2),
+        name: `consumer-${exported.consumer.id}.json`
+      }))
+    ),
+    post("/consumers/:id/end-sessions", "operator", (operator, { params }) => {
+      const id = params["id"]!
+      return Effect.flatMap(calls.run(operator, "consumers", "endConsumerSessions", { params: { id } }), ({ ended }) =>
+        show(operator, id, `${ended} sessions were ended.`)
+      )
+    }),
+    post("/consumers/:id/erase", "admin", makeErase(calls))
+  ]
+}
+
+type Page = AnswerOf<"consumers", "listConsumers">
+
+const listOf = (page: Page, query: URLSearchParams): Html => html`
+  ${filters(
+    path,
+    html`${search("Email, phone, name or id", query)} ${filter("Type", "type", ["guest", "authenticated"], query)}`
+  )}
+  ${table<Consumer>(
+    "Consumers, newest first",
+    page.data,
+    [
+      { title: "Consumer", cell: (consumer) => html`<a href="${path}/${consumer.id}">${nameOf(consumer)}</a>` },
+      { title: "Type", cell: ({ type }) => type },
+      { title: "Phone", cell: ({ phone }) => phone ?? "–" },
+      { title: "Orders", cell: ({ orderCount }) => orderCount },
+      { title: "Known since", cell: ({ createdAt }) => instant(createdAt) }
+    ],
+    query.size > 0
+      ? html`No consumer is like that. <a href="${path}">Show all</a>`
+      : html`Nobody has been here yet. <a href="/dashboard/new">Create a drop</a> and share its room.`
+  )}
+  ${pager(page, path, query)}
+`
+
+const nameOf = ({ fullName, email, phone, id }: Consumer): string => fullName ?? email ?? phone ?? id
+
+/** Makes the function that shows one consumer. */
+const makeShow = (calls: AdminCalls["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, id: string, done?: string) {
+    const input = { params: { id }, query: { first: rowsMax } }
+    const consumer = yield* calls.run(operator, "consumers", "getConsumer", { params: { id } })
+    const [places, sessions, orders] = yield* Effect.all(
+      [
+        calls.run(operator, "consumers", "listConsumerPlaces", input),
+        calls.run(operator, "consumers", "listConsumerSessions", input),
+        calls.run(operator, "orders", "listOrders", { query: { first: rowsMax, sortDir: "desc", consumerId: id } })
+      ],
+      { concurrency: 3 }
+    )
+    return {
+      title: nameOf(consumer),
+      body: html`
+        ${doneNote(done)}
+        <section class="card">
+          <h2>Profile</h2>
+          ${profileOf(consumer)}
+          <p><a class="button quiet" href="${path}/${id}/export" download>Export everything that is stored</a></p>
+        </section>
+        ${placesOf(places.data)} ${orderTable("Orders", orders.data, "This consumer has no orders.")}
+        ${sessionsOf(sessions.data)}
+        ${
+          mayDo(operator.role, "operator") &&
+          sessions.data.length > 0 &&
+          action(`${path}/${id}/end-sessions`, "End all sessions", false, "quiet")
+        }
+        ${mayDo(operator.role, "admin") && erasureOf(id)}
+      `
+    }
+  })
+
+const profileOf = (consumer: Consumer): Html =>
+  facts([
+    ["Id", consumer.id],
+    ["Type", consumer.type],
+    ["Email", consumer.email],
+    ["Phone", consumer.phone],
+    ["Full name", consumer.fullName],
+    ["External id", consumer.externalId],
+    ["Orders", consumer.orderCount],
+    ["Ordered for", Object.entries(consumer.totalOrderValues).map(([code, sum]) => `${sum} ${code} `)],
+    ["Known since", instant(consumer.createdAt)]
+  ])
+
+const placesOf = (places: ReadonlyArray<Place>): Html =>
+  table<Place>(
+    "Places",
+    places,
+    [
+      {
+        title: "Mechanism",
+        cell: ({ experienceId, name }) => html`<a href="/dashboard/experiences/${experienceId}">${name}</a>`
+      },
+      { title: "Kind", cell: ({ type }) => kindNames[type] },
+      { title: "Status", cell: ({ status }) => status },
+      { title: "Entered", cell: ({ enteredAt }) => instant(enteredAt) },
+      { title: "Risk", cell: ({ risk }) => risk.score }
+    ],
+    "This consumer has not entered any mechanism."
+  )
+
+const sessionsOf = (sessions: ReadonlyArray<Session>): Html =>
+  table<Session>(
+    "Sessions",
+    sessions,
+    [
+      { title: "Began", cell: ({ createdAt }) => instant(createdAt) },
+      { title: "Type", cell: ({ type }) => type },
+      { title: "Last used", cell: ({ lastRefreshedAt }) => instant(lastRefreshedAt) },
+      { title: "Ends", cell: ({ expiresAt }) => instant(expiresAt) }
+    ],
+    "This consumer has no session now."
+  )
+
+const erasureOf = (id: string): Html => html`
+  <section class="card">
+    <h2>Erase</h2>
+    <p>
+      The consumer loses its places and sessions. Its addresses, names, attributes and identities go for good. Orders
+      keep what was sold.
+    </p>
+    <form method="post" action="${path}/${id}/erase">
+      <label
+        >Type ${erasureWord} to confirm
+        <input name="confirmation" required autocomplete="off" pattern="${erasureWord}" />
+      </label>
+      <button class="danger">Erase this consumer</button>
+    </form>
+  </section>
+`
+
+/** Makes the form that erases a consumer, if it is confirmed. */
+const makeErase = (calls: AdminCalls["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, { params, fields }: Sent) {
+    if (fields.get("confirmation") !== erasureWord) {
+      return yield* new Refused({ status: 400, code: "INVALID", detail: `Type ${erasureWord} to confirm.` })
+    }
+    yield* calls.run(operator, "consumers", "archiveConsumer", {
+      params: { id: params["id"]! },
+      query: { erase: "true" }
+    })
+    return {
+      title: "Erased",
+      body: html`${doneNote("The consumer was erased.")}
+        <p><a href="${path}">All consumers</a></p>`
+    }
+  })

@@ -1,0 +1,41 @@
+/** Drops: what runs now, a new one from a template, and the control room of each. */
+import { Effect } from "effect"
+import { Refused } from "../../Refused.ts"
+import type { AdminCalls } from "../AdminCalls.ts"
+import * as ControlRoom from "../ControlRoom.ts"
+import * as Home from "../Home.ts"
+import * as NewDrop from "../NewDrop.ts"
+import { get, post, type Route } from "../Route.ts"
+import * as Steering from "../Steering.ts"
+
+/** The routes of drops. */
+export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: string) => string): ReadonlyArray<Route> => {
+  const controlRoom = ControlRoom.make(calls, roomUrl)
+  const showHome = Home.make(calls)
+  const createDrop = NewDrop.make(calls)
+  const steer = Steering.make(calls)
+
+  return [
+    get("", (operator) => showHome(operator)),
+    { ...get("/new", () => Effect.succeed(NewDrop.newDropScreen())), role: "operator" },
+    post("/new", "operator", (operator, { fields }) =>
+      Effect.map(createDrop(operator, fields), (made) =>
+        "screen" in made ? made.screen : { goTo: `/dashboard/experiences/${made.experienceId}` }
+      )
+    ),
+    get("/experiences/:id", (operator, { params }) => controlRoom.screen(operator, params["id"]!)),
+    get("/experiences/:id/figures", (operator, { params }) =>
+      Effect.map(controlRoom.figures(operator, params["id"]!), (part) => ({ part }))
+    ),
+    post(
+      "/experiences/:id/:action",
+      "operator",
+      Effect.fnUntraced(function* (operator, { params, fields }) {
+        const action = params["action"]
+        if (!Steering.isAction(action)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
+        const outcome = yield* steer(operator, action, fields)
+        return "ask" in outcome ? outcome.ask : yield* controlRoom.screen(operator, params["id"]!, outcome.done)
+      })
+    )
+  ]
+}

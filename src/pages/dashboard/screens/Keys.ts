@@ -1,0 +1,104 @@
+/** The API keys of the organization. Replacing a key needs the present secret key; the new one is shown once. */
+import { Effect } from "effect"
+import type { ApiKeys, KeyKind } from "../../../auth/keys/ApiKeys.ts"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { mayDo } from "../../../domain/organization/Person.ts"
+import { sameTenant } from "../../../domain/values/Ids.ts"
+import { type Html, html } from "../../Html.ts"
+import { Refused } from "../../Refused.ts"
+import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { problemNote } from "../Frame.ts"
+import { get, post, type Sent } from "../Route.ts"
+import { table } from "../Table.ts"
+import { instant } from "../Times.ts"
+
+type Key = AnswerOf<"apiKeys", "listApiKeys">["data"][number]
+
+const path = "/dashboard/keys"
+
+const uses: { readonly [K in KeyKind]: string } = {
+  publishable: "Browsers and apps send it. Replacing it stops every shop page that has the old one.",
+  secret:
+    "Servers send it. Replacing it stops every server that has the old one, and ends dashboard sessions begun with it."
+}
+
+/** The routes of keys. */
+export const make = (calls: AdminCalls["Service"], keys: ApiKeys["Service"]) => {
+  const show = makeShow(calls)
+  return [
+    get("/keys", (operator) => show(operator)),
+    ...(["publishable", "secret"] as const).map((kind) =>
+      post(`/keys/${kind}/rotate`, "admin", makeRotate(calls, keys, kind, show))
+    )
+  ]
+}
+
+const makeShow = (calls: AdminCalls["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, problem?: string) {
+    const { data } = yield* calls.run(operator, "apiKeys", "listApiKeys", { query: { first: "100" } })
+    return {
+      title: "Keys",
+      status: problem === undefined ? 200 : 403,
+      body: html`
+        ${problemNote(problem)}
+        ${table<Key>(
+          `Keys of ${operator.tenant.mode} mode`,
+          data,
+          [
+            { title: "Key", cell: ({ display }) => html`<code>${display}</code>` },
+            { title: "Kind", cell: ({ kind }) => kind },
+            { title: "Use", cell: ({ kind }) => uses[kind] },
+            { title: "Created", cell: ({ createdAt }) => instant(createdAt) }
+          ],
+          "There is no key. Create one with `usher keys rotate`."
+        )}
+        ${
+          mayDo(operator.role, "admin")
+            ? html`<div class="cards">${data.map(rotationOf)}</div>`
+            : html`<p class="muted">An admin can replace keys.</p>`
+        }
+      `
+    }
+  })
+
+const rotationOf = ({ kind, display }: Key): Html => html`
+  <form method="post" action="${path}/${kind}/rotate" class="card">
+    <h2>Replace the ${kind} key</h2>
+    <p>${display} is revoked at once, and a new one is shown once.</p>
+    <label
+      >The present secret key
+      <input name="key" type="password" required autocomplete="off" spellcheck="false" />
+      <span class="hint">Asked again, so that nobody replaces keys at a screen that was left open.</span></label
+    >
+    <button class="danger">Replace the ${kind} key</button>
+  </form>
+`
+
+/** Makes the form that replaces a key of this kind. */
+const makeRotate = (
+  calls: AdminCalls["Service"],
+  keys: ApiKeys["Service"],
+  kind: KeyKind,
+  show: ReturnType<typeof makeShow>
+) =>
+  Effect.fnUntraced(function* (operator: Operator, { fields }: Sent) {
+    const holder = yield* Effect.catchTag(keys.lookup((fields.get("key") ?? "").trim()), "Unavailable", () =>
+      Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
+    )
+    if (holder?.kind !== "secret" || !sameTenant(holder.tenant, operator.tenant)) {
+      return yield* show(operator, `This is not the secret key of ${operator.tenant.mode} mode. Nothing was replaced.`)
+    }
+    const { key } = yield* calls.run(operator, "apiKeys", "rotateApiKey", { params: { kind } })
+    return {
+      title: "Key replaced",
+      body: html`
+        <section class="card">
+          <p class="done" role="status">The old ${kind} key works no more.</p>
+          <p>This is the new one. It is shown once; copy it now.</p>
+          <p><code class="secret">${key}</code></p>
+          ${kind === "secret" && html`<p>Sessions that began with the old key have ended. Sign in again.</p>`}
+          <p><a class="button" href="${path}">I have copied it</a></p>
+        </section>
+      `
+    }
+  })

@@ -1,0 +1,93 @@
+/** The editor of a page's document as JSON, and its preview by the renderers that consumers' pages and messages use. */
+import { Option, Schema } from "effect"
+import { CreativeDocument } from "../../../domain/experience/creative/Document.ts"
+import { renderEmail, renderSms } from "../../../domain/experience/creative/Rendering.ts"
+import { pageHtml } from "../../../domain/experience/creative/rendering/PageHtml.ts"
+import { formatsOf } from "../../Formats.ts"
+import { type Html, html, trusted } from "../../Html.ts"
+import { contextOf } from "../../room/Document.ts"
+import { wordsIn } from "../../Words.ts"
+import { action, field } from "../Frame.ts"
+
+const parsed = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const decoded = Schema.decodeUnknownOption(CreativeDocument)
+
+/** Returns the JSON value of a typed document, or what is wrong with the text. */
+export const documentIn = (text: string): { readonly document: unknown } | { readonly problem: string } => {
+  const document = Option.getOrUndefined(parsed(text))
+  return document === undefined ? { problem: "The document is not valid JSON." } : { document }
+}
+
+/** What the form of a page contains. */
+interface Typed {
+  readonly title: string
+  readonly slug: string
+  /** The document as text. */
+  readonly typed: string
+}
+
+/** The forms that change a page. */
+export const editorOf = (
+  { id, status }: { readonly id: string; readonly status: "DRAFT" | "PUBLISHED" },
+  { title, slug, typed }: Typed
+): Html => html`
+  <form method="post" action="/dashboard/pages/${id}" class="card">
+    ${field("Title", "title", { value: title })} ${field("Slug", "slug", { value: slug })}
+    <label
+      >Document
+      <textarea name="document" rows="18" spellcheck="false" required>${"\n"}${typed}</textarea>
+      <span class="hint"
+        >JSON. <code>body.blocks</code> of a page holds nodes such as heading, p, image, button, and the parts place,
+        countdown, products, rules.</span
+      ></label
+    >
+    <button name="do" value="save">Save</button>
+    <button name="do" value="preview" class="quiet">Preview without saving</button>
+  </form>
+  <div class="actions">
+    ${
+      status === "DRAFT"
+        ? action(`/dashboard/pages/${id}/publish`, "Publish")
+        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet")
+    }
+  </div>
+`
+
+/** The preview of a document, with the names of the nodes that consumers will not see. */
+export const previewOf = (document: unknown): Html => {
+  const known = Option.getOrUndefined(decoded(document))
+  return html`
+    <section class="card" aria-label="Preview">
+      <h2>Preview</h2>
+      ${known === undefined ? html`<p class="error">This is not a document that can be saved.</p>` : shown(known)}
+    </section>
+  `
+}
+
+const shown = (document: CreativeDocument): Html => {
+  switch (document.editor) {
+    case "rich-content-v0":
+      return pageOf(document.body)
+    case "email-components-v1": {
+      const { subject, text } = renderEmail(document, {}, {})
+      return html`<p class="lead">${subject}</p>
+        <pre>${text}</pre>`
+    }
+    case "sms-text-v1":
+      return html`<pre>${renderSms(document, {})}</pre>`
+  }
+}
+
+const pageOf = (body: { readonly [name: string]: unknown }): Html => {
+  const context = contextOf({ formats: formatsOf("en", "UTC"), words: wordsIn("en", null) }, (slot) => {
+    return html`<p class="slot">${slot}</p>`
+  })
+  const rendered = pageHtml(body, context)
+  return html`
+    ${
+      rendered.skipped.length > 0 &&
+      html`<p class="error" role="alert">Unknown or malformed, and not shown: ${rendered.skipped.join(", ")}</p>`
+    }
+    <div class="doc">${trusted(rendered.html)}</div>
+  `
+}

@@ -1,0 +1,188 @@
+/** Experience pages: the list, a new one, and one page with its document, preview and publication. */
+import { Effect } from "effect"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { mayDo } from "../../../domain/organization/Person.ts"
+import { type Html, html } from "../../Html.ts"
+import { Refused } from "../../Refused.ts"
+import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { field, problemNote } from "../Frame.ts"
+import { get, post, type Sent } from "../Route.ts"
+import { filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
+import { instant } from "../Times.ts"
+import { documentIn, editorOf, previewOf } from "./PageEditor.ts"
+
+type Page = AnswerOf<"experiencePages", "getExperiencePage">
+type Calls = AdminCalls["Service"]
+
+const path = "/dashboard/pages"
+
+/** What a new page shows: its slots, in the order of the default page. */
+const firstDocument = {
+  schemaVersion: 1,
+  editor: "rich-content-v0",
+  kind: "experience-page",
+  body: { blocks: [{ type: "countdown" }, { type: "place" }, { type: "products" }, { type: "rules" }] }
+}
+
+/** The routes of pages. */
+export const make = (calls: Calls) => {
+  const showAll = makeShowAll(calls)
+  const find = (operator: Operator, { params }: Sent) =>
+    calls.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
+
+  return [
+    get("/pages", showAll),
+    post("/pages", "operator", makeCreate(calls, showAll)),
+    get("/pages/:id", (operator, sent) => Effect.map(find(operator, sent), (page) => screenOf(operator, page))),
+    post(
+      "/pages/:id",
+      "operator",
+      Effect.fnUntraced(function* (operator, sent) {
+        const page = yield* find(operator, sent)
+        return yield* makeEdit(calls)(operator, page, sent.fields)
+      })
+    ),
+    ...(["publish", "unpublish"] as const).map((change) =>
+      post(`/pages/:id/${change}`, "operator", (operator, { params }) =>
+        Effect.map(
+          calls.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
+          (page) => screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
+        )
+      )
+    )
+  ]
+}
+
+const makeShowAll = (calls: Calls) =>
+  Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, problem?: string) {
+    const page = yield* calls.run(operator, "experiencePages", "listExperiencePages", {
+      query: { sortDir: "desc", ...listQueryOf(query, ["search", "status"]) }
+    })
+    const { data: experiences } = yield* calls.run(operator, "experiences", "listExperiences", {
+      query: { first: "100", sortDir: "desc" }
+    })
+    const names = new Map(experiences.map(({ id, name }) => [id, name]))
+    const mayCreate = mayDo(operator.role, "operator") && experiences.length > 0
+    return {
+      title: "Pages",
+      status: problem === undefined ? 200 : 400,
+      body: html`
+        ${filters(
+          path,
+          html`${search("Title or slug", query)} ${filter("Status", "status", ["DRAFT", "PUBLISHED"], query)}`
+        )}
+        ${table<Page>(
+          "Pages, newest first",
+          page.data,
+          [
+            { title: "Title", cell: ({ id, title }) => html`<a href="${path}/${id}">${title}</a>` },
+            { title: "Slug", cell: ({ slug }) => slug },
+            { title: "Experience", cell: ({ experienceId }) => names.get(experienceId) ?? experienceId },
+            { title: "Kind", cell: ({ creativeDocument }) => kindOf(creativeDocument) },
+            { title: "Status", cell: ({ status }) => status },
+            { title: "Published", cell: ({ lastPublishedAt }) => instant(lastPublishedAt) }
+          ],
+          experiences.length === 0
+            ? html`A page belongs to a drop. <a href="/dashboard/new">Create a drop</a>`
+            : "No page here. Rooms show a default page until one is published."
+        )}
+        ${pager(page, path, query)} ${mayCreate && newForm(experiences, fields, problem)}
+      `
+    }
+  })
+
+const kindOf = (document: unknown): string => (document as { readonly kind: string }).kind
+
+const newForm = (
+  experiences: ReadonlyArray<{ readonly id: string; readonly name: string }>,
+  fields: URLSearchParams,
+  problem: string | undefined
+): Html => html`
+  <form method="post" action="${path}" class="card">
+    <h2>New page</h2>
+    ${problemNote(problem)}
+    <label
+      >Experience
+      <select name="experienceId">
+        ${experiences.map(
+          ({ id, name }) =>
+            html`<option value="${id}" ${id === fields.get("experienceId") && html`selected`}>${name}</option>`
+        )}
+      </select></label
+    >
+    ${field("Title", "title", { value: fields.get("title") ?? "" }, "Consumers see it.")}
+    ${field("Slug", "slug", { value: fields.get("slug") ?? "" }, "The last part of the page's address.")}
+    <button>Create page</button>
+  </form>
+`
+
+/** Makes the form that creates a draft. It goes on to its editor. */
+const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: Sent) => {
+  const { fields } = sent
+  const payload = {
+    experienceId: fields.get("experienceId") ?? "",
+    title: fields.get("title")?.trim() ?? "",
+    slug: fields.get("slug")?.trim() ?? "",
+    creativeDocument: firstDocument
+  }
+  return calls.run(operator, "experiencePages", "createExperiencePage", { payload }).pipe(
+    Effect.map(({ id }) => ({ goTo: `${path}/${id}` })),
+    Effect.catchTag("Refused", (refused) =>
+      isOfForm(refused) ? showAll(operator, sent, refused.detail ?? "A value does not fit.") : Effect.fail(refused)
+    )
+  )
+}
+
+/** True if another input could be accepted. */
+const isOfForm = ({ status }: Refused): boolean => status === 400 || status === 409
+
+/** What a screen of a page shows apart from the page. */
+interface Edited {
+  readonly done?: string
+  readonly problem?: string
+  /** What was typed. */
+  readonly fields?: URLSearchParams
+}
+
+const screenOf = (operator: Operator, page: Page, { done, problem, fields }: Edited = {}) => {
+  const typed = fields?.get("document") ?? JSON.stringify(page.creativeDocument, undefined, 2)
+  const title = fields?.get("title") ?? page.title
+  const slug = fields?.get("slug") ?? page.slug
+  const found = documentIn(typed)
+  return {
+    title: page.title,
+    status: problem === undefined ? 200 : 400,
+    body: html`
+      ${done !== undefined && html`<p class="done" role="status">${done}</p>`} ${problemNote(problem)}
+      <p>
+        <span class="badge">${page.status}</span> of
+        <a href="/dashboard/experiences/${page.experienceId}">its experience</a>, published
+        ${instant(page.lastPublishedAt)}
+      </p>
+      ${mayDo(operator.role, "operator") && editorOf(page, { title, slug, typed })}
+      ${"document" in found ? previewOf(found.document) : html`<p class="error">${found.problem}</p>`}
+    `
+  }
+}
+
+/** Makes the function that saves the form of the editor, or only shows its preview. */
+const makeEdit = (calls: Calls) => (operator: Operator, page: Page, fields: URLSearchParams) => {
+  const found = documentIn(fields.get("document") ?? "")
+  if (!("document" in found)) return Effect.succeed(screenOf(operator, page, { problem: found.problem, fields }))
+  if (fields.get("do") !== "save") {
+    return Effect.succeed(screenOf(operator, page, { done: "This is a preview. Nothing was saved.", fields }))
+  }
+  const payload = {
+    title: fields.get("title")?.trim() ?? "",
+    slug: fields.get("slug")?.trim() ?? "",
+    creativeDocument: found.document
+  }
+  return calls.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
+    Effect.map((saved) => screenOf(operator, saved, { done: "The page was saved." })),
+    Effect.catchTag("Refused", (refused) =>
+      isOfForm(refused)
+        ? Effect.succeed(screenOf(operator, page, { problem: refused.detail ?? "A value does not fit.", fields }))
+        : Effect.fail(refused)
+    )
+  )
+}

@@ -1,0 +1,176 @@
+/** People: invite, change the role, remove; and the choice of organization of a person who is invited by several. */
+import { Effect } from "effect"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { mayDo, Role } from "../../../domain/organization/Person.ts"
+import { isUuid } from "../../../domain/values/Ids.ts"
+import { type Html, html } from "../../Html.ts"
+import { Refused } from "../../Refused.ts"
+import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { makeAuthors } from "../Authors.ts"
+import { action, doneNote, field, problemNote } from "../Frame.ts"
+import type { Sessions } from "../Guard.ts"
+import { get, post, type Route, type Run, type Sent } from "../Route.ts"
+import { listQueryOf, pager, table } from "../Table.ts"
+import { instant } from "../Times.ts"
+
+type Person = AnswerOf<"people", "getPerson">
+type Calls = AdminCalls["Service"]
+
+const path = "/dashboard/people"
+
+/** What each role may do. */
+const uses: { readonly [R in Role]: string } = {
+  viewer: "reads everything",
+  operator: "also steers and edits",
+  admin: "also manages keys, people and webhooks, and erases consumers"
+}
+
+/** The routes of people. */
+export const make = (calls: Calls, sessions: Sessions): ReadonlyArray<Route> => {
+  const show = makeShow(calls)
+  return [
+    get("/people", show),
+    post("/people", "admin", makeInvite(calls, show)),
+    post("/people/:id/role", "admin", (operator, sent) =>
+      Effect.flatMap(
+        calls.run(operator, "people", "changePerson", {
+          params: { id: sent.params["id"]! },
+          payload: { role: sent.fields.get("role") }
+        }),
+        ({ email, role }) => show(operator, sent, { done: `${email} is ${role} now.` })
+      )
+    ),
+    post("/people/:id/remove", "admin", (operator, sent) =>
+      Effect.flatMap(
+        calls.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
+        ({ id, email }): ReturnType<Run> =>
+          id === operator.personId
+            ? Effect.succeed({ goTo: "/dashboard/sign-in" })
+            : show(operator, sent, { done: `${email} was removed. Its sessions have ended.` })
+      )
+    ),
+    get("/switch", () => Effect.map(sessions.memberships, choiceOf)),
+    { method: "POST", path: "/switch", role: "viewer", run: makeSwitch(sessions) }
+  ]
+}
+
+interface Outcome {
+  readonly done?: string
+  readonly problem?: string
+}
+
+const makeShow = (calls: Calls) => {
+  const authors = makeAuthors(calls)
+  return Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, { done, problem }: Outcome = {}) {
+    const isAdmin = mayDo(operator.role, "admin")
+    const page = yield* calls.run(operator, "people", "listPeople", { query: listQueryOf(query) })
+    const author = yield* authors(operator)
+    return {
+      title: "People",
+      status: problem === undefined ? 200 : 400,
+      body: html`
+        ${doneNote(done)}
+        ${table<Person>(
+          `People of ${operator.tenant.mode} mode`,
+          page.data,
+          [
+            { title: "Email", cell: ({ id, email }) => html`${email}<br /><small>operator:${id}</small>` },
+            { title: "Name", cell: ({ name }) => name ?? "–" },
+            { title: "Role", cell: (person) => (isAdmin ? roleForm(person) : person.role) },
+            { title: "Last sign-in", cell: ({ lastSignInAt }) => instant(lastSignInAt) },
+            { title: "Invited by", cell: ({ createdBy }) => author(createdBy) },
+            ...(isAdmin ? [{ title: "Remove", cell: removeForm }] : [])
+          ],
+          isAdmin
+            ? "Nobody is invited yet. Until then the secret key is the only way in. Invite a colleague below."
+            : "Nobody is invited yet. An admin can invite people."
+        )}
+        ${pager(page, path, query)}
+        ${isAdmin && invitation(problem === undefined ? new URLSearchParams() : fields, problem)}
+      `
+    }
+  })
+}
+
+const roleForm = ({ id, email, role }: Person): Html =>
+  action(
+    `${path}/${id}/role`,
+    "Change",
+    html`<select name="role" aria-label="Role of ${email}">
+      ${Role.literals.map((one) => html`<option value="${one}" ${one === role && html`selected`}>${one}</option>`)}
+    </select>`,
+    "quiet"
+  )
+
+const removeForm = ({ id, email }: Person): Html => action(`${path}/${id}/remove`, `Remove ${email}`, false, "danger")
+
+const invitation = (fields: URLSearchParams, problem: string | undefined): Html => html`
+  <form method="post" action="${path}" class="card">
+    <h2>Invite a person</h2>
+    ${problemNote(problem)} ${field("Email", "email", { type: "email", value: fields.get("email") ?? "" })}
+    ${field("Name", "name", { value: fields.get("name") ?? "", isOptional: true })}
+    <label
+      >Role
+      <select name="role">
+        ${Role.literals.map(
+          (role) =>
+            html`<option value="${role}" ${role === fields.get("role") && html`selected`}>
+              ${role}: ${uses[role]}
+            </option>`
+        )}
+      </select></label
+    >
+    <p class="hint">The mail has no link. Tell the person the address of this dashboard.</p>
+    <button>Invite</button>
+  </form>
+`
+
+const makeInvite = (calls: Calls, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: Sent) => {
+  const name = sent.fields.get("name")?.trim() ?? ""
+  const payload = {
+    email: sent.fields.get("email")?.trim() ?? "",
+    role: sent.fields.get("role"),
+    ...(name !== "" && { name })
+  }
+  return calls.run(operator, "people", "createPerson", { payload }).pipe(
+    Effect.flatMap(({ email }) => show(operator, sent, { done: `${email} was invited.` })),
+    Effect.catchTag("Refused", (refused) =>
+      refused.status === 400 || refused.status === 409
+        ? show(operator, sent, { problem: refused.detail ?? "A value does not fit." })
+        : Effect.fail(refused)
+    )
+  )
+}
+
+type Memberships = Effect.Success<Sessions["memberships"]>
+
+const choiceOf = (memberships: Memberships) => ({
+  title: "Switch organization",
+  body: table<Memberships[number]>(
+    "Where you are invited",
+    memberships,
+    [
+      { title: "Organization", cell: ({ organizationName }) => organizationName },
+      { title: "Mode", cell: ({ tenant }) => (tenant.mode === "test" ? "Test mode" : "Live") },
+      { title: "Role", cell: ({ role }) => role },
+      {
+        title: "Go there",
+        cell: ({ personId, organizationName, tenant }) =>
+          action(
+            "/dashboard/switch",
+            `Go to ${organizationName}, ${tenant.mode}`,
+            html`<input type="hidden" name="person" value="${personId}" />`,
+            "quiet"
+          )
+      }
+    ],
+    "This session began with a secret key, which belongs to one organization."
+  )
+})
+
+const makeSwitch = (sessions: Sessions) =>
+  Effect.fnUntraced(function* (_: Operator, { fields }: Sent) {
+    const personId = fields.get("person") ?? ""
+    const hasChanged = isUuid(personId) && (yield* sessions.become(personId))
+    return hasChanged ? { goTo: "/dashboard" } : yield* new Refused({ status: 404, code: "NOT_FOUND" })
+  })

@@ -1,0 +1,70 @@
+/** What runs where: the version, whether this process is ready, the nodes, and parked mechanisms. */
+import { Effect } from "effect"
+import type { Readiness } from "../../../engine/lifecycle/Readiness.ts"
+import { apiVersion } from "../../../http/server/ResponseHeaders.ts"
+import { html } from "../../Html.ts"
+import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { get } from "../Route.ts"
+import { facts, table } from "../Table.ts"
+import { instant, kindNames } from "../Times.ts"
+
+type Nodes = AnswerOf<"nodes", "listNodes">
+
+/** The routes of the system. */
+export const make = (calls: AdminCalls["Service"], readiness: Readiness["Service"], nodeName: string) => [
+  get(
+    "/system",
+    Effect.fnUntraced(function* (operator) {
+      const { isReady, ...report } = yield* readiness.report
+      const found = yield* calls.run(operator, "nodes", "listNodes", {})
+      return {
+        title: "System",
+        body: html`
+          <section class="card">
+            <h2>This process</h2>
+            ${facts([
+              ["Version", apiVersion],
+              ["Node.js", process.version],
+              ["Name", nodeName],
+              ["Ready", isReady ? "yes" : JSON.stringify(report)],
+              ["Behind since", instant(found.oldestOverdueWakeUpAt)]
+            ])}
+          </section>
+          ${nodesOf(found)} ${parkedOf(found)}
+        `
+      }
+    })
+  )
+]
+
+const nodesOf = ({ data }: Nodes) =>
+  table<Nodes["data"][number]>(
+    "Nodes",
+    data,
+    [
+      { title: "Node", cell: ({ name }) => name },
+      { title: "Shards", cell: ({ shards }) => shards ?? "all" },
+      { title: "Mechanisms of yours", cell: ({ mechanisms }) => mechanisms },
+      { title: "Started", cell: ({ startedAt }) => instant(startedAt) },
+      { title: "Heard", cell: ({ heardAt }) => instant(heardAt) }
+    ],
+    "No node has reported yet. Look again in a few seconds."
+  )
+
+const parkedOf = ({ parkedMechanisms }: Nodes) =>
+  table<Nodes["parkedMechanisms"][number]>(
+    "Parked mechanisms",
+    parkedMechanisms,
+    [
+      {
+        title: "Mechanism",
+        cell: ({ distributionId }) =>
+          html`<a href="/dashboard/mechanisms/${distributionId}/history">${distributionId}</a>`
+      },
+      { title: "Kind", cell: ({ type }) => kindNames[type] },
+      { title: "Node", cell: ({ node }) => node },
+      { title: "Since", cell: ({ parkedAt }) => instant(parkedAt) },
+      { title: "Restarts", cell: ({ restarts }) => restarts }
+    ],
+    "No mechanism is parked."
+  )

@@ -1,0 +1,98 @@
+/**
+ * What a visitor does in a room: the forms of its pages. Each action runs the operation of the Consumer API, and every
+ * action is safe to repeat.
+ */
+import { Effect } from "effect"
+import { normalAmount } from "../Amounts.ts"
+import type { Calls, GroupName, OperationName } from "../Calls.ts"
+import { Refused } from "../Refused.ts"
+import { groupOf, type Places } from "./Places.ts"
+import type { Sessions } from "./Session.ts"
+import { make as makeSigningIn } from "./SigningIn.ts"
+import { callerOf } from "./Visit.ts"
+import { type Context, make as makeVisitors, type Run, type Visitors } from "./Visitors.ts"
+
+const actionNames = [
+  "enter",
+  "leave",
+  "bid",
+  "book",
+  "cancel",
+  "reschedule",
+  "join",
+  "sign-in",
+  "code",
+  "access-code",
+  "sign-out"
+] as const
+export type ActionName = (typeof actionNames)[number]
+
+export const isAction = (name: string): name is ActionName => (actionNames as ReadonlyArray<string>).includes(name)
+
+/** Makes the function that runs an action. It counts the request under the limits of the action's operation. */
+export const make = (calls: Calls["Service"], places: Places, sessions: Sessions) => {
+  const visitors = makeVisitors(calls, places, sessions)
+  const { onMechanism } = visitors
+  const signIn = makeSigningIn(calls, sessions, visitors, (name, context) =>
+    name === "join" || name === "enter" ? actions[name](context) : Effect.succeed({})
+  )
+  const enter = { name: "enter" }
+  const leave = { name: "leave" }
+
+  const actions: { readonly [Name in ActionName]: (context: Context) => Run } = {
+    enter: (context) => {
+      const variantId = context.fields.get("variant")
+      const payload = variantId === null ? null : { variantId }
+      return onMechanism(context, { queue: enter, draw: enter, timed_release: { ...enter, payload } })
+    },
+    leave: (context) => onMechanism(context, { queue: leave, draw: leave, timed_release: leave, waitlist: leave }),
+    bid: (context) => bid(visitors, context),
+    book: (context) =>
+      onMechanism(context, { appointment: { name: "book", payload: { slotId: context.fields.get("slot") } } }),
+    cancel: (context) => onMechanism(context, { appointment: { name: "cancel" } }),
+    reschedule: (context) =>
+      onMechanism(context, { appointment: { name: "reschedule", payload: { newSlotId: context.fields.get("slot") } } }),
+    join: (context) => {
+      // A message needs an address, so a visitor without one proves one first.
+      if (context.visit.session?.sessionType === "authenticated") return onMechanism(context, { waitlist: enter })
+      context.fields.set("then", "join")
+      return signIn.sendCode(context)
+    },
+    "sign-in": signIn.sendCode,
+    code: signIn.code,
+    "access-code": signIn.accessCode,
+    "sign-out": signIn.signOut
+  }
+
+  return (name: ActionName, context: Context): Run =>
+    Effect.flatMap(operationOf(places, name, context), ([group, operation]) =>
+      Effect.andThen(calls.count(callerOf(context.visit), group, operation as never), actions[name](context))
+    )
+}
+
+/** A bid is confirmed before it is sent, because it is final. */
+const bid = ({ onMechanism }: Visitors, context: Context): Run => {
+  const { fields } = context
+  const amount = normalAmount(fields.get("amount") ?? "")
+  if (amount === undefined) return Effect.fail(new Refused({ status: 400, code: "AMOUNT" }))
+  if (fields.get("confirmed") !== null) return onMechanism(context, { auction: { name: "bid", payload: { amount } } })
+  return Effect.succeed({ show: { unconfirmed: { at: fields.get("at") ?? "", amount } } })
+}
+
+const general = ["consumers", "me"] as const
+
+/** The operation whose limits an action has. */
+const operationOf = (
+  places: Places,
+  name: ActionName,
+  { visit, fields }: Context
+): Run<readonly [GroupName, OperationName<GroupName>]> => {
+  const isKnown = visit.session?.sessionType === "authenticated"
+  if (name === "sign-in" || (name === "join" && !isKnown)) return Effect.succeed(["auth", "requestOneTimeCode"])
+  if (name !== "enter" && name !== "bid") return Effect.succeed(general)
+  return Effect.map(places.shown({ holder: visit.holder }, visit.room.experienceId), ({ mechanisms }) => {
+    const kind = mechanisms.find(({ record }) => record.id === fields.get("at"))?.kind
+    if (kind === undefined || (kind === "auction") !== (name === "bid")) return general
+    return kind === "appointment" ? general : [groupOf[kind].group, name]
+  })
+}

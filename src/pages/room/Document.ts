@@ -1,0 +1,226 @@
+/** The document around a room: brand, the experience's page or a default one, products, languages. */
+import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
+import { type PageContext, pageHtml, type Slot } from "../../domain/experience/creative/rendering/PageHtml.ts"
+import { pageText } from "../../domain/experience/creative/rendering/PageText.ts"
+import type { Theme } from "../../domain/experience/Experience.ts"
+import { html, type Html, nothing, script, style, trusted } from "../Html.ts"
+import { lookOf } from "../Theme.ts"
+import { directionOf, languages, type Words } from "../Words.ts"
+import type { Mechanism } from "./Places.ts"
+import type { Pieces } from "./Pieces.ts"
+import { countdown, say, sayCounted, type Scene } from "./Scene.ts"
+
+/** Characters of the description that search engines show. */
+const descriptionLengthMax = 200
+
+export interface Page {
+  readonly organizationName: string
+  readonly document: PublicExperiencePage | undefined
+  readonly mechanisms: ReadonlyArray<Mechanism>
+  readonly pieces: Pieces
+  readonly script: string
+  readonly css: string
+  /** True for the page that every visitor gets. */
+  readonly isShell: boolean
+}
+
+export interface Written {
+  readonly text: string
+  readonly styles: ReadonlyArray<string>
+}
+
+/** Writes the whole document. */
+export const documentOf = (scene: Scene, page: Page): Written => {
+  const { experience, language } = scene
+  const body = page.document?.creativeDocument as DocumentBody | undefined
+  const look = lookOf({ ...experience.theme, ...body?.themeOverrides })
+  const title = page.document?.title ?? experience.name
+  const description = body === undefined ? "" : pageText(body.body, descriptionLengthMax)
+  const reload = page.pieces.refreshSeconds
+  const written = html`<!doctype html>
+    <html lang="${language}" dir="${directionOf(language)}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width,initial-scale=1" />
+        <title>${title} – ${page.organizationName}</title>
+        ${
+          description !== "" && html`<meta name="description" content="${description}" />`
+        }${look.frame !== undefined && html`<meta name="theme-color" content="${look.frame}" />`}
+        <link rel="icon" href="data:," />
+        ${style(page.css)}
+        ${look.css !== "" && style(look.css)}${
+          reload !== undefined &&
+          html`<noscript
+            ><meta http-equiv="refresh" content="${reload};url=${scene.path(page.isShell ? "" : "place")}"
+          /></noscript>`
+        }
+      </head>
+      <body>
+        ${header(page, look.logoUrl)}
+        <main>
+          ${look.headerImageUrl !== undefined && html`<img class="hero" src="${look.headerImageUrl}" alt="" />`}
+          <h1>${title}</h1>
+          <p id="link" role="status" hidden>${say(scene, "kept")}</p>
+          ${content(scene, page, body)}
+          <p id="said" role="status" aria-live="polite"></p>
+        </main>
+        ${footer(scene, page)}${
+          page.script !== "" &&
+          html`<script type="application/json" id="words">
+              ${trusted(announced(scene))}
+            </script>
+            ${script(page.script)}`
+        }
+      </body>
+    </html>`
+  return { text: written.text, styles: look.css === "" ? [page.css] : [page.css, look.css] }
+}
+
+interface DocumentBody {
+  readonly body: { readonly [name: string]: unknown }
+  readonly themeOverrides?: typeof Theme.Type
+}
+
+const header = ({ organizationName }: Page, logoUrl: string | undefined): Html =>
+  html`<header>
+    ${logoUrl === undefined ? html`<strong>${organizationName}</strong>` : html`<img src="${logoUrl}" alt="${organizationName}" />`}
+  </header>`
+
+/** The published document with its slots filled, or the default: the visitor's part and the products. */
+const content = (scene: Scene, page: Page, body: DocumentBody | undefined): Html => {
+  const room = html`<div id="room" ${page.isShell && html` data-shell`}>${page.pieces.html}</div>
+    ${page.isShell && html`<p class="muted" id="to-place"><a href="${scene.path("place")}">${say(scene, "toPlace")}</a></p>`}`
+  if (body === undefined) return html`${room}${products(scene)}`
+  const fill: { readonly [Name in Slot]: () => Html } = {
+    place: () => room,
+    countdown: () => opening(scene),
+    products: () => products(scene),
+    rules: () => rules(scene, page)
+  }
+  const rendered = pageHtml(
+    body.body,
+    contextOf(scene, (slot) => fill[slot]())
+  )
+  return html`${!rendered.slots.has("place") && room}
+    <div class="doc" dir="auto">${trusted(rendered.html)}</div>`
+}
+
+/** What a page brings to its document, with the parts that it fills. */
+export const contextOf = (
+  { formats, words }: Pick<Scene, "formats" | "words">,
+  fill: (slot: Slot) => Html
+): PageContext => ({
+  slot: (slot) => fill(slot).text,
+  instant: (at, timeZone, format) => (format === "at" ? formats.instant(at, timeZone) : formats.short(at, timeZone)),
+  label: (transform, kind) => labelOf(words, transform, kind),
+  open: words.open
+})
+
+const actionKeys = {
+  queue: "enterQueue",
+  draw: "enterDraw",
+  auction: "enterAuction",
+  appointment: "enterAppointment",
+  timed_release: "enterSale",
+  waitlist: "enterWaitlist"
+} as const
+
+const labelOf = (words: Words, transform: "distribution-type-label" | "waitlist-action-text", input: string) => {
+  const kind = input.trim().toLowerCase().replaceAll(/[- ]/g, "_")
+  if (!Object.hasOwn(actionKeys, kind)) return undefined
+  const known = kind as keyof typeof actionKeys
+  return transform === "distribution-type-label" ? words[known] : words[actionKeys[known]]
+}
+
+const opening = (scene: Scene): Html => {
+  const { openAt } = scene.experience
+  return openAt === null || openAt <= scene.now
+    ? nothing
+    : html`<section class="card">${countdown(scene, "opensIn", openAt)}</section>`
+}
+
+const products = (scene: Scene): Html => {
+  const shown = scene.experience.products
+  if (shown.length === 0) return nothing
+  return html`<section>
+    <h2>${say(scene, "products")}</h2>
+    ${shown.map(({ product, productVariant }) => {
+      const [media] = product.productMediaAssets
+      const image = media?.mediaAsset.thumbnailUrl ?? media?.mediaAsset.publicUrl
+      const price = (
+        productVariant ??
+        product.variants.find(({ id }) => id === product.defaultVariantId) ??
+        product.variants[0]
+      )?.price
+      return html`<article class="card product">
+        ${
+          typeof image === "string" &&
+          image.startsWith("https://") &&
+          html`<img src="${image}" alt="${media?.mediaAsset.altText ?? ""}" loading="lazy" />`
+        }
+        <div>
+          <h3 dir="auto">${product.name}</h3>
+          ${product.description !== null && html`<p dir="auto">${product.description}</p>`}${
+            typeof price === "string" &&
+            html`<p><strong>${scene.formats.amount(price, scene.experience.currencyCode)}</strong></p>`
+          }
+        </div>
+      </article>`
+    })}
+  </section>`
+}
+
+/** One sentence about each kind of mechanism. */
+const rules = (scene: Scene, { mechanisms }: Page): Html => {
+  const sentences = new Set(mechanisms.map((mechanism) => ruleOf(scene, mechanism)).filter((text) => text !== ""))
+  return html`<section>
+    <h2>${say(scene, "rules")}</h2>
+    <ul>
+      ${[...sentences].map((text) => html`<li>${text}</li>`)}
+    </ul>
+  </section>`
+}
+
+const ruleOf = (scene: Scene, mechanism: Mechanism): string => {
+  const { formats } = scene
+  switch (mechanism.kind) {
+    case "queue": {
+      const { admitRate } = mechanism.record
+      return admitRate > 0 ? sayCounted(scene, "queueRate", admitRate) : say(scene, "queueByHand")
+    }
+    case "draw": {
+      const { winnerCount, drawAt } = mechanism.record
+      return say(scene, "drawTerms", { count: formats.number(winnerCount), time: formats.instant(drawAt) })
+    }
+    case "auction":
+      return say(scene, "bidFinal")
+    case "timed_release":
+      return say(scene, "saleRule")
+    case "waitlist":
+      return say(scene, "waitlistRule")
+    case "appointment":
+      return ""
+  }
+}
+
+const footer = (scene: Scene, { isShell }: Page): Html =>
+  html`<footer>
+    <p class="muted">${say(scene, "zone", { zone: scene.formats.timeZone })}</p>
+    <details class="muted">
+      <summary>${say(scene, "language")}</summary>
+      <ul class="languages">
+        ${Object.entries(languages).map(
+          ([code, name]) =>
+            html`<li>
+              <a href="${scene.path(isShell ? "" : "place", { lang: code })}" lang="${code}" dir="${directionOf(code)}"
+                >${name}</a
+              >
+            </li>`
+        )}
+      </ul>
+    </details>
+  </footer>`
+
+/** The words that a script says. */
+const announced = ({ words: { positionSaid, oneMinute, continueSoon, stay, inYourZone } }: Scene): string =>
+  JSON.stringify({ positionSaid, oneMinute, continueSoon, stay, inYourZone }).replaceAll("<", "\\u003c")

@@ -1,0 +1,62 @@
+/** The pages of rooms that cannot be shown: unknown, too many requests, or out of reach for now. */
+import { Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
+import * as Answer from "../Answer.ts"
+import type { Assets } from "../Assets.ts"
+import { formatsOf } from "../Formats.ts"
+import { html, style } from "../Html.ts"
+import type { Refused } from "../Refused.ts"
+import { headersOf } from "../Security.ts"
+import { directionOf, wordsIn } from "../Words.ts"
+import { say, type Scene } from "./Scene.ts"
+import { messageOf } from "./Messages.ts"
+import { languageIn } from "./Visit.ts"
+
+/** Seconds after which a page that is out of reach for now asks again, if nothing else is said. */
+const retrySeconds = 20
+
+/** Makes the function that answers with the page of a refusal. */
+export const makeFailed = (assets: Assets["Service"]) =>
+  Effect.fnUntraced(function* (refused: Refused) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const language = languageIn(request)
+    const words = wordsIn(language)
+    const css = yield* assets.text("room.css")
+    const isForNow = refused.status === 429 || refused.status === 503
+    const scene = { words, formats: formatsOf(language, "UTC") } as Scene
+    const title = refused.status === 404 ? words.notFound : `${refused.status}`
+    const seconds = Math.max(retrySeconds, refused.retryAfterSeconds ?? 0)
+    const isPart = request.headers["accept"]?.includes("part=room") === true
+    if (isPart)
+      return yield* Answer.ofVisitor(
+        html`<div data-statuses=""><section class="card">${messageOf(scene, refused)}</section></div>`.text,
+        refused.status,
+        retryAfter(refused)
+      )
+    const page = html`<!doctype html>
+      <html lang="${language}" dir="${directionOf(language)}">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width,initial-scale=1" />
+          <title>${title}</title>
+          <link rel="icon" href="data:," />
+          ${style(css)}
+          ${isForNow && request.method === "GET" && html`<meta http-equiv="refresh" content="${seconds}" />`}
+        </head>
+        <body>
+          <main>
+            ${refused.status === 404 && html`<h1>${title}</h1>`}
+            <section class="card">${messageOf(scene, refused)}</section>
+            <p><a href="">${say(scene, "refresh")}</a></p>
+          </main>
+        </body>
+      </html>`
+    const headers = {
+      ...headersOf({ scripts: [], styles: [css], formOrigins: [] }),
+      ...retryAfter(refused)
+    }
+    return yield* Answer.ofVisitor(page.text, refused.status, headers)
+  })
+
+const retryAfter = ({ retryAfterSeconds }: Refused): { readonly [name: string]: string } =>
+  retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` }

@@ -1,0 +1,127 @@
+/** The visitor's part of a room: a card for each mechanism, those that matter most first. A script replaces it whole. */
+import { html, type Html, nothing } from "../Html.ts"
+import { appointmentPiece } from "./mechanism/Appointment.ts"
+import { auctionPiece } from "./mechanism/Auction.ts"
+import { drawPiece } from "./mechanism/Draw.ts"
+import { liveLine } from "./mechanism/Live.ts"
+import type { Piece } from "./mechanism/Parts.ts"
+import type { Mechanism, States } from "./Places.ts"
+import { queuePiece } from "./mechanism/Queue.ts"
+import { say, type Scene } from "./Scene.ts"
+import { releasePiece } from "./mechanism/TimedRelease.ts"
+import { waitlistPiece } from "./mechanism/Waitlist.ts"
+
+/** A mechanism, with the visitor's standing if there is a visitor. */
+export interface Place {
+  readonly mechanism: Mechanism
+  readonly state?: States[keyof States] | undefined
+}
+
+/** What the visitor has asked for beyond the place itself. */
+export interface Asked {
+  readonly unconfirmed?: { readonly at: string; readonly amount: string } | undefined
+  readonly isRescheduling?: boolean | undefined
+}
+
+export interface Pieces {
+  readonly html: Html
+  /** Seconds after which a page without script reloads; undefined if the visitor types or nothing will change. */
+  readonly refreshSeconds: number | undefined
+}
+
+const refreshSeconds = 20
+
+/** Shows the places. `above` is put before them: a refusal, or a screen that stands for them. */
+export const piecesOf = (
+  scene: Scene,
+  places: ReadonlyArray<Place>,
+  above: Html = nothing,
+  asked: Asked = {}
+): Pieces => {
+  const cards = places
+    .map((place) => ({ place, piece: pieceOf(scene, place, asked) }))
+    .map((card) => ({ ...card, rank: rankOf(card.place, card.piece) }))
+    .toSorted((one, other) => one.rank - other.rank)
+  const live = cards.find(({ piece }) => piece.isLive === true)?.place.mechanism
+  const mayChange = cards.some(({ rank }) => rank < lastRank)
+  const hasFields = cards.some(({ piece }) => piece.hasFields === true) || asked.isRescheduling === true
+  const statuses = cards.map(({ place, piece }) => `${place.mechanism.record.id}:${piece.status}`).join(" ")
+  return {
+    refreshSeconds: mayChange && !hasFields && asked.unconfirmed === undefined ? refreshSeconds : undefined,
+    html: html`<div
+      data-statuses="${statuses}"
+      ${live !== undefined && html` data-live="${live.kind}.${live.record.id}"`}
+    >
+      ${above}${
+        cards.length === 0 && above.text === "" && html`<section class="card">${empty(scene)}</section>`
+      }${cards.map(
+        ({ place: { mechanism }, piece, rank }) =>
+          html`<section
+            class="card"
+            data-id="${mechanism.record.id}"
+            data-kind="${mechanism.kind}"
+            data-lifecycle="${mechanism.record.lifecycle}"
+            data-status="${piece.status}"
+          >
+            ${piece.html}${rank > placeRank && liveLine(scene, mechanism)}
+          </section>`
+      )}${(cards.length > 0 || above.text === "") && account(scene)}
+    </div>`
+  }
+}
+
+/** How the visitor signs in and out, and shows an access code. */
+const account = (scene: Scene): Html =>
+  html`<nav>
+    ${
+      scene.visitor === "authenticated"
+        ? html`<form method="post" action="${scene.path("sign-out")}">
+            <button class="plain">${say(scene, "signOut")}</button>
+          </form>`
+        : html`<a href="${scene.path("place", { show: "sign-in" })}">${say(scene, "signIn")}</a>`
+    }${scene.experience.hasProtectedSequences && html`<a href="${scene.path("place", { show: "access-code" })}">${say(scene, "accessCode")}</a>`}
+  </nav>`
+
+/** A room without a mechanism that the visitor may see. */
+const empty = (scene: Scene): Html =>
+  scene.experience.hasProtectedSequences
+    ? html`<p>${say(scene, "notForAll")}</p>
+        <p><a class="button" href="${scene.path("place", { show: "access-code" })}">${say(scene, "accessCode")}</a></p>`
+    : html`<p>${say(scene, "nothing")}</p>`
+
+/** The rank of a place that the visitor waits with. */
+const placeRank = 1
+
+const lastRank = 4
+
+/** A turn comes first, then what the visitor waits for, what is open, what opens later, and what is over. */
+const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
+  if (state !== undefined && "admissionGrant" in state) return 0
+  if (piece.isLive === true) return placeRank
+  const { lifecycle } = mechanism.record
+  if (lifecycle === "open") return 2
+  return lifecycle === "scheduled" ? 3 : lastRank
+}
+
+const pieceOf = (scene: Scene, { mechanism, state }: Place, asked: Asked): Piece => {
+  switch (mechanism.kind) {
+    case "queue":
+      return queuePiece(scene, mechanism.record, state as States["queue"] | undefined)
+    case "draw":
+      return drawPiece(scene, mechanism.record, state as States["draw"] | undefined)
+    case "auction": {
+      const unconfirmed = asked.unconfirmed?.at === mechanism.record.id ? asked.unconfirmed : undefined
+      return auctionPiece(scene, { ...mechanism, unconfirmed }, state as States["auction"] | undefined)
+    }
+    case "appointment":
+      return appointmentPiece(
+        scene,
+        { ...mechanism, isRescheduling: asked.isRescheduling },
+        state as States["appointment"] | undefined
+      )
+    case "timed_release":
+      return releasePiece(scene, mechanism.record, state as States["timed_release"] | undefined)
+    case "waitlist":
+      return waitlistPiece(scene, mechanism.record, state as States["waitlist"] | undefined)
+  }
+}

@@ -1,0 +1,88 @@
+/** What every part of a room needs to show itself: the words of its language, the experience, and where forms go. */
+import type { AnswerOf } from "../Calls.ts"
+import type { Formats } from "../Formats.ts"
+import { html, type Html, type Inserted } from "../Html.ts"
+import { type CountedKey, filled, formFor, type Language, type PlainKey, type Values, type Words } from "../Words.ts"
+import { type Millis, toText } from "../../domain/values/Time.ts"
+
+/** An experience as the Consumer API answers it. */
+export type Experience = AnswerOf<"experiences", "get">
+
+export interface Scene {
+  readonly language: Language
+  readonly words: Words
+  readonly formats: Formats
+  readonly experience: Experience
+  readonly now: Millis
+  /** A guest has a session and no address. */
+  readonly visitor: "none" | "guest" | "authenticated"
+  /** The shop's address to which a visitor goes on; undefined if there is none. */
+  readonly shopUrl: string | undefined
+  /** Returns the address of a part of the room. It keeps the language and the way back. */
+  readonly path: (name: string, more?: { readonly [name: string]: string }) => string
+}
+
+/** Returns the text of a key. */
+export const say = ({ words }: Scene, key: PlainKey, values: Values = {}): string => filled(words[key], values)
+
+/** Returns the text of a key in the form for its number, `{count}`. */
+export const sayCounted = ({ words, language, formats }: Scene, key: CountedKey, count: number): string =>
+  filled(formFor(words[key], language, count), { count: formats.number(count) })
+
+/** The text of a key in which placeholders are elements. */
+export const phrase = ({ words }: Scene, key: PlainKey, values: { readonly [name: string]: Inserted }): Html =>
+  html`${words[key].split(/(\{\w+\})/).map((part) => {
+    const name = /^\{(\w+)\}$/.exec(part)?.[1]
+    return name === undefined || !Object.hasOwn(values, name) ? part : values[name]
+  })}`
+
+/** An instant in words. */
+export const instant = ({ formats }: Scene, at: Millis): Html =>
+  html`<time datetime="${toText(at)}">${formats.instant(at)}</time>`
+
+/** A time that a script counts down to; without one it stays a time. */
+export const countdown = (scene: Scene, key: "opensIn" | "timeLeft", at: Millis): Html =>
+  html`<p class="muted">${say(scene, key)}</p>
+    <p class="big">
+      <time data-until${key === "timeLeft" && html` data-warn`} datetime="${toText(at)}"
+        >${scene.formats.short(at)}</time
+      >
+    </p>`
+
+/** The heading of a part. A script moves the focus there. */
+export const heading = (text: string): Html => html`<h2 tabindex="-1">${text}</h2>`
+
+export interface FormOptions {
+  /** The mechanism that the action is for. */
+  readonly at?: string
+  readonly label: string
+  readonly fields?: Inserted
+  /** True for a button that is not the main one. */
+  readonly isQuiet?: boolean
+  /** The id of the button, which keeps the focus when the part is replaced. */
+  readonly id?: string
+}
+
+/** A form whose button runs an action. */
+export const form = (scene: Scene, action: string, { at, label, fields, isQuiet = false, id }: FormOptions): Html =>
+  html`<form method="post" action="${scene.path(action)}">${at !== undefined && hidden("at", at)}${fields}
+    <button${isQuiet && html` class="quiet"`}${id !== undefined && html` id="${id}"`}>${label}</button></form>`
+
+export const hidden = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`
+
+/** A list of terms and their values. */
+export const facts = (rows: ReadonlyArray<readonly [term: string, value: Inserted] | undefined>): Html => {
+  const shown = rows.filter((row) => row !== undefined)
+  return shown.length === 0
+    ? html``
+    : html`<dl>
+        ${shown.map(
+          ([term, value]) =>
+            html`<div>
+              <dt>${term}</dt>
+              <dd>${value}</dd>
+            </div>`
+        )}
+      </dl>`
+}

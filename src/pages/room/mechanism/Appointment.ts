@@ -1,0 +1,135 @@
+/** An appointment in a room: free slots, and the visitor's booking. */
+import type { AnswerOf } from "../../Calls.ts"
+import { html, type Html } from "../../Html.ts"
+import { toText } from "../../../domain/values/Time.ts"
+import { closed, ended, mustSignIn, type Piece, scheduled, signInFirst } from "./Parts.ts"
+import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
+
+export type AppointmentRecord = AnswerOf<"appointments", "get">
+type State = AnswerOf<"appointments", "me">
+type Slots = AnswerOf<"appointments", "slots">
+type Booking = Exclude<State, { readonly status: "NOT_BOOKED" }>
+
+export interface AppointmentContext {
+  readonly record: AppointmentRecord
+  readonly slots: Slots | undefined
+  /** True if the visitor has asked for other slots. */
+  readonly isRescheduling?: boolean | undefined
+}
+
+/** Slots on a page. Further ones are on later days. */
+const slotsMax = 300
+
+/** Shows the appointment to a visitor; without a state to one that has no booking. */
+export const appointmentPiece = (
+  scene: Scene,
+  appointment: AppointmentContext,
+  state: State = { status: "NOT_BOOKED" }
+): Piece => ({
+  status: state.status,
+  html: shown(scene, appointment, state),
+  isLive: state.status === "BOOKED"
+})
+
+const shown = (scene: Scene, appointment: AppointmentContext, state: State): Html => {
+  const { record } = appointment
+  const again = record.lifecycle === "open" && slotList(scene, appointment, "book")
+  switch (state.status) {
+    case "NOT_BOOKED":
+      return outside(scene, appointment)
+    case "BOOKED":
+      return booked(scene, appointment, state)
+    case "CHECKED_IN":
+    case "COMPLETED":
+      return ended(scene, { title: "visited" })
+    case "CANCELLED":
+      return ended(scene, { title: "cancelled", again })
+    case "NO_SHOW":
+      return ended(scene, { title: "missed", again })
+  }
+}
+
+const outside = (scene: Scene, appointment: AppointmentContext): Html => {
+  const { record } = appointment
+  if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "enterAppointment"))
+  if (record.lifecycle !== "open") return closed(scene, record)
+  if (mustSignIn(scene, record)) return html`${heading(record.name)}${signInFirst(scene)}`
+  return html`${heading(record.name)}${slotList(scene, appointment, "book")}`
+}
+
+/** The slots by day, each a button. */
+const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "book" | "reschedule"): Html => {
+  const { formats } = scene
+  const { timeZone } = record
+  const free = (slots?.data ?? []).filter(({ available }) => available > 0).slice(0, slotsMax)
+  const days = Map.groupBy(free, ({ startTime }) => formats.day(startTime, timeZone))
+  const last = slots === undefined ? undefined : slots.endDate + 86_400_000
+  return html`<h3>${say(scene, "slots")}</h3>
+    <p class="muted">${say(scene, "zone", { zone: timeZone })}</p>
+    ${free.length === 0 && html`<p>${say(scene, "noSlots")}</p>`}
+    ${[...days].map(
+      ([day, ofDay]) =>
+        html`<h4>${day}</h4>
+          <ul class="slots">
+            ${ofDay.map(
+              ({ id, startTime, available }) =>
+                html`<li>
+                  ${form(scene, action, {
+                    at: record.id,
+                    label: formats.time(startTime, timeZone),
+                    fields: hidden("slot", id),
+                    isQuiet: true,
+                    id: `slot-${id}`
+                  })}<small class="muted"
+                    >${say(scene, "placesLeft", { count: formats.number(available) })}
+                    <time data-zone="${timeZone}" datetime="${toText(startTime)}"></time
+                  ></small>
+                </li>`
+            )}
+          </ul>`
+    )}
+    ${last !== undefined && last < record.slotsUntil && html`<p><a href="${scene.path("place", { from: toText(last).slice(0, 10), ...(action === "reschedule" && { show: "reschedule" }) })}">${say(scene, "moreDays")}</a></p>`}`
+}
+
+const booked = (scene: Scene, appointment: AppointmentContext, booking: Booking): Html => {
+  const { record, isRescheduling = false } = appointment
+  const { timeZone } = record
+  const at = html`<time datetime="${toText(booking.startTime)}"
+    >${scene.formats.instant(booking.startTime, timeZone)}</time
+  >`
+  return html`${heading(say(scene, "booked"))}
+    <p class="lead">${at}</p>
+    <p class="muted">
+      ${say(scene, "zone", { zone: timeZone })}
+      <time data-zone="${timeZone}" datetime="${toText(booking.startTime)}"></time>
+    </p>
+    ${facts([[say(scene, "bookingCode"), html`<code>${booking.confirmationCode}</code>`]])}
+    <p><a href="${calendarOf(scene, record, booking)}" download="usher.ics">${say(scene, "calendar")}</a></p>
+    ${
+      isRescheduling
+        ? slotList(scene, appointment, "reschedule")
+        : html`<p><a href="${scene.path("place", { show: "reschedule" })}">${say(scene, "reschedule")}</a></p>`
+    }${form(scene, "cancel", { at: record.id, label: say(scene, "cancel"), isQuiet: true, id: `cancel-${record.id}` })}`
+}
+
+/** The booking as a calendar file (RFC 5545). */
+const calendarOf = ({ experience }: Scene, { name }: AppointmentRecord, booking: Booking): string => {
+  const stamp = (at: number) => toText(at).replaceAll(/[-:]|\.\d{3}/g, "")
+  const lines = [
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//Usher//Room//EN",
+    "BEGIN:VEVENT",
+    `UID:${booking.bookingId}`,
+    `DTSTAMP:${stamp(booking.createdAt)}`,
+    `DTSTART:${stamp(booking.startTime)}`,
+    `DTEND:${stamp(booking.endTime)}`,
+    `SUMMARY:${calendarText(`${experience.name}: ${name} (${booking.confirmationCode})`)}`,
+    "END:VEVENT",
+    "END:VCALENDAR"
+  ]
+  return `data:text/calendar;charset=utf-8,${encodeURIComponent(`${lines.join("\r\n")}\r\n`)}`
+}
+
+const calendarText = (text: string): string =>
+  text.replaceAll(/[\\;,]/g, (character) => `\\${character}`).replaceAll(/[\r\n]+/g, " ")

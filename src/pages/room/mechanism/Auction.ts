@@ -1,0 +1,164 @@
+/** An auction in a room: english with bids, or dutch with a falling price. */
+import type { AnswerOf } from "../../Calls.ts"
+import { html, type Html, type Inserted } from "../../Html.ts"
+import { bidsShownMax } from "../../../domain/auction/Auction.ts"
+import { isBelow, plus } from "../../../domain/values/Amount.ts"
+import type { PlainKey } from "../../Words.ts"
+import { closed, closing, deniedFor, ended, mustSignIn, type Piece, scheduled, signInFirst, turn } from "./Parts.ts"
+import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
+
+export type AuctionRecord = AnswerOf<"auctions", "get">
+type State = AnswerOf<"auctions", "status">
+
+/** The public facts of an auction. */
+export interface AuctionFacts {
+  readonly leading: AnswerOf<"auctions", "bids">["data"]
+  readonly price: AnswerOf<"auctions", "currentPrice">
+}
+
+/** A bid that the visitor has typed and not confirmed yet. */
+export interface UnconfirmedBid {
+  readonly amount: string
+}
+
+export interface AuctionContext {
+  readonly record: AuctionRecord
+  readonly facts: AuctionFacts | undefined
+  readonly unconfirmed?: UnconfirmedBid | undefined
+}
+
+/** Shows the auction to a visitor; without a state to one that has not bid. */
+export const auctionPiece = (
+  scene: Scene,
+  auction: AuctionContext,
+  state: State = { status: "NOT_BID", bidCount: 0 }
+): Piece => {
+  const isBidding =
+    state.status === "NOT_BID" || state.status === "BIDDING" || state.status === "WINNING" || state.status === "OUTBID"
+  return {
+    status: state.status,
+    html: isBidding ? outside(scene, auction, state) : shown(scene, state),
+    isLive: isBidding ? state.status !== "NOT_BID" : state.status === "WON",
+    hasFields: isBidding && auction.record.lifecycle === "open" && auction.record.auctionType === "english"
+  }
+}
+
+const money = ({ formats }: Scene, { currencyCode }: AuctionRecord, amount: string) =>
+  formats.amount(amount, currencyCode)
+
+const shown = (scene: Scene, state: State): Html => {
+  switch (state.status) {
+    case "WON":
+      return turn(scene, say(scene, "won"), state)
+    case "LOST":
+      return ended(scene, { title: "lost" })
+    case "COMPLETED":
+      return ended(scene, { title: "completed" })
+    case "DENIED":
+      return ended(scene, deniedFor(state.reason))
+    default:
+      return html``
+  }
+}
+
+const headings: { readonly [Status in State["status"]]?: PlainKey } = {
+  BIDDING: "bidding",
+  WINNING: "winning",
+  OUTBID: "outbid"
+}
+
+const outside = (scene: Scene, auction: AuctionContext, state: State): Html => {
+  const { record } = auction
+  const title = headings[state.status]
+  const own = "lastBidAmount" in state ? state.lastBidAmount : undefined
+  if (record.lifecycle === "scheduled") return scheduled(scene, record, terms(scene, record))
+  if (record.lifecycle !== "open" && title === undefined) return closed(scene, record)
+  const isOpen = record.lifecycle === "open"
+  const body = record.auctionType === "dutch" ? dutch(scene, auction, isOpen) : english(scene, auction, own, isOpen)
+  return html`${heading(title === undefined ? record.name : say(scene, title))}${body}${isOpen && closing(scene, record)}`
+}
+
+const terms = (scene: Scene, record: AuctionRecord): string =>
+  `${say(scene, "units", { count: scene.formats.number(record.quantity) })}. ${say(scene, "minimum")}: ${money(scene, record, record.startPrice)}.`
+
+const english = (scene: Scene, auction: AuctionContext, own: string | undefined, isOpen: boolean): Html => {
+  const { record, facts: known, unconfirmed } = auction
+  const highest = known?.leading[0]?.amount
+  const minimum = minimumOf(auction)
+  const rows = facts([
+    [
+      say(scene, "highest"),
+      html`<strong data-fact="highest"
+        >${highest === undefined ? say(scene, "none") : money(scene, record, highest)}</strong
+      >`
+    ],
+    own === undefined ? undefined : [say(scene, "yourBid"), money(scene, record, own)],
+    isOpen
+      ? [say(scene, "minimum"), html`<span data-fact="minimum">${money(scene, record, minimum)}</span>`]
+      : undefined
+  ])
+  const units =
+    record.quantity > 1 && html`<p>${say(scene, "units", { count: scene.formats.number(record.quantity) })}</p>`
+  if (!isOpen) return html`${rows}${units}`
+  if (mustSignIn(scene, record)) return html`${rows}${units}${signInFirst(scene)}`
+  if (unconfirmed !== undefined) return html`${rows}${confirmation(scene, record, unconfirmed)}`
+  const field = html`<label
+    >${say(scene, "yourBid")} (${record.currencyCode})
+    <input name="amount" inputmode="decimal" autocomplete="off" required maxlength="24" placeholder="${minimum}"
+  /></label>`
+  return html`${rows}${units}${bidForm(scene, record, say(scene, "enterAuction"), field)}
+    <p class="muted">${say(scene, "bidFinal")}</p>`
+}
+
+/** The least bid that would lead now. Only the answer to a bid is certain. */
+const minimumOf = ({ record, facts: known }: AuctionContext): string => {
+  if (known === undefined || known.leading.length < Math.min(record.quantity, bidsShownMax)) return record.startPrice
+  const next = plus(known.price.currentPrice, record.minBidIncrement ?? "0")
+  return isBelow(next, record.startPrice) ? record.startPrice : next
+}
+
+const bidForm = (scene: Scene, { id }: AuctionRecord, label: string, fields: Inserted): Html =>
+  form(scene, "bid", { at: id, label, fields, id: `bid-${id}` })
+
+/** A bid is final, so it is confirmed. */
+const confirmation = (scene: Scene, record: AuctionRecord, { amount }: UnconfirmedBid): Html => {
+  const shown = money(scene, record, amount)
+  return html`<p class="lead">${say(scene, "confirmBid", { amount: shown })}</p>
+    <p>${say(scene, "bidFinal")}</p>
+    ${bidForm(scene, record, say(scene, "confirm", { amount: shown }), html`${hidden("amount", amount)}${hidden("confirmed", "1")}`)}
+    <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
+}
+
+const dutch = (scene: Scene, { record, facts: known }: AuctionContext, isOpen: boolean): Html => {
+  if (known === undefined) return html``
+  const { currentPrice, remainingQuantity } = known.price
+  const { priceDropAmount, priceDropIntervalSeconds } = record
+  const price = money(scene, record, currentPrice)
+  const drop = nextDrop(scene, record, currentPrice)
+  const rows = html`<p class="muted">${say(scene, "price")}</p>
+    <p class="big" data-fact="price">${price}</p>
+    <p data-fact="units">${say(scene, "unitsLeft", { count: scene.formats.number(remainingQuantity) })}</p>
+    ${
+      drop !== undefined &&
+      html`<p class="muted">
+        ${say(scene, "priceDrops", { amount: money(scene, record, priceDropAmount!), wait: scene.formats.duration(priceDropIntervalSeconds!) })}
+        <time data-until data-silent datetime="${new Date(drop).toISOString()}">${scene.formats.time(drop)}</time>
+      </p>`
+    }`
+  if (!isOpen) return rows
+  if (remainingQuantity === 0)
+    return html`${rows}
+      <p><strong>${say(scene, "soldOut")}</strong></p>`
+  if (mustSignIn(scene, record)) return html`${rows}${signInFirst(scene)}`
+  const fields = html`${hidden("amount", currentPrice)}${hidden("confirmed", "1")}`
+  return html`${rows}${bidForm(scene, record, say(scene, "take", { amount: price }), fields)}
+    <p class="muted">${say(scene, "bidFinal")}</p>`
+}
+
+/** When the price falls next; undefined if it does not any more. */
+const nextDrop = ({ now }: Scene, record: AuctionRecord, price: string): number | undefined => {
+  const { openAt, floorPrice, priceDropAmount, priceDropIntervalSeconds: seconds } = record
+  if (openAt === null || seconds === null || priceDropAmount === null || floorPrice === null) return undefined
+  if (!isBelow(floorPrice, price) || now < openAt) return undefined
+  return openAt + (Math.floor((now - openAt) / (seconds * 1000)) + 1) * seconds * 1000
+}

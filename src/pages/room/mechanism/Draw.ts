@@ -1,0 +1,69 @@
+/** A draw in a room. */
+import type { AnswerOf } from "../../Calls.ts"
+import { html, type Html } from "../../Html.ts"
+import { closed, closing, deniedFor, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
+import { facts, form, heading, instant, phrase, say, type Scene } from "../Scene.ts"
+
+export type DrawRecord = AnswerOf<"draws", "get">
+type State = AnswerOf<"draws", "status">
+
+/** Shows the draw to a visitor; without a state to one that has no entry. */
+export const drawPiece = (scene: Scene, record: DrawRecord, state: State = { status: "NOT_ENTERED" }): Piece => ({
+  status: state.status,
+  html: shown(scene, record, state),
+  isLive: state.status === "ENTERED" || state.status === "WON"
+})
+
+const shown = (scene: Scene, record: DrawRecord, state: State): Html => {
+  switch (state.status) {
+    case "NOT_ENTERED":
+      return outside(scene, record)
+    case "ENTERED":
+      return entered(scene, record, state)
+    case "WON":
+      return turn(scene, say(scene, "won"), state, proof(scene, record))
+    case "COMPLETED":
+      return ended(scene, { title: "completed" })
+    case "DENIED":
+      return html`${ended(scene, deniedFor(state.reason))}${proof(scene, record)}`
+  }
+}
+
+const terms = (scene: Scene, { winnerCount, drawAt }: DrawRecord): Html =>
+  phrase(scene, "drawTerms", { count: scene.formats.number(winnerCount), time: instant(scene, drawAt) })
+
+const fairness = (scene: Scene, { seedCommitment }: DrawRecord): Html =>
+  html`<details>
+    <summary>${say(scene, "rules")}</summary>
+    <p>${say(scene, "drawFair")}</p>
+    ${facts([[say(scene, "commitment"), html`<code>${seedCommitment}</code>`]])}
+  </details>`
+
+/** The public proof, once the draw has been drawn. */
+const proof = (scene: Scene, { id, drawnAt }: DrawRecord): Html | undefined =>
+  drawnAt === null ? undefined : html`<p><a href="${scene.path("proof", { at: id })}">${say(scene, "proof")}</a></p>`
+
+const outside = (scene: Scene, record: DrawRecord): Html => {
+  if (record.lifecycle === "scheduled")
+    return html`${scheduled(scene, record, terms(scene, record))}${fairness(scene, record)}`
+  if (record.lifecycle !== "open") return closed(scene, record, proof(scene, record))
+  return html`${heading(record.name)}
+    <p>${terms(scene, record)}</p>
+    ${enter(scene, record, say(scene, "enterDraw"))} ${closing(scene, record)}${fairness(scene, record)}`
+}
+
+const entered = (scene: Scene, record: DrawRecord, state: Extract<State, { readonly status: "ENTERED" }>): Html =>
+  html`${heading(say(scene, "entered"))}${
+      state.drawnAt === undefined
+        ? html`<p class="big">
+              <time data-until datetime="${new Date(record.drawAt).toISOString()}"
+                >${scene.formats.short(record.drawAt)}</time
+              >
+            </p>
+            <p>${terms(scene, record)}</p>
+            <p>${say(scene, "keep")}</p>
+            ${form(scene, "leave", { at: record.id, label: say(scene, "withdraw"), isQuiet: true, id: `leave-${record.id}` })}`
+        : html`<p>${say(scene, "drawn")}</p>`
+    }${facts([[say(scene, "entry"), html`<code>${state.entryId}</code>`]])}
+    <p><a href="${scene.path("receipt", { at: record.id })}" download="receipt.json">${say(scene, "receipt")}</a></p>
+    ${proof(scene, record)}${fairness(scene, record)}`

@@ -1,0 +1,60 @@
+/** What happens in mechanisms now: read from the public facts of an experience, and shown in a line of each card. */
+import { Effect } from "effect"
+import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { Caller, Calls } from "../../Calls.ts"
+import { html, type Html } from "../../Html.ts"
+import { say, type Scene } from "../Scene.ts"
+import type { Record } from "./Parts.ts"
+
+/** What happens in a mechanism now, as everybody may see it. */
+export interface LiveFacts {
+  readonly waiting?: number | null
+  readonly entries?: number | null
+  readonly unitsLeft?: number | null
+}
+
+/** A mechanism of any kind with its facts. */
+interface Shown {
+  readonly kind: string
+  readonly record: Record
+  readonly live?: LiveFacts | undefined
+}
+
+/** Reads the live facts of an experience by the ids of its mechanisms. There are none while they cannot be read. */
+export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId: string) =>
+  calls.run({ holder }, "live", "live", { params: { experienceId } }).pipe(
+    // The answer is shared, so it must not depend on what one caller has.
+    Effect.updateService(HttpServerRequest.HttpServerRequest, (request) =>
+      request.modify({ headers: Headers.remove(request.headers, "if-none-match") })
+    ),
+    Effect.map((answer) => factsIn(answer as unknown as HttpServerResponse.HttpServerResponse)),
+    Effect.orElseSucceed(() => new Map<string, LiveFacts>())
+  )
+
+/** The operation answers with finished bytes. */
+const factsIn = ({ body }: HttpServerResponse.HttpServerResponse): ReadonlyMap<string, LiveFacts> => {
+  if (body._tag !== "Uint8Array") return new Map()
+  const { mechanisms } = JSON.parse(Buffer.from(body.body).toString()) as {
+    readonly mechanisms: ReadonlyArray<LiveFacts & { readonly id: string }>
+  }
+  return new Map(mechanisms.map((facts) => [facts.id, facts]))
+}
+
+/** The line of a mechanism that is open. */
+export const liveLine = (scene: Scene, { kind, record, live }: Shown): Html | undefined => {
+  if (live === undefined || record.lifecycle !== "open") return undefined
+  const line = (key: "waitingNow" | "entriesNow" | "unitsLeft", count: number | null | undefined) =>
+    typeof count === "number"
+      ? html`<p class="muted" data-fact="${key}">${say(scene, key, { count: scene.formats.number(count) })}</p>`
+      : undefined
+  switch (kind) {
+    case "queue":
+      return line("waitingNow", live.waiting)
+    case "draw":
+      return line("entriesNow", live.entries)
+    case "timed_release":
+      return line("unitsLeft", live.unitsLeft)
+    default:
+      return undefined
+  }
+}

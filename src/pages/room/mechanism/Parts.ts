@@ -1,0 +1,117 @@
+/** The parts that several kinds of mechanism have: before the opening, a turn, and what has ended. */
+import { html, type Html, type Inserted } from "../../Html.ts"
+import type { PlainKey } from "../../Words.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import { countdown, form, heading, hidden, instant, phrase, say, type Scene } from "../Scene.ts"
+
+/** The public fields that every kind has. */
+export interface Record {
+  readonly id: string
+  readonly name: string
+  readonly openAt: Millis | null
+  readonly closeAt: Millis | null
+  readonly lifecycle: "scheduled" | "open" | "settling" | "closed"
+  readonly supportsGuest: boolean
+}
+
+/** A mechanism on a page. */
+export interface Piece {
+  /** The visitor's status, which a script compares. */
+  readonly status: string
+  readonly html: Html
+  /** True if the visitor has a place whose changes the page follows. */
+  readonly isLive?: boolean
+  /** True if the visitor types into it, so that the page must not reload by itself. */
+  readonly hasFields?: boolean
+}
+
+/** A mechanism that opens later. */
+export const scheduled = (scene: Scene, record: Record, rule: Inserted): Html =>
+  html`${heading(record.name)}${
+      record.openAt !== null &&
+      html`${countdown(scene, "opensIn", record.openAt)}
+        <p>${phrase(scene, "opensAt", { time: instant(scene, record.openAt) })}</p>`
+    }
+    <p>${rule}</p>`
+
+/** A mechanism that has closed, for a visitor without a place. */
+export const closed = (scene: Scene, record: Record, more?: Inserted): Html =>
+  html`${heading(record.name)}
+    <p>
+      ${
+        record.closeAt !== null && record.closeAt <= scene.now
+          ? phrase(scene, "endedAt", { time: instant(scene, record.closeAt) })
+          : say(scene, "ended")
+      }
+    </p>
+    ${more}`
+
+/** When a mechanism closes, if it does. */
+export const closing = (scene: Scene, { closeAt }: Record): Html | undefined =>
+  closeAt === null
+    ? undefined
+    : html`<p class="muted">${phrase(scene, "closesAt", { time: instant(scene, closeAt) })}</p>`
+
+/** A form to enter. A mechanism that refuses guests asks for a sign-in first. */
+export const enter = (scene: Scene, record: Record, label: string, fields?: Inserted): Html =>
+  mustSignIn(scene, record)
+    ? signInFirst(scene)
+    : form(scene, "enter", { at: record.id, label, fields, id: `enter-${record.id}` })
+
+/** Leads a guest to the sign-in. */
+export const signInFirst = (scene: Scene): Html =>
+  html`<p>${say(scene, "guestsRefused")}</p>
+    <p><a class="button" href="${scene.path("place", { show: "sign-in" })}">${say(scene, "signIn")}</a></p>`
+
+/** True if the visitor is a guest, or nobody yet, and the mechanism refuses guests. */
+export const mustSignIn = (scene: Scene, { supportsGuest }: Record): boolean =>
+  !supportsGuest && scene.visitor !== "authenticated"
+
+/** A grant that the visitor holds. */
+export interface Grant {
+  readonly admissionGrant: string
+  readonly expiresAt?: Millis
+}
+
+/** It is the visitor's turn: the way on to the shop, as a form post of the grant. */
+export const turn = (scene: Scene, title: string, { admissionGrant, expiresAt }: Grant, more?: Inserted): Html =>
+  html`${heading(title)}${
+    expiresAt !== undefined &&
+    html`${countdown(scene, "timeLeft", expiresAt)}
+      <p class="muted">${phrase(scene, "until", { time: instant(scene, expiresAt) })}</p>`
+  }${
+    scene.shopUrl === undefined
+      ? html`<p>${say(scene, "backToShop")}</p>`
+      : html`<form method="post" action="${scene.shopUrl}" data-continue>
+          ${hidden("usher_grant", admissionGrant)} <button id="continue">${say(scene, "continue")}</button>
+        </form>`
+  }${more}`
+
+/** Why a place has ended. */
+export interface Ended {
+  readonly title: PlainKey
+  readonly reason?: PlainKey | undefined
+  /** A form to enter again, where that is allowed. */
+  readonly again?: Inserted
+}
+
+export const ended = (scene: Scene, { title, reason, again }: Ended): Html =>
+  html`${heading(say(scene, title))}${reason !== undefined && html`<p>${say(scene, reason)}</p>`}${again}`
+
+/** The words for the reason of a denial. */
+export const deniedFor = (reason: string | undefined): Ended => {
+  switch (reason) {
+    case "ADMISSION_EXPIRED":
+      return { title: "expired", reason: "reasonExpired" }
+    case "QUEUE_CLOSED":
+    case "DRAW_CLOSED":
+    case "AUCTION_CLOSED":
+      return { title: "denied", reason: "reasonClosed" }
+    case "NOT_SELECTED":
+      return { title: "lost", reason: "reasonNotSelected" }
+    case "ORDER_LIMIT_EXCEEDED":
+      return { title: "denied", reason: "reasonLimit" }
+    default:
+      return { title: "denied", reason: "reasonAdmin" }
+  }
+}

@@ -1,0 +1,37 @@
+/** A waitlist in a room. */
+import type { AnswerOf } from "../../Calls.ts"
+import { html, type Html } from "../../Html.ts"
+import { closed, type Piece, scheduled } from "./Parts.ts"
+import { facts, form, heading, say, type Scene } from "../Scene.ts"
+import { emailField } from "../SignIn.ts"
+
+export type WaitlistRecord = AnswerOf<"waitlists", "get">
+type State = AnswerOf<"waitlists", "status">
+
+/** Shows the waitlist to a visitor; without a state to one that is not a member. */
+export const waitlistPiece = (scene: Scene, record: WaitlistRecord, state?: State): Piece => {
+  const isMember = state?.isEntered === true
+  return {
+    status: isMember ? "LISTED" : "NOT_LISTED",
+    html: isMember ? member(scene, record, state) : outside(scene, record),
+    isLive: isMember,
+    hasFields: !isMember && record.lifecycle === "open" && scene.visitor !== "authenticated"
+  }
+}
+
+const member = (scene: Scene, { id }: WaitlistRecord, { position }: State): Html =>
+  html`${heading(say(scene, "listed"))}
+    <p>${say(scene, "waitlistRule")}</p>
+    ${position !== null && facts([[say(scene, "position"), html`<span data-text="position">${scene.formats.number(position)}</span>`]])}
+    ${form(scene, "leave", { at: id, label: say(scene, "leaveList"), isQuiet: true, id: `leave-${id}` })}`
+
+const outside = (scene: Scene, record: WaitlistRecord): Html => {
+  if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "waitlistRule"))
+  if (record.lifecycle !== "open") return closed(scene, record)
+  const label = say(scene, "enterWaitlist")
+  // A message needs an address, so a visitor without one gives it, and proves it with a code.
+  const fields = scene.visitor === "authenticated" ? undefined : emailField(scene)
+  return html`${heading(record.name)}
+    <p>${say(scene, "waitlistRule")}</p>
+    ${form(scene, "join", { at: record.id, label, fields, id: `join-${record.id}` })}`
+}

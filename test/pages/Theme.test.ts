@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { colourOf, contrast, lookOf } from "../../src/pages/Theme.ts"
+
+/** The variables of a look. */
+const variables = (css: string): { readonly [name: string]: string } =>
+  Object.fromEntries([...css.matchAll(/--([\w-]+):([^;}]*)/g)].map(([, name, value]) => [name, value]))
+
+const contrastOf = (css: string, one: string, other: string): number => {
+  const all = variables(css)
+  return contrast(colourOf(all[one]!)!, colourOf(all[other]!)!)
+}
+
+describe("A theme", () => {
+  it("without colours changes nothing", () => {
+    for (const theme of [undefined, null, {}]) assert.strictEqual(lookOf(theme).css, "")
+    assert.strictEqual(lookOf({ variant: "rounded" }).css, ":root{--radius:1.25rem}")
+  })
+
+  it("keeps colours that can be read", () => {
+    const look = lookOf({ primary: "#B4002D", background: "rgb(255, 247, 240)", text: "hsl(20, 100%, 10%)" })
+    assert.deepInclude(variables(look.css), {
+      bg: "#fff7f0",
+      fg: "#331100",
+      primary: "#b4002d",
+      "on-primary": "#ffffff"
+    })
+    assert.include(look.css, "color-scheme:light")
+    assert.deepStrictEqual(look.replaced, [])
+  })
+
+  it("gets contrast whatever its colours are", () => {
+    const shades = ["#000", "#333", "#777", "#949494", "#bbb", "#fff", "#f00", "#0f0", "#00f", "#ff0"]
+    for (const background of shades) {
+      for (const text of shades) {
+        for (const primary of shades) {
+          const { css } = lookOf({
+            background,
+            surface: primary,
+            text,
+            primary,
+            muted: primary,
+            danger: text,
+            success: primary
+          })
+          for (const ink of ["fg", "muted", "danger", "ok"]) {
+            for (const ground of ["bg", "surface"]) {
+              assert.isAtLeast(contrastOf(css, ink, ground), 4.5, `${ink} of ${text} on ${ground} of ${background}`)
+            }
+          }
+          assert.isAtLeast(contrastOf(css, "on-primary", "primary"), 4.5)
+        }
+      }
+    }
+  })
+
+  it("names what was replaced or dropped", () => {
+    const look = lookOf({
+      background: "#fff",
+      text: "#eee",
+      primary: "tomato",
+      fontFamily: "a{",
+      logoUrl: "http://a.example"
+    })
+    assert.sameMembers([...look.replaced], ["text", "primary", "fontFamily"])
+    assert.isUndefined(look.logoUrl)
+  })
+
+  it("is never more than values of variables", () => {
+    const hostile = [
+      "red;}</style><script>",
+      "url(https://evil.example)",
+      "var(--x)",
+      "expression(alert(1))",
+      "#fff;background:url(x)",
+      "rgb(1,2,3);",
+      "\\66 oo",
+      "'a', \"b;}\""
+    ]
+    for (const value of hostile) {
+      const { css } = lookOf({ background: value, text: value, primary: value, fontFamily: value, fontHeading: value })
+      assert.strictEqual(css, "", value)
+    }
+    assert.strictEqual(
+      lookOf({ fontFamily: `"My Font", 'Other', serif` }).css,
+      `:root{--font:"My Font", 'Other', serif}`
+    )
+  })
+})

@@ -1,0 +1,181 @@
+/** Journeys of visitors in a real browser, through all six kinds of mechanism, from the room to the shop. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { at, clock, goneOn, ofPages, opened, press, roomUrl, sees, Shop } from "../support/browserFixture.ts"
+import * as Fixture from "../support/roomFixture.ts"
+
+/** A room whose visitors go back to the shop, and a window at its shell. */
+const visiting = Effect.fnUntraced(function* (sequence: object, sizes: ReadonlyArray<string> = ["42"]) {
+  const { url: shopUrl } = yield* Shop
+  yield* Fixture.brand("PUT", "/organizations/me", { allowedOrigins: [new URL(shopUrl).origin] })
+  const { id: productId, variants } = yield* Fixture.product(sizes)
+  const room = yield* Fixture.room(sequence, { products: [{ productId }] })
+  const window = yield* opened()
+  const url = yield* roomUrl(room.experienceId, `?return=${encodeURIComponent(shopUrl)}`)
+  yield* Effect.promise(() => window.page.goto(url))
+  return { ...room, ...window, variants }
+})
+
+/** How many consumers wait, as the queue's record says. */
+const waitingIn = (queueId: string) =>
+  Effect.map(Fixture.brand("GET", `/distributions/${queueId}`), ({ live }) => live.counts.QUEUED as number)
+
+ofPages("A visitor in a browser", (it) => {
+  it.effect("waits in a queue without reloading, is admitted, and brings the shop a valid grant", () =>
+    Effect.gen(function* () {
+      const { page, problems, sequence } = yield* visiting({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const [queue] = sequence.queues
+      let loads = 0
+      page.on("domcontentloaded", () => loads++)
+      yield* Effect.promise(async () => {
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+      })
+      yield* Fixture.asBrandServer("POST", `/queues/${queue.id}/admit`, { count: 1 })
+      yield* Effect.promise(() => sees(page, "It is your turn"))
+      assert.strictEqual(loads, 0)
+      assert.isTrue(yield* Fixture.isValid(`/queues/${queue.id}`, yield* goneOn(page)))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("enters a draw, and learns by itself that it has won", () =>
+    Effect.gen(function* () {
+      const draws = [{ name: "Raffle", winnerCount: 1, closeAt: at(60), drawAt: at(70) }]
+      const { page, problems, sequence } = yield* visiting({ draws })
+      yield* Effect.promise(async () => {
+        await press(page, "Enter the draw")
+        await sees(page, "You are entered")
+      })
+      yield* clock.putForward(71_000)
+      yield* Effect.promise(() => sees(page, "You have won"))
+      assert.isTrue(yield* Fixture.isValid(`/draws/${sequence.draws[0].id}`, yield* goneOn(page)))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("confirms a bid, sees that it is outbid, bids more and wins", () =>
+    Effect.gen(function* () {
+      const auctions = [{ name: "Lot", startPrice: "10.00", minBidIncrement: "1.00", settleAt: at(3600) }]
+      const { page, problems, sequence, experienceId } = yield* visiting({ auctions })
+      const bid = async (amount: string, shown: string) => {
+        await page.getByLabel("Your bid").fill(amount)
+        await press(page, "Place a bid")
+        await press(page, `Yes, bid ${shown}`)
+        await sees(page, "You are among the winners so far")
+      }
+      yield* Effect.promise(() => bid("12", "$12.00"))
+      const rival = yield* Fixture.visitor(experienceId)
+      yield* rival.submit(yield* rival.get("place"), "Place a bid", { amount: "14", confirmed: "1" })
+      yield* Effect.promise(async () => {
+        await sees(page, "You have been outbid")
+        await bid("20", "$20.00")
+      })
+      yield* clock.putForward(3_601_000)
+      yield* Effect.promise(() => sees(page, "You have won"))
+      assert.isTrue(yield* Fixture.isValid(`/auctions/${sequence.auctions[0].id}`, yield* goneOn(page)))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("chooses a size in a sale", () =>
+    Effect.gen(function* () {
+      const timedReleases = [{ name: "Sale", capacity: 1, closeAt: at(7200) }]
+      const { page, problems, sequence, variants } = yield* visiting({ timedReleases }, ["42", "43"])
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Choose").selectOption(variants[1].id)
+        await press(page, "Get access")
+        await sees(page, "Chosen: Sneaker 43")
+      })
+      assert.isTrue(yield* Fixture.isValid(`/timed-releases/${sequence.timedReleases[0].id}`, yield* goneOn(page)))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("books a slot, moves it and cancels it", () =>
+    Effect.gen(function* () {
+      const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+      const hours = Object.fromEntries(days.map((day) => [day, [{ from: "00:00", to: "24:00" }]]))
+      const [slotsFrom, slotsUntil] = [at(0), at(5 * 86_400)]
+      const appointments = [
+        { name: "Fitting", slotDurationMinutes: 240, timeZone: "UTC", hours, slotsFrom, slotsUntil }
+      ]
+      const { page, problems } = yield* visiting({ appointments })
+      yield* Effect.promise(async () => {
+        await page.locator(".slots button").first().click()
+        await sees(page, "You are booked")
+        const booked = page.locator("#room .lead")
+        const first = (await booked.textContent())!
+        await page.getByRole("link", { name: "Choose another slot" }).click()
+        await page.locator(".slots button").nth(1).click()
+        await booked.filter({ hasNotText: first }).waitFor()
+        await press(page, "Cancel the booking")
+        await sees(page, "Your booking is cancelled")
+      })
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("joins a waitlist with a mailed code", () =>
+    Effect.gen(function* () {
+      const { page, problems } = yield* visiting({ waitlist: { name: "Tell me", supportsGuest: false } })
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Email address").fill("grace@example.com")
+        await press(page, "Join the waitlist")
+        await sees(page, "We have sent a code to grace@example.com.")
+      })
+      const code = yield* Fixture.mailedCode("grace@example.com")
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Code").fill(code)
+        await press(page, "Sign in")
+        await sees(page, "You are on the waitlist")
+      })
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("has one place and one stream in two windows, and both learn of the turn", () =>
+    Effect.gen(function* () {
+      const { context, page, sequence } = yield* visiting({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const [queue] = sequence.queues
+      let streams = 0
+      context.on("request", (request) => void (streams += request.url().includes("/live?") ? 1 : 0))
+      const other = yield* Effect.promise(async () => {
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+        const other = await context.newPage()
+        await other.goto(page.url())
+        await sees(other, "You are in line")
+        return other
+      })
+      yield* Fixture.asBrandServer("POST", `/queues/${queue.id}/admit`, { count: 1 })
+      yield* Effect.promise(() => Promise.all([page, other].map((one) => sees(one, "It is your turn"))))
+      assert.strictEqual(streams, 1)
+      assert.strictEqual(yield* waitingIn(queue.id), 0)
+    })
+  )
+
+  it.effect("has one place although the answer to its first entry was lost", () =>
+    Effect.gen(function* () {
+      const { page, sequence } = yield* visiting({ queues: [{ name: "Front door", admitRate: 0 }] })
+      let lost = 0
+      yield* Effect.promise(async () => {
+        await page.route(
+          /\/enter\b/,
+          async (route) => {
+            await route.fetch({ headers: { ...route.request().headers(), cookie: "" } })
+            lost++
+            // The browser does not get the cookie either.
+            await page.context().clearCookies()
+            await route.abort()
+          },
+          { times: 1 }
+        )
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+      })
+      assert.strictEqual(lost, 1)
+      assert.strictEqual(yield* waitingIn(sequence.queues[0].id), 1)
+    })
+  )
+})

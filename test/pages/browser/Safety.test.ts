@@ -1,0 +1,127 @@
+/** What pages of strangers' words do in a browser, how much a browser loads, and how soon it sees what happens. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { gzipSync } from "node:zlib"
+import { Assets } from "../../../src/pages/Assets.ts"
+import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
+import { clock, ofPages, opened, press, refused, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
+import * as Fixture from "../support/roomFixture.ts"
+
+/** Longer than what everybody sees is reused. */
+const laterMillis = 6_000
+
+const gzipped = (text: string): number => gzipSync(text, { level: 9 }).length
+
+/** A phone on a slow connection. Latency in milliseconds, bytes a second. */
+const slow3g = { offline: false, latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 }
+
+ofPages("A page", (it) => {
+  it.effect("runs no script of hostile names, words, themes and documents, and nothing breaks its policy", () =>
+    Effect.gen(function* () {
+      const { experienceId, attack } = yield* Fixture.hostileRoom
+      yield* clock.putForward(laterMillis)
+      const { page, problems } = yield* opened()
+      const { adminUrl } = yield* Usher
+      const url = yield* roomUrl(experienceId)
+      yield* Effect.promise(async () => {
+        await page.goto(`${url}?return=${encodeURIComponent(attack)}`)
+        await press(page, attack)
+        await sees(page, "You are in line")
+        await page.goto(`${url}/place`)
+        await press(page, "Leave the line")
+        await sees(page, "You have left")
+      })
+      yield* signedIn(page)
+      yield* Effect.promise(async () => {
+        await page.goto(`${adminUrl}/dashboard/experiences/${experienceId}`)
+        await page.getByRole("heading", { name: attack }).first().waitFor()
+        assert.strictEqual(await page.locator("img[src=x]").count(), 0)
+      })
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("refuses a script that something has put into it all the same", () =>
+    Effect.gen(function* () {
+      const { experienceId } = yield* Fixture.room({})
+      const { page, problems } = yield* opened()
+      const url = yield* roomUrl(experienceId)
+      const hasRun = yield* Effect.promise(async () => {
+        await page.goto(url)
+        const reported = page.waitForEvent("console", (message) => message.text().startsWith(refused))
+        const ran = await page.evaluate<boolean>(`
+          const script = document.createElement("script")
+          script.append("window.ran = true")
+          document.body.append(script)
+          window.ran === true
+        `)
+        await reported
+        return ran
+      })
+      assert.isFalse(hasRun)
+      assert.isAbove(problems.length, 0)
+    })
+  )
+
+  it.effect("of staff shows an entry without a click", () =>
+    Effect.gen(function* () {
+      const { experienceId, sequence } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const { page, problems } = yield* opened()
+      const { adminUrl, brand, consumer, guest } = yield* Usher
+      yield* signedIn(page)
+      const waiting = (count: number) =>
+        Effect.promise(() =>
+          page
+            .locator("[data-series=waiting]")
+            .filter({ hasText: `${count}` })
+            .waitFor()
+        )
+      yield* Effect.promise(() => page.goto(`${adminUrl}/dashboard/experiences/${experienceId}`))
+      yield* waiting(0)
+      const { accessToken } = yield* guest()
+      const headers = asConsumer(brand.publishableKey, accessToken)
+      yield* consumer({ method: "POST", path: `/api/queues/${sequence.queues[0].id}/enter`, headers })
+      yield* waiting(1)
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("is there with one request, and in line with one more, also on a slow connection", () =>
+    Effect.gen(function* () {
+      const { experienceId } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const { context, page } = yield* opened()
+      const url = yield* roomUrl(experienceId)
+      const asked: Array<string> = []
+      let bytes = 0
+      yield* Effect.promise(async () => {
+        const session = await context.newCDPSession(page)
+        await session.send("Network.enable")
+        await session.send("Network.emulateNetworkConditions", slow3g)
+        session.on("Network.requestWillBeSent", ({ request }) => {
+          if (request.url.startsWith("http")) asked.push(`${request.method} ${new URL(request.url).pathname}`)
+        })
+        session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength))
+        const begun = performance.now()
+        const seconds = () => ((performance.now() - begun) / 1000).toFixed(1)
+        await page.goto(url)
+        const readable = seconds()
+        assert.deepStrictEqual(asked, [`GET /e/${experienceId}`])
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+        const posts = asked.filter((request) => request.startsWith("POST"))
+        assert.deepStrictEqual(posts, [`POST /e/${experienceId}/enter`])
+        process.stdout.write(`Slow 3G: readable after ${readable} s, in line after ${seconds()} s, ${bytes} bytes\n`)
+      })
+      assert.isBelow(bytes, 15_000)
+    })
+  )
+
+  it.effect("keeps to the sizes of its scripts and styles", () =>
+    Effect.gen(function* () {
+      const assets = yield* Assets
+      const size = (name: "room.ts" | "dashboard.ts" | "dashboard.css") => Effect.map(assets.text(name), gzipped)
+      assert.isBelow(yield* size("room.ts"), 5 * 1024)
+      assert.isBelow((yield* size("dashboard.ts")) + (yield* size("dashboard.css")), 45 * 1024)
+    }).pipe(Effect.provide(Assets.layer))
+  )
+})

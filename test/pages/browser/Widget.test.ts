@@ -1,0 +1,93 @@
+/** The widget in a shop's page, which is of another origin, in a real browser. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Usher } from "../../http/support/usherFixture.ts"
+import { ofPages, opened, press, sees } from "../support/browserFixture.ts"
+import * as Fixture from "../support/roomFixture.ts"
+
+/** A page of a shop with the widget in it, and a window to visit it with. */
+const embedded = Effect.fnUntraced(function* (policy?: string) {
+  const { consumerUrl, brand } = yield* Usher
+  const { experienceId, sequence } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
+  const shop = createServer((_, response) => {
+    if (policy !== undefined) response.setHeader("content-security-policy", policy)
+    response.setHeader("content-type", "text/html").end(`<!doctype html><html lang="en"><title>Shop</title>
+      <script>
+        window.grants = []
+        document.addEventListener("usher-granted", ({ detail }) => grants.push(detail.grant))
+      </script>
+      <script type="module" src="${consumerUrl}/embed/v1.js"></script>
+      <usher-experience experience="${experienceId}" url="${consumerUrl}" key="${brand.publishableKey}">
+        <a href="${consumerUrl}/e/${experienceId}">To the drop</a>
+      </usher-experience>`)
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => new Promise<void>((resolve) => shop.listen(0, "127.0.0.1", () => resolve()))),
+    () => Effect.sync(() => shop.closeAllConnections()).pipe(Effect.andThen(Effect.sync(() => shop.close())))
+  )
+  const url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`
+  return { ...(yield* opened()), url, queueId: sequence.queues[0].id as string }
+})
+
+ofPages("The widget of a shop", (it) => {
+  it.effect("enters, signs in with a mailed code, is admitted, and has its place after a reload", () =>
+    Effect.gen(function* () {
+      const { page, problems, url, queueId } = yield* embedded()
+      yield* Effect.promise(async () => {
+        await page.goto(url)
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+        await page.getByRole("link", { name: "Sign in" }).click()
+        await page.getByLabel("Email address").fill("widget@example.com")
+        await press(page, "Send a code")
+        await sees(page, "We have sent a code to widget@example.com.")
+      })
+      const code = yield* Fixture.mailedCode("widget@example.com")
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Code").fill(code)
+        await press(page, "Sign in")
+        await sees(page, "Sign out")
+        await sees(page, "You are in line")
+      })
+      const admitted = yield* Fixture.asBrandServer("POST", `/queues/${queueId}/admit`, { count: 10 })
+      assert.strictEqual(admitted.admitted, 1)
+      const [grant] = yield* Effect.promise(async () => {
+        await sees(page, "It is your turn")
+        const grants = await page.evaluate<ReadonlyArray<string>>("grants")
+        await page.reload()
+        await sees(page, "It is your turn")
+        return grants
+      })
+      assert.isTrue(yield* Fixture.isValid(`/queues/${queueId}`, grant!))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("shows a link to the room if its module cannot be loaded", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* embedded()
+      yield* Effect.promise(async () => {
+        await page.route(/\/embed\//, (route) => route.abort())
+        await page.goto(url)
+        await page.getByRole("link", { name: "To the drop" }).click()
+        await sees(page, "Join the queue")
+      })
+    })
+  )
+
+  it.effect("works in a page that takes HTML only from a policy", () =>
+    Effect.gen(function* () {
+      const { page, problems, url } = yield* embedded("require-trusted-types-for 'script'")
+      yield* Effect.promise(async () => {
+        await page.goto(url)
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+        await press(page, "Leave the line")
+        await sees(page, "You have left")
+      })
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+})

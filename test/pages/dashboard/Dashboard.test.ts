@@ -1,0 +1,162 @@
+/** The dashboard, used as a person uses it: cookies and forms, without a script, over real HTTP. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { type Answer, asConsumer, asServer, Usher } from "../../http/support/usherFixture.ts"
+import { confirmed, eventually, operator } from "../support/operatorFixture.ts"
+import { layer as usher, textOf } from "../support/roomFixture.ts"
+
+layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
+  it.effect("lets nobody in without a secret key, and keeps the key out of the browser", () =>
+    Effect.gen(function* () {
+      const { brand } = yield* Usher
+      const { get, signIn } = yield* operator
+      assert.strictEqual((yield* get("/dashboard")).headers["location"], "/dashboard/sign-in")
+      for (const key of ["", "sk_live_wrong", brand.publishableKey]) {
+        const refused = yield* signIn(key)
+        assert.strictEqual(refused.status, 403)
+        assert.isUndefined(refused.cookie)
+      }
+      const entered = yield* signIn(brand.secretKey)
+      assert.strictEqual(entered.status, 303)
+      assert.match(entered.cookie!, /^usher-operator=[\w-]{43}; /)
+      assert.match(entered.cookie!, /HttpOnly/i)
+      assert.match(entered.cookie!, /SameSite=Strict/i)
+      assert.notInclude(entered.cookie, brand.secretKey)
+      const page = yield* get("/dashboard")
+      assert.strictEqual(page.status, 200)
+      assert.strictEqual(page.headers["cache-control"], "no-store")
+      assert.include(page.headers["content-security-policy"], "default-src 'none'")
+      assert.isUndefined(page.headers["access-control-allow-origin"])
+    })
+  )
+
+  it.effect("creates a drop from a template, shows its figures and its room, and steers it", () =>
+    Effect.gen(function* () {
+      const usher = yield* Usher
+      const { get, submit, signIn } = yield* operator
+      yield* signIn(usher.brand.secretKey)
+      const form = yield* get("/dashboard/new")
+      const typed = { name: "Moon <boots>", opensInMinutes: "0", units: "50", rate: "1", minutesToBuy: "5" }
+      const room = yield* submit(form, "Create queue", typed)
+      assert.strictEqual(room.status, 200, room.text)
+      assert.include(room.text, "Moon &lt;boots&gt;")
+      const experienceId = /\/e\/([0-9a-f-]{36})/.exec(room.text)![1]!
+      assert.strictEqual((yield* usher.consumer({ path: `/e/${experienceId}` })).status, 200)
+
+      const path = `/dashboard/experiences/${experienceId}`
+      const queueId = /data-mechanism="([0-9a-f-]{36})"/.exec(room.text)![1]!
+      yield* eventually(get(path), (page) => page.text.includes("badge open"))
+      const guests = yield* Effect.replicateEffect(usher.guest(), 3)
+      yield* Effect.forEach(guests, ({ accessToken }) =>
+        usher.consumer({
+          method: "POST",
+          path: `/api/queues/${queueId}/enter`,
+          headers: asConsumer(usher.brand.publishableKey, accessToken)
+        })
+      )
+      const figures = yield* eventually(get(`${path}/figures`), (page) => /Waiting\s*[1-3]\b/.test(textOf(page)))
+      assert.notInclude(figures.text, "<form")
+
+      const paused = yield* confirmed(submit, yield* get(path), "Pause…", "Pause", { reason: "HIGH_LOAD" })
+      assert.include(textOf(paused), "Moon <boots> is paused")
+      const asked = yield* submit(yield* get(path), "Admit the next…", { count: "2" })
+      assert.match(textOf(asked), /The next \d of \d waiting consumers are admitted at once/)
+      const admitted = yield* submit(asked, "Admit into")
+      assert.match(textOf(admitted), /\d consumers were admitted/)
+      yield* confirmed(submit, yield* get(path), "Change the rate…", "Change the rate of", { admitRate: "120" })
+      const resumed = yield* confirmed(submit, yield* get(path), "Resume…", "Resume")
+      assert.match(textOf(resumed), /Rate a minute\s*120/)
+      const ended = yield* confirmed(submit, yield* get(path), "End…", "End", { reason: "STOCK_CHANGED" })
+      assert.include(textOf(ended), "has ended")
+
+      const headers = asServer(usher.brand.secretKey)
+      const history = yield* usher.admin({ path: `/api/distributions/${queueId}/history?first=100`, headers })
+      const staff = history.body.data.filter(({ data }: any) => data.reason !== undefined)
+      assert.includeDeepMembers(
+        staff.map(({ type, data }: any) => [type, data.reason]),
+        [
+          ["Paused", "HIGH_LOAD"],
+          ["Ended", "STOCK_CHANGED"]
+        ]
+      )
+      for (const { data } of staff) assert.match(data.by, /^api_key:/)
+    })
+  )
+
+  it.effect("says what is wrong with a form, and keeps what was typed", () =>
+    Effect.gen(function* () {
+      const { brand } = yield* Usher
+      const { get, submit, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      const page = yield* submit(yield* get("/dashboard/new"), "Create queue", { name: "Boots", rate: "fast" })
+      assert.strictEqual(page.status, 400)
+      assert.include(textOf(page), "Admissions a minute: the value does not fit")
+      assert.include(page.text, 'value="Boots"')
+    })
+  )
+
+  it.effect("creates each kind of drop that it offers", () =>
+    Effect.gen(function* () {
+      const { brand } = yield* Usher
+      const { get, submit, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      for (const [button, kind] of [
+        ["Create draw", "Draw"],
+        ["Create auction", "Auction"],
+        ["Create timed release", "Timed release"]
+      ] as const) {
+        const room = yield* submit(yield* get("/dashboard/new"), button, { name: `A ${kind}` })
+        assert.strictEqual(room.status, 200, room.text)
+        assert.include(textOf(room), kind)
+      }
+      assert.include(textOf(yield* get("/dashboard")), "A Timed release")
+    })
+  )
+
+  it.effect("refuses forms of other sites, and shows nothing of another organization", () =>
+    Effect.gen(function* () {
+      const { brand, stranger } = yield* Usher
+      const own = yield* operator
+      yield* own.signIn(brand.secretKey)
+      const room = yield* own.submit(yield* own.get("/dashboard/new"), "Create timed release", { name: "Mine" })
+      const experienceId = /\/e\/([0-9a-f-]{36})/.exec(room.text)![1]!
+      const path = `/dashboard/experiences/${experienceId}`
+      const mechanism = /data-mechanism="([0-9a-f-]{36})"/.exec(room.text)![1]!
+      const fields = { mechanism, reason: "OTHER", confirmed: "yes" }
+      for (const headers of [{ "sec-fetch-site": "same-site" }, { origin: "https://evil.example" }, {}]) {
+        assert.strictEqual((yield* own.send("POST", `${path}/end`, fields, headers)).status, 403)
+      }
+      const foreign = yield* operator
+      yield* foreign.signIn(stranger.secretKey)
+      assert.strictEqual((yield* foreign.get(path)).status, 404)
+      assert.strictEqual((yield* foreign.send("POST", `${path}/end`, fields)).status, 404)
+      assert.notInclude((yield* foreign.get(`${path}/figures`)).text, "Mine")
+      assert.include((yield* own.get(`${path}/figures`)).text, "Mine")
+    })
+  )
+
+  it.effect("ends a session by signing out, with its key, and after twelve hours", () =>
+    Effect.gen(function* () {
+      const { admin, brand, stranger } = yield* Usher
+      const sql = yield* SqlClient.SqlClient
+      const isIn = (page: Answer) => page.status === 200
+      const { get, send, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      assert.isTrue(isIn(yield* get("/dashboard")))
+      yield* send("POST", "/dashboard/sign-out", {})
+      assert.isFalse(isIn(yield* get("/dashboard")))
+
+      yield* signIn(brand.secretKey)
+      yield* sql`update operator_sessions set expires_at = now()`
+      assert.isFalse(isIn(yield* get("/dashboard")))
+
+      const other = yield* operator
+      yield* other.signIn(stranger.secretKey)
+      assert.isTrue(isIn(yield* other.get("/dashboard")))
+      const path = "/api/api-keys/secret/rotate"
+      yield* admin({ method: "POST", path, headers: asServer(stranger.secretKey) })
+      assert.isFalse(isIn(yield* other.get("/dashboard")))
+    })
+  )
+})

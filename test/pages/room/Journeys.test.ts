@@ -1,0 +1,224 @@
+/** Journeys of visitors without a script, through all six kinds of mechanism, over real HTTP. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { movableClock } from "../../support/movableClock.ts"
+import * as Fixture from "../support/roomFixture.ts"
+
+const { formOf, textOf } = Fixture
+const clock = movableClock()
+
+const at = (seconds: number) => new Date(clock.now() + seconds * 1000).toISOString()
+
+/** Returns the grant and the shop's address in the form that goes on to the shop. */
+const onward = (page: Parameters<typeof formOf>[0]) => {
+  const { action, fields } = formOf(page, "Continue to the shop")
+  return { action, grant: fields["usher_grant"]! }
+}
+
+describe("A visitor without a script", () => {
+  layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
+    it.effect("waits in a queue, is admitted, and goes on to the shop with a valid grant", () =>
+      Effect.gen(function* () {
+        const { id: productId } = yield* Fixture.product()
+        const queues = [{ name: "Front door", admitRate: 0, admissionExpirationSeconds: 300, closeAt: at(7200) }]
+        const room = yield* Fixture.room({ queues }, { products: [{ productId }] })
+        const shell = yield* room.get("")
+        assert.include(textOf(shell), "Spring drop")
+        assert.include(textOf(shell), "$129.00")
+        const inLine = yield* room.submit(shell, "Join the queue")
+        assert.include(textOf(inLine), "You are in line Your place in line 1")
+        assert.match(inLine.text, /<noscript\s*><meta http-equiv="refresh" content="20;url=\/e\/[^"]*\/place"/)
+        const left = yield* room.submit(inLine, "Leave the line")
+        assert.include(textOf(left), "You have left")
+        yield* room.submit(left, "Enter again")
+        const [queue] = room.sequence.queues
+        yield* Fixture.asBrandServer("POST", `/queues/${queue.id}/admit`, { count: 1 })
+        const turn = yield* room.get("place")
+        assert.include(textOf(turn), "It is your turn Time left")
+        const { action, grant } = onward(turn)
+        assert.strictEqual(action, "https://shop.example/sneaker")
+        assert.include(turn.headers["content-security-policy"], "form-action 'self' https://shop.example")
+        assert.isTrue(yield* Fixture.isValid(`/queues/${queue.id}`, grant))
+        yield* clock.putForward(301_000)
+        yield* room.sees("Your time has run out The time to continue has passed.")
+      })
+    )
+
+    it.effect("sees the lobby, and its place once the order is drawn", () =>
+      Effect.gen(function* () {
+        const queues = [{ name: "Front door", admitRate: 60, lobbyOpenAt: at(60), openAt: at(120) }]
+        const room = yield* Fixture.room({ queues })
+        assert.include(textOf(yield* room.get("")), "Front door Opens in")
+        yield* clock.putForward(61_000)
+        const lobby = yield* room.submit(yield* room.get("place"), "Join the queue")
+        assert.include(textOf(lobby), "You are in the lobby")
+        assert.include(textOf(lobby), "Places are drawn")
+        yield* clock.putForward(60_000)
+        yield* room.sees("It is your turn")
+      })
+    )
+
+    it.effect("enters a draw, withdraws, enters again and wins", () =>
+      Effect.gen(function* () {
+        const draws = [{ name: "Raffle", winnerCount: 1, closeAt: at(60), drawAt: at(70) }]
+        const room = yield* Fixture.room({ draws })
+        const page = yield* room.get("")
+        assert.include(textOf(page), "Winners: 1. Drawn")
+        assert.match(textOf(page), /Commitment [0-9a-f]{64}/)
+        const entered = yield* room.submit(page, "Enter the draw")
+        assert.include(textOf(entered), "You are entered")
+        assert.include(textOf(yield* room.submit(entered, "Withdraw")), "Winners: 1. Drawn")
+        yield* room.submit(page, "Enter the draw")
+        const loser = yield* Fixture.visitor(room.experienceId)
+        yield* loser.submit(yield* loser.get("place"), "Enter the draw")
+        yield* clock.putForward(71_000)
+        const outcomes = yield* Effect.all([
+          Effect.raceFirst(
+            Effect.as(room.sees("You have won"), true),
+            Effect.as(room.sees("You were not drawn."), false)
+          ),
+          Effect.raceFirst(
+            Effect.as(loser.sees("You have won"), true),
+            Effect.as(loser.sees("You were not drawn."), false)
+          )
+        ])
+        assert.sameMembers(outcomes, [true, false])
+        const winner = outcomes[0] ? room : loser
+        assert.include(
+          textOf(yield* winner.get("place")),
+          "You have won Go back to the shop to complete your purchase."
+        )
+      })
+    )
+
+    it.effect("bids in an english auction after confirming, is outbid, and wins with a higher bid", () =>
+      Effect.gen(function* () {
+        const auctions = [{ name: "Lot", startPrice: "10.00", minBidIncrement: "1.00", settleAt: at(3600) }]
+        const room = yield* Fixture.room({ auctions }, { currencyCode: "EUR" })
+        const page = yield* room.get("place")
+        assert.include(textOf(page), "Highest bid None yet Minimum bid €10.00")
+        assert.notInclude(page.text, "http-equiv")
+        const asked = yield* room.submit(page, "Place a bid", { amount: "12,5" })
+        assert.include(textOf(asked), "Do you bid €12.50? Bids are final.")
+        const leading = yield* room.submit(asked, "Yes, bid €12.50")
+        assert.include(textOf(leading), "You are among the winners so far Highest bid €12.50")
+        const rival = yield* Fixture.visitor(room.experienceId)
+        const low = yield* rival.submit(yield* rival.get("place"), "Place a bid", { amount: "13", confirmed: "1" })
+        assert.strictEqual(low.status, 409)
+        assert.include(textOf(low), "The bid is too low. The minimum is €13.50 now.")
+        const wrong = yield* rival.submit(low, "Place a bid", { amount: "a lot" })
+        assert.strictEqual(wrong.status, 400)
+        assert.include(textOf(wrong), "Please enter an amount such as €49.90.")
+        yield* rival.submit(low, "Place a bid", { amount: "14", confirmed: "1" })
+        assert.include(textOf(yield* room.get("place")), "You have been outbid")
+        yield* clock.putForward(3_601_000)
+        yield* rival.sees("You have won")
+        yield* room.sees("Not this time")
+      })
+    )
+
+    it.effect("takes a unit of a dutch auction at its price", () =>
+      Effect.gen(function* () {
+        const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }
+        const auctions = [
+          { name: "Falling", auctionType: "dutch", quantity: 1, openAt: at(1), settleAt: at(3600), ...falling }
+        ]
+        const room = yield* Fixture.room({ auctions })
+        yield* clock.putForward(62_000)
+        const page = yield* room.get("place")
+        assert.include(textOf(page), "Current price $85.00 Units left: 1")
+        assert.include(textOf(yield* room.submit(page, "Take it for at most $85.00")), "You have won")
+        const late = yield* Fixture.visitor(room.experienceId)
+        yield* clock.putForward(1_001)
+        assert.notInclude(textOf(yield* late.get("place")), "Take it")
+      })
+    )
+
+    it.effect("chooses a variant in a sale, changes it and gives it up", () =>
+      Effect.gen(function* () {
+        const { id: productId, variants } = yield* Fixture.product(["42", "43"])
+        const timedReleases = [{ name: "Sale", capacity: 1, closeAt: at(7200) }]
+        const room = yield* Fixture.room({ timedReleases }, { products: [{ productId }] })
+        const page = yield* room.get("")
+        assert.include(textOf(page), "Sneaker 42 Sneaker 43")
+        const entered = yield* room.submit(page, "Get access", { variant: variants[1].id })
+        assert.include(textOf(entered), "Chosen: Sneaker 43")
+        assert.isTrue(
+          yield* Fixture.isValid(`/timed-releases/${room.sequence.timedReleases[0].id}`, onward(entered).grant)
+        )
+        const changed = yield* room.submit(entered, "Change", { variant: variants[0].id })
+        assert.include(textOf(changed), "Chosen: Sneaker 42")
+        const late = yield* Fixture.visitor(room.experienceId)
+        const refused = yield* late.submit(yield* late.get("place"), "Get access", { variant: variants[0].id })
+        assert.strictEqual(refused.status, 409)
+        assert.include(textOf(refused), "Sold out")
+        assert.include(textOf(yield* room.submit(changed, "Give it up")), "You have left")
+      })
+    )
+
+    it.effect("books a slot, moves it and cancels", () =>
+      Effect.gen(function* () {
+        const day = [{ from: "00:00", to: "24:00" }]
+        const names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+        const hours = Object.fromEntries(names.map((name) => [name, day]))
+        const start = new Date(clock.now() - (clock.now() % 60_000)).toISOString()
+        const appointments = [
+          {
+            name: "Fitting",
+            slotDurationMinutes: 240,
+            timeZone: "Europe/Berlin",
+            hours,
+            slotsFrom: start,
+            slotsUntil: at(20 * 86_400)
+          }
+        ]
+        const room = yield* Fixture.room({ appointments }, { timeZone: "Europe/Berlin" })
+        const page = yield* room.get("place")
+        assert.include(textOf(page), "Times are shown in Europe/Berlin.")
+        const [first, second] = Fixture.formsOf(page).filter(({ action }) => action.endsWith("/book"))
+        yield* room.post(first!.action, first!.fields)
+        const booked = yield* room.get("place")
+        assert.match(textOf(booked), /You are booked .* Confirmation code \w+/)
+        assert.match(
+          decodeURIComponent(/href="(data:text\/calendar[^"]*)"/.exec(booked.text)![1]!),
+          /BEGIN:VEVENT\r\nUID:/
+        )
+        const moving = yield* room.get("place?show=reschedule")
+        const target = Fixture.formsOf(moving).find(({ fields }) => fields["slot"] === second!.fields["slot"])!
+        assert.isTrue(target.action.endsWith("/reschedule"))
+        yield* room.post(target.action, target.fields)
+        const moved = yield* room.get("place")
+        assert.notStrictEqual(textOf(moved), textOf(booked))
+        const later = yield* room.get("place?show=reschedule&from=2030-01-01")
+        assert.include(textOf(later), "No free slots on these days.")
+        assert.include(textOf(yield* room.submit(moved, "Cancel the booking")), "Your booking is cancelled")
+      })
+    )
+
+    it.effect("joins a waitlist with an address that a mailed code proves, signs out and leaves it later", () =>
+      Effect.gen(function* () {
+        const room = yield* Fixture.room({ waitlist: { name: "Tell me", supportsGuest: false } })
+        const page = yield* room.get("")
+        assert.notInclude(page.text, "http-equiv")
+        const bad = yield* room.submit(page, "Join the waitlist", { email: "nobody" })
+        assert.strictEqual(bad.status, 400)
+        assert.include(textOf(bad), "Please enter a valid email address.")
+        const sent = yield* room.submit(page, "Join the waitlist", { email: "ada@example.com" })
+        assert.include(textOf(sent), "We have sent a code to ada@example.com.")
+        const wrong = yield* room.submit(sent, "Sign in", { code: "000000" })
+        assert.strictEqual(wrong.status, 401)
+        assert.include(textOf(wrong), "The code is wrong.")
+        const joined = yield* room.submit(wrong, "Sign in", { code: yield* Fixture.mailedCode("ada@example.com") })
+        assert.include(textOf(joined), "You are on the waitlist")
+        const out = yield* room.submit(joined, "Sign out")
+        assert.notInclude(textOf(out), "You are on the waitlist")
+        assert.strictEqual(room.cookies.size, 0)
+        const again = yield* room.submit(yield* room.get("place?show=sign-in"), "Send a code", {
+          email: "ada@example.com"
+        })
+        const back = yield* room.submit(again, "Sign in", { code: yield* Fixture.mailedCode("ada@example.com") })
+        assert.include(textOf(yield* room.submit(back, "Leave the waitlist")), "We send you one message when it opens.")
+      })
+    )
+  })
+})

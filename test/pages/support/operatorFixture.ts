@@ -1,0 +1,75 @@
+/** A browser at the dashboard: cookies and forms, without a script, over real HTTP. */
+import { Effect, Schedule } from "effect"
+import { type Answer, Usher } from "../../http/support/usherFixture.ts"
+import { formOf, mailedCode } from "./roomFixture.ts"
+
+/** A browser at the dashboard. */
+export const operator = Effect.gen(function* () {
+  const { admin } = yield* Usher
+  let cookie = ""
+  const send = (method: string, path: string, fields?: object, headers: object = { "sec-fetch-site": "same-origin" }) =>
+    // The cookie is that of the moment when the request is sent.
+    Effect.suspend(() =>
+      Effect.map(
+        admin({
+          method,
+          path,
+          headers: {
+            ...(cookie !== "" && { cookie }),
+            ...(fields !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+            ...headers
+          },
+          body: fields === undefined ? undefined : new URLSearchParams(fields as Record<string, string>).toString()
+        }),
+        (answer) => {
+          const [set] = [(answer.headers["set-cookie"] ?? []) as unknown as ReadonlyArray<string>].flat()
+          if (set !== undefined) cookie = /max-age=0/i.test(set) ? "" : set.split(";")[0]!
+          return { ...answer, cookie: set }
+        }
+      )
+    )
+  const get = (path: string) => send("GET", path)
+  /** Sends the form with this text on its button, with what the person types. */
+  const submit = Effect.fnUntraced(function* (page: Answer, label: string, typed: object = {}) {
+    const form = formOf(page, label)
+    // A select has its first value, unless the person chooses another.
+    const answer = yield* send("POST", form.action, { reason: "TECHNICAL_PROBLEM", ...form.fields, ...typed })
+    return answer.status === 303 ? yield* get(answer.headers["location"]!) : answer
+  })
+  const signIn = (key: string) => send("POST", "/dashboard/sign-in", { key })
+  return { send, get, submit, signIn }
+})
+
+/** A person of the brand with this role, who is signed in by a mailed code. */
+export const person = Effect.fnUntraced(function* (email: string, role: string) {
+  const { admin, brand } = yield* Usher
+  const headers = { authorization: `Bearer ${brand.secretKey}` }
+  const { body } = yield* admin({ method: "POST", path: "/api/people", headers, body: { email, role } })
+  const browser = yield* operator
+  yield* signInAs(browser, email)
+  return { ...browser, personId: body.id as string }
+})
+
+/** Signs in with a mailed code. Returns the page after it. */
+export const signInAs = Effect.fnUntraced(function* ({ get, submit }: Browser, email: string) {
+  const asked = yield* submit(yield* get("/dashboard/sign-in"), "Send me a code", { email })
+  return yield* submit(asked, "Sign in", { code: yield* mailedCode(email) })
+})
+
+type Browser = Effect.Success<typeof operator>
+type Submit = Effect.Success<typeof operator>["submit"]
+
+/** Sends a form and confirms it. */
+export const confirmed = Effect.fnUntraced(function* (
+  submit: Submit,
+  page: Answer,
+  label: string,
+  confirmation: string,
+  typed: object = {}
+) {
+  return yield* submit(yield* submit(page, label, typed), confirmation)
+})
+
+/** Reads a page until it is so. */
+export const eventually = <E, R>(page: Effect.Effect<Answer, E, R>, isSo: (page: Answer) => boolean) =>
+  Effect.repeat(page, { until: isSo, schedule: Schedule.spaced("20 millis") })
