@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { OrganizationChallenge } from "../challenge/Challenge.ts"
 import { Theme } from "../experience/Experience.ts"
+import { EmailText } from "../values/Email.ts"
 import { CountryCode, CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { Name, text } from "../values/Text.ts"
 
@@ -78,6 +79,8 @@ export const Settings = Schema.Struct({
   challenge: Schema.optionalKey(OrganizationChallenge),
   /** Whether the spellings of one mailbox sign in to one account; absent: true. */
   oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
+  /** The address for mail about what fails; absent: no mail. */
+  operationsEmail: Schema.optionalKey(EmailText),
   /** Default look of its experiences (interface document 2.3). */
   theme: Schema.optionalKey(Theme)
 })

@@ -125,7 +125,8 @@ interface Gathered {
   readonly tenant: Tenant
   readonly event: NewSecurityEvent
   readonly bucket: Millis
-  readonly fingerprint: Uint8Array
+  /** What events that agree share. */
+  readonly text: string
   readonly firstAt: Millis
   lastAt: Millis
   count: number
@@ -184,7 +185,7 @@ const makeRecording: Effect.Effect<
 /** Makes the function that writes events in one statement. */
 const makeWrite = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) =>
   Effect.fnUntraced(function* (entries: ReadonlyArray<Gathered>) {
-    const rows = yield* Effect.forEach(entries, ({ tenant, event, fingerprint, ...entry }) =>
+    const rows = yield* Effect.forEach(entries, ({ tenant, event, ...entry }) =>
       Effect.map(random.uuidV7(), (id) => ({
         id,
         organization_id: tenant.organizationId,
@@ -197,7 +198,7 @@ const makeWrite = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Se
         first_at: toText(entry.firstAt),
         last_at: toText(entry.lastAt),
         bucket: toText(entry.bucket),
-        fingerprint: Buffer.from(fingerprint).toString("hex")
+        fingerprint: createHash("sha256").update(entry.text).digest("hex")
       }))
     )
     yield* sql`
@@ -212,12 +213,11 @@ const makeWrite = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Se
         count = e.count + excluded.count, last_at = greatest(e.last_at, excluded.last_at)`
   })
 
-/** Returns the event with the key and the fingerprint that equal events of the same hour share. */
+/** Returns the event with the key that equal events of the same hour share. */
 function gatheredOf(tenant: Tenant, event: NewSecurityEvent, now: Millis) {
   const details = Object.entries(event.details ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const text = JSON.stringify([event.type, event.consumerId ?? null, event.clientAddress ?? null, details])
   const bucket = Math.floor(now / bucketMillis) * bucketMillis
-  const fingerprint = createHash("sha256").update(text).digest()
   const key = `${tenant.organizationId} ${tenant.mode} ${bucket} ${text}`
-  return { key, entry: { tenant, event, bucket, fingerprint, firstAt: now, lastAt: now, count: 1 } satisfies Gathered }
+  return { key, entry: { tenant, event, bucket, text, firstAt: now, lastAt: now, count: 1 } satisfies Gathered }
 }

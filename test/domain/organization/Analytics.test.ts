@@ -34,11 +34,33 @@ describe("The events", () => {
   it("are all that are recorded and mean something, each under a name of its kind", () => {
     const life = ["configured", "ended", "archived", "closed", "torn_down"]
     const own = {
-      queue: ["lobby_opened", "entered", "granted", "expired", "denied", "completed", "left"],
-      draw: ["entered", "left", "entries_fixed", "won", "drawn", "expired", "denied", "completed"],
-      auction: ["entered", "outbid", "reinstated", "extended", "won", "lost", "expired", "denied", "completed"],
+      queue: [
+        "lobby_opened",
+        "entered",
+        "granted",
+        "grant_extended",
+        "expired",
+        "denied",
+        "completed",
+        "left",
+        "paused",
+        "resumed"
+      ],
+      draw: ["entered", "left", "entries_fixed", "won", "grant_extended", "drawn", "expired", "denied", "completed"],
+      auction: [
+        "entered",
+        "outbid",
+        "reinstated",
+        "extended",
+        "won",
+        "grant_extended",
+        "lost",
+        "expired",
+        "denied",
+        "completed"
+      ],
       appointment: ["booked", "rescheduled", "checked_in", "completed", "cancelled", "missed"],
-      timed_release: ["entered", "selected", "expired", "denied", "completed", "left"],
+      timed_release: ["entered", "selected", "grant_extended", "expired", "denied", "completed", "left"],
       waitlist: ["entered", "left", "denied", "notified"]
     }
     const expected = Object.entries(own).flatMap(([kind, types]) =>

@@ -23,8 +23,8 @@ export const ApiKeyHandlers = HttpApiBuilder.group(
 
       rotateApiKey: Effect.fnUntraced(
         function* ({ params: { kind } }) {
-          const { tenant } = yield* CurrentTenant
-          const rotated = yield* keys.rotate(tenant, kind)
+          const { tenant, by } = yield* CurrentTenant
+          const rotated = yield* keys.rotate(tenant, kind, by)
           yield* events.record(tenant, { type: "key_rotation", details: { kind, by: "admin_api" } })
           return rotated
         },

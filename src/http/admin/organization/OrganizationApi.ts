@@ -25,6 +25,10 @@ export const Organization = Schema.Struct({
     description:
       "The limits that hold, for all keys together; null: none. They follow from the plan, or are the operator's."
   }),
+  loadLeave: Schema.NullOr(Schema.Struct({ until: Timestamp, perSecond: Schema.Int })).annotate({
+    description:
+      "The operator's leave to load test mode: until then test keys have `perSecond` requests a second of the Consumer API, and no other limit."
+  }),
   allowedOrigins: Schema.NullOr(Schema.Array(Schema.String)),
   timeZone: Schema.NullOr(Schema.String),
   currencyCode: Schema.NullOr(Schema.String),
@@ -37,6 +41,7 @@ export const Organization = Schema.Struct({
   smsCodesPerDay: Schema.NullOr(Schema.Int),
   challenge: Schema.NullOr(ShownChallenge),
   oneAccountPerMailbox: Schema.NullOr(Schema.Boolean),
+  operationsEmail: Schema.NullOr(Schema.String),
   theme: Schema.NullOr(Theme),
   createdAt: Timestamp,
   updatedAt: Schema.NullOr(Timestamp).annotate({ description: "Null if it was never changed." }),
@@ -100,6 +105,8 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           "`defaultCountry`: the country of phone numbers in national form. `smsCountries`: the countries to which codes go by SMS; " +
           "null: `defaultCountry` alone, or any country if that is null too, which invites fraud. `smsCodesPerDay`: the most " +
           `codes by SMS in a day, of which one client address can use a fifth (${defaultSmsCodesPerDay}).\n\n` +
+          "`operationsEmail`: gets a mail when deliveries to a webhook fail for good or a webhook is disabled, at most one an hour for " +
+          "each webhook.\n\n" +
           `${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
       })
     )

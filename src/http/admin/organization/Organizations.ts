@@ -54,6 +54,7 @@ const shown = ({
   name,
   plan,
   settings: { challenge, ...settings },
+  hasChallengeSecret,
   ...stamps
 }: Organization): typeof ShownOrganization.Type =>
   ({
@@ -61,8 +62,9 @@ const shown = ({
     name,
     plan,
     rateLimits: withNulls(rateLimitsOf(plan, settings.rateLimits), RateLimits.fields),
+    loadLeave: settings.loadLeave ?? null,
     ...withNulls({ name, ...settings }, Domain.Settings.fields),
-    challenge: challenge === undefined ? null : shownChallenge(challenge),
+    challenge: challenge === undefined ? null : shownChallenge(challenge, hasChallengeSecret),
     ...stamps
   }) as typeof ShownOrganization.Type
 

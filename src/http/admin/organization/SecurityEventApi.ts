@@ -48,9 +48,9 @@ export class SecurityEventApi extends HttpApiGroup.make("securityEvents")
         summary: "List security events",
         description:
           "What happened to accounts and keys, and which abuse was refused: `sign_in`, `lock_out` (a code that died of wrong " +
-          "tries, or a limit on tries), `key_rotation`, `code_flood` (more codes asked " +
-          "for than one address gets), `sms_refused`, `challenge_refused`, `rate_limited`. Events that agree are one, for each hour, " +
-          "with a `count`. An event is listed within a second or two. " +
+          "tries, or a limit on tries), `key_rotation`, `code_flood` (more codes asked for than one address gets), " +
+          "`sms_refused`, `challenge_refused` (a solution that does not pass the gate for bots), `rate_limited` (a request " +
+          "over a limit). Events that agree are one, for each hour, with a `count`. An event is listed within a second or two. " +
           `Kept for ${retentionDays} days, at most ${eventsMax.toLocaleString("en")} in live and in test mode each.`
       })
     )

@@ -61,6 +61,7 @@ describe("An organization on the Admin API", () => {
           id: organizationId,
           name: "Brand",
           plan: "growth",
+          loadLeave: null,
           allowedOrigins: null,
           timeZone: null,
           currencyCode: null,
@@ -73,6 +74,7 @@ describe("An organization on the Admin API", () => {
           smsCodesPerDay: null,
           challenge: null,
           oneAccountPerMailbox: null,
+          operationsEmail: null,
           theme: null,
           updatedAt: null,
           updatedBy: null
@@ -98,6 +100,7 @@ describe("An organization on the Admin API", () => {
           defaultCountry: "DE",
           smsCountries: ["DE", "AT"],
           smsCodesPerDay: 50,
+          operationsEmail: "ops@shop.example",
           theme: { primary: "#123456", variant: "rounded", logoUrl: "https://shop.example/logo.png" }
         }
         const changed = yield* set({ ...settings, plan: "enterprise", rateLimits: { adminApiPerMinute: 1 }, id: "x" })
@@ -195,6 +198,31 @@ describe("An organization on the Admin API", () => {
         assert.strictEqual(limitOf(yield* read(origin)), "77")
         const error = yield* Effect.flip(changes.setPlan(randomUUID(), "operator", "starter"))
         assert.strictEqual(error._tag, "OrganizationNotFound")
+      })
+    )
+
+    it.effect("has the operator's leave to load test mode alone, until it ends, whatever it changes itself", () =>
+      Effect.gen(function* () {
+        const { organizationId, publishableKey, testPublishableKey, read, set, browse } =
+          yield* anOrganization("growth")
+        const changes = yield* OrganizationChanges
+        const limitOf = (key: string) =>
+          Effect.map(
+            browse({ path: "/api/queues/none", headers: { "x-publishable-key": key } }),
+            ({ headers }) => headers["x-ratelimit-limit"]
+          )
+        assert.strictEqual(yield* limitOf(testPublishableKey), "5000")
+        const until = Date.now() + 60_000
+        yield* changes.allowLoad(organizationId, "operator", { until, perSecond: 300 })
+        assert.deepStrictEqual([yield* limitOf(testPublishableKey), yield* limitOf(publishableKey)], ["18000", "5000"])
+        assert.deepStrictEqual((yield* read()).body.loadLeave, {
+          until: new Date(until).toISOString(),
+          perSecond: 300
+        })
+        yield* set({ timeZone: "Asia/Tokyo" })
+        assert.strictEqual(yield* limitOf(testPublishableKey), "18000")
+        yield* changes.allowLoad(organizationId, "operator", { until: Date.now() - 1, perSecond: 300 })
+        assert.strictEqual(yield* limitOf(testPublishableKey), "5000")
       })
     )
 

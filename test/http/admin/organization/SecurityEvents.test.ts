@@ -3,10 +3,12 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { Organizations } from "../../../../src/auth/keys/Organizations.ts"
 import { removeOld } from "../../../../src/store/organization/SecurityEventRetention.ts"
 import { SecurityEvents } from "../../../../src/store/organization/SecurityEvents.ts"
 import { asServer, Usher } from "../../support/usherFixture.ts"
 import * as Fixture from "../../support/usherFixture.ts"
+import { withinMinute } from "../../limits/withinMinute.ts"
 
 const list = Effect.fnUntraced(function* (query = "", secretKey?: string) {
   const { admin, brand } = yield* Usher
@@ -85,6 +87,30 @@ describe("Security events", () => {
       })
     )
 
+    it.effect("show requests over a limit, as one event with a count for a client and a kind of request", () =>
+      Effect.gen(function* () {
+        yield* withinMinute(5)
+        const { consumer } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const keys = yield* (yield* Organizations).create({ name: "Limited", plan: "enterprise" })
+        const settings = JSON.stringify({ rateLimits: { consumerApiPerMinute: 3 } })
+        yield* sql`update organizations set settings = ${settings}::text::jsonb where id = ${keys.organizationId}`
+        const headers = { "x-publishable-key": keys.publishableKey }
+        const statuses = yield* Effect.replicateEffect(
+          Effect.map(consumer({ path: `/api/experiences/${randomUUID()}`, headers }), ({ status }) => status),
+          7
+        )
+        assert.deepStrictEqual(statuses, [404, 404, 404, 429, 429, 429, 429])
+        const [event] = yield* Effect.repeat(list("type=rate_limited", keys.secretKey), {
+          until: ([limited]) => limited?.count === 4,
+          schedule: Schedule.spaced("50 millis")
+        })
+        assert.strictEqual(event.clientAddress, "127.0.0.1")
+        assert.isNull(event.consumerId)
+        assert.deepStrictEqual(event.details, { api: "consumer", category: "general" })
+      })
+    )
+
     it.effect("are filtered by kind, consumer, client and time", () =>
       Effect.gen(function* () {
         const { stranger } = yield* Usher
@@ -116,7 +142,8 @@ describe("Security events", () => {
         const sql = yield* SqlClient.SqlClient
         yield* Effect.sleep("1 second")
         const [found] = yield* sql<{ rows: number; total: number }>`
-          select count(*)::int as rows, sum(count)::int as total from security_events where type = 'rate_limited'`
+          select count(*)::int as rows, sum(count)::int as total from security_events
+          where type = 'rate_limited' and organization_id = ${brand.organizationId} and mode = 'test'`
         assert.strictEqual(found!.total, 20_000)
         assert.isAtMost(found!.rows, 1_001)
       })

@@ -1,0 +1,35 @@
+/**
+ * The operator's leave to load an organization's test mode: for its time, the organization's own limits make way for one
+ * that the operator has named. Live mode keeps its limits.
+ */
+import { Schema } from "effect"
+import type { Millis } from "../values/Time.ts"
+import type { RateLimits } from "./Plan.ts"
+
+/** The longest leave, in minutes. */
+export const leaveMinutesMax = 1_440
+
+/** The most requests a second that a leave may name. */
+export const leavePerSecondMax = 100_000
+
+export const LoadLeave = Schema.Struct({
+  /** Milliseconds since 1970. */
+  until: Schema.Int,
+  /** Requests a second of the Consumer API. */
+  perSecond: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: leavePerSecondMax }))
+})
+export type LoadLeave = typeof LoadLeave.Type
+
+/** The limits of test mode under a leave. */
+export const limitsUnder = ({ perSecond }: LoadLeave): RateLimits => ({
+  consumerApiPerMinute: perSecond * 60,
+  queueEntriesPerSecond: perSecond,
+  auctionBidsPerSecond: perSecond,
+  drawEntriesPerSecond: perSecond
+})
+
+/** Returns the limits that hold at each moment. The values keep their identity, by which gates remember them. */
+export function limitsWithLeave(own: RateLimits, leave: LoadLeave, now: () => Millis): () => RateLimits {
+  const lifted = limitsUnder(leave)
+  return () => (now() < leave.until ? lifted : own)
+}

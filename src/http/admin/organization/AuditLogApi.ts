@@ -1,0 +1,67 @@
+/** The audit log on the Admin API: the declaration. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { TenantEventType } from "../../../domain/organization/TenantEvent.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { text } from "../../../domain/values/Text.ts"
+import { SentTimestamp, Timestamp } from "../../../domain/values/Time.ts"
+import { auditLogDays, shape } from "../../../store/organization/TenantEvents.ts"
+import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
+
+const values = Schema.Record(Schema.String, Schema.Json)
+
+/** One change of one record. */
+export const AuditEvent = Schema.Struct({
+  sequence: Schema.Int.annotate({ description: "Counts the events of the live or the test mode, without a gap." }),
+  at: SentTimestamp,
+  type: TenantEventType,
+  actor: Schema.String.annotate({
+    description:
+      "`api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `operator:<id>` (a person of the dashboard), `operator` or `system`."
+  }),
+  subjectId: Id.annotate({ description: "The record that changed." }),
+  changed: Schema.Array(Schema.String).annotate({
+    description:
+      "The fields that changed. Not all of them are in `before` and `after`. None: what is stored below the record was sent again, such as the products of an experience."
+  }),
+  before: values,
+  after: values
+}).annotate({ identifier: "AuditEvent" })
+
+export class AuditLogApi extends HttpApiGroup.make("auditLog")
+  .add(
+    HttpApiEndpoint.get("listAuditLog", "/audit-log", {
+      query: {
+        ...listQuery(shape),
+        type: Schema.optionalKey(TenantEventType.annotate({ description: "Only events of this type." })),
+        actor: Schema.optionalKey(
+          text({ minLength: 1, maxLength: 64 }).annotate({ description: "Only what this actor did." })
+        ),
+        subjectId: Schema.optionalKey(
+          Id.pipe(Schema.annotateEncoded({ description: "Only what happened to this record." }))
+        ),
+        from: Schema.optionalKey(
+          Timestamp.pipe(Schema.annotateEncoded({ description: "Only what happened then or later." }))
+        ),
+        until: Schema.optionalKey(
+          Timestamp.pipe(Schema.annotateEncoded({ description: "Only what happened then or earlier." }))
+        )
+      },
+      success: pageOf(AuditEvent).annotate({ identifier: "AuditEventPage" })
+    }).annotateMerge(
+      listAnnotations({
+        summary: "List the audit log",
+        description:
+          "Who changed which record, when, and what it was before and after: records, settings, mechanisms' settings, keys, " +
+          "webhooks and receivers. Values of secrets, addresses, long texts and free-form objects are left out, and so are all values of " +
+          "consumers. A change of the organization is listed in both modes. What consumers do in mechanisms is in the history of " +
+          `each. Kept for ${auditLogDays} days.`
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Audit log",
+      description: "Who changed what, for the organization to see."
+    })
+  ) {}

@@ -1,0 +1,60 @@
+/**
+ * Finds the tenant of an experience by its id alone, for pages that visitors open without a key. Only this lookup has no
+ * condition on the tenant; what a page shows is read as that tenant.
+ */
+import { Cache, Context, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
+
+/** The experience of a page, and the name of its organization. */
+export interface Room {
+  readonly experienceId: string
+  readonly tenant: Tenant
+  readonly organizationName: string
+}
+
+/** Rooms that are cached. The least recently used is evicted first. */
+const cachedMax = 10_000
+
+/** How long a page shows a former name of its organization, or an experience that was archived. */
+const cachedSeconds = 5
+
+export class Rooms extends Context.Service<
+  Rooms,
+  {
+    /** Returns the room of an experience; undefined if there is none, or it is archived. */
+    find(experienceId: string): Effect.Effect<Room | undefined, Unavailable>
+  }
+>()("usher/store/organization/Rooms") {
+  static readonly layer = Layer.effect(
+    Rooms,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = Effect.fnUntraced(function* (experienceId: string) {
+        const rows = yield* sql<Row>`
+          select e.organization_id, e.mode, o.name
+          from experiences e join organizations o on o.id = e.organization_id
+          where e.id = ${experienceId} and not e.archived`
+        const row = rows[0]
+        if (row === undefined) return undefined
+        const { organization_id: organizationId, mode, name } = row
+        return { experienceId, tenant: { organizationId, mode }, organizationName: name }
+      }, orUnavailable)
+
+      // Concurrent visitors share one query.
+      const cached = yield* Cache.makeWith(read, {
+        capacity: cachedMax,
+        timeToLive: (exit) => (Exit.isSuccess(exit) ? `${cachedSeconds} seconds` : 0)
+      })
+      return { find: (experienceId) => Cache.get(cached, experienceId) }
+    })
+  )
+}
+
+interface Row {
+  readonly organization_id: string
+  readonly mode: Mode
+  readonly name: string
+}

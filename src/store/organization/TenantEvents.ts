@@ -1,0 +1,138 @@
+/**
+ * The journal of a tenant, which is its audit log. The database writes it: triggers note each change of a row, in the
+ * transaction of the change (migration `0029_tenantEvents`). The sequence of a tenant has no gaps, and a reader never
+ * sees an event before those with lower numbers.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
+import type { Change, TenantEventType, Values } from "../../domain/organization/TenantEvent.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import * as Search from "../records/Search.ts"
+import { ofTenant } from "../records/Tenancy.ts"
+
+/** Days for which an event is kept. */
+export const auditLogDays = 400
+
+/** An event as it is listed. */
+export interface TenantEvent extends Change {
+  readonly sequence: number
+  readonly at: Millis
+  readonly type: TenantEventType
+  /** `api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `operator:<id>`, `operator` or `system`. */
+  readonly actor: string
+  readonly subjectId: string
+}
+
+/** What staff did to a mechanism, with their words. */
+export interface StaffAction extends Values {
+  readonly action: "admit" | "change" | "deny" | "pause" | "resume" | "end"
+  readonly note: string
+}
+
+/** The filters of the list. */
+export interface TenantEventFilter {
+  readonly type?: TenantEventType | undefined
+  readonly actor?: string | undefined
+  readonly subjectId?: string | undefined
+  /** First and last instant. */
+  readonly from?: Millis | undefined
+  readonly until?: Millis | undefined
+}
+
+/** Shape of the list of events. */
+export const shape = listShape(
+  "audit-log",
+  "t",
+  { sequence: "bigint" },
+  { id: { expression: "t.sequence", type: "bigint" } }
+)
+
+export class TenantEvents extends Context.Service<
+  TenantEvents,
+  {
+    /** Returns a page of the tenant's events. */
+    list(
+      tenant: Tenant,
+      query: PageQuery<"sequence"> & TenantEventFilter
+    ): Effect.Effect<Page<TenantEvent>, PageRefused | Unavailable>
+    /** Records a note of staff about what they did to a mechanism. */
+    note(tenant: Tenant, by: string, distributionId: string, noted: StaffAction): Effect.Effect<void, Unavailable>
+  }
+>()("usher/store/organization/TenantEvents") {
+  static readonly layer = Layer.effect(
+    TenantEvents,
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const plan = yield* makePlan
+
+      const list = Effect.fn("TenantEvents.list")(function* (
+        tenant: Tenant,
+        query: PageQuery<"sequence"> & TenantEventFilter
+      ) {
+        const { type, actor, subjectId, from, until } = query
+        const filter = { type, actor, subjectId, from: from?.toString(), until: until?.toString() }
+        const planned = yield* plan(shape, query, { tenant, filter })
+        const matches = [
+          ofTenant(sql, tenant, "t"),
+          ...(type === undefined ? [] : [sql`t.type = ${type}`]),
+          ...(actor === undefined ? [] : [sql`t.actor = ${actor}`]),
+          ...(subjectId === undefined ? [] : [sql`t.subject_id = ${subjectId}`]),
+          ...(from === undefined ? [] : [sql`t.at >= ${new Date(from)}`]),
+          ...(until === undefined ? [] : [sql`t.at <= ${new Date(until)}`])
+        ]
+        const rows = yield* Search.rows<Row>(sql, planned, {
+          fields: sql`t.*, t.sequence::float8 as number`,
+          from: sql`tenant_events t`,
+          where: sql.and(matches),
+          sought: undefined
+        })
+        return page(planned, rows, toEvent)
+      }, orUnavailable)
+
+      // The trigger of the table numbers the event at the commit.
+      const note = Effect.fn("TenantEvents.note")(function* (
+        { organizationId, mode }: Tenant,
+        by: string,
+        distributionId: string,
+        noted: StaffAction
+      ) {
+        const data = { changed: [], before: {}, after: noted } satisfies Change
+        yield* sql`
+          insert into noted_events (organization_id, mode, at, type, actor, subject_id, data)
+          values (${organizationId}, ${mode}, clock_timestamp(), ${"distribution.noted" satisfies TenantEventType}, ${by},
+            ${distributionId}, ${sql.json(data)})`
+      }, orUnavailable)
+
+      return { list, note }
+    })
+  )
+}
+
+/** Names the author of the transaction's changes of rows that do not name one. Part of a statement of the transaction. */
+export const actingAs = (sql: SqlClient.SqlClient, by: string): Fragment => sql`set_config('usher.actor', ${by}, true)`
+
+interface Row {
+  readonly number: number
+  readonly at: Date
+  readonly type: TenantEventType
+  readonly actor: string
+  readonly subject_id: string
+  readonly data: Change
+}
+
+const toEvent = ({ number, at, type, actor, subject_id, data }: Row): TenantEvent => ({
+  sequence: number,
+  at: at.getTime(),
+  type,
+  actor,
+  subjectId: subject_id,
+  changed: data.changed,
+  before: data.before,
+  after: data.after
+})
