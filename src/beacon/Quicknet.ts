@@ -5,12 +5,14 @@
  *
  * Uses `@noble/curves`, as `drand-client` does. That client itself is not used. It does not export its verification,
  * writes to the console, waits for a relay without a time limit and reads a response of any size. It also adds twelve
- * packages, most of them for browsers and old versions of Node.
+ * packages, most of them for browsers and old versions of Node. Pages run this file in browsers too, so it uses nothing of
+ * Node.
  */
 import { bls12_381 } from "@noble/curves/bls12-381.js"
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js"
 // Imports only this module of Effect: loading the whole package would take most of the worker thread's time.
 import * as Result from "effect/Result"
-import { createHash } from "node:crypto"
 import { publicKey, type Round } from "./Network.ts"
 
 const domainSeparation = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
@@ -23,18 +25,16 @@ export const verifyBeacon = ({ round, randomness, signature }: Round): boolean =
   Number.isSafeInteger(round) &&
   round >= 1 &&
   /^[0-9a-f]{96}$/.test(signature) &&
-  sha256(Buffer.from(signature, "hex")).toString("hex") === randomness &&
+  bytesToHex(sha256(hexToBytes(signature))) === randomness &&
   Result.getOrElse(
-    Result.try(() => isSigned(round, Buffer.from(signature, "hex"))),
+    Result.try(() => isSigned(round, hexToBytes(signature))),
     () => false
   )
 
 /** Throws if the signature is not a point of the group. */
 const isSigned = (round: number, signature: Uint8Array): boolean => {
-  const number = Buffer.alloc(8)
-  number.writeBigUInt64BE(BigInt(round))
+  const number = new Uint8Array(8)
+  new DataView(number.buffer).setBigUint64(0, BigInt(round))
   const { hash, verify } = bls12_381.shortSignatures
-  return verify(signature, hash(sha256(number), domainSeparation), Buffer.from(publicKey, "hex"))
+  return verify(signature, hash(sha256(number), domainSeparation), hexToBytes(publicKey))
 }
-
-const sha256 = (bytes: Uint8Array): Buffer => createHash("sha256").update(bytes).digest()

@@ -1,0 +1,35 @@
+/**
+ * What this process counts about itself. The numbers are fields of plain objects, and plain code adds to them: a request
+ * pays for a few additions. They are read at a scrape (`http/operations`), and nowhere else.
+ */
+import { Context, Layer } from "effect"
+import { ClusterMeasures } from "./ClusterMeasures.ts"
+import { DatabaseMeasures } from "./DatabaseMeasures.ts"
+import { DeliveryMeasures } from "./DeliveryMeasures.ts"
+import type { Family } from "./Family.ts"
+import { HttpMeasures } from "./HttpMeasures.ts"
+import { JournalMeasures } from "./JournalMeasures.ts"
+import { MechanismMeasures } from "./MechanismMeasures.ts"
+
+class AllMeasures {
+  readonly http = new HttpMeasures()
+  readonly mechanisms = new MechanismMeasures()
+  readonly journal = new JournalMeasures()
+  readonly database = new DatabaseMeasures()
+  readonly cluster = new ClusterMeasures()
+  readonly delivery = new DeliveryMeasures()
+
+  families(): ReadonlyArray<Family> {
+    return [this.http, this.mechanisms, this.journal, this.database, this.cluster, this.delivery].flatMap((group) =>
+      group.families()
+    )
+  }
+}
+
+/** The measures. Without the layer, code counts into measures that nobody reads. */
+export const Measures = Context.Reference<AllMeasures>("usher/measures/Measures", {
+  defaultValue: () => new AllMeasures()
+})
+
+/** Measures of its own for what is built on the layer. */
+export const layer = Layer.sync(Measures, () => new AllMeasures())

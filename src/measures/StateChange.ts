@@ -1,0 +1,32 @@
+/**
+ * The stable names of state changes in the log. Texts of log entries may change; programs that read logs use `event`.
+ * A state that lasts is logged when it begins and when it ends, not at every request that meets it.
+ */
+import { Effect } from "effect"
+
+/** Each name, and what has happened. */
+export const stateChanges = {
+  "api.listening": "A port accepts requests.",
+  "process.draining": "`/ready` answers 503; the process is about to stop.",
+  "database.lost": "The heartbeat could not be written.",
+  "database.back": "The heartbeat is written again.",
+  "journal.failing": "Commits fail. Logged once a second while they do.",
+  "mechanism.failed": "An actor failed for another reason than the database, and is rebuilt.",
+  "mechanism.parked": "A mechanism failed too often, and waits for an operator.",
+  "redis.lost": "Rate limits are counted by this process alone.",
+  "redis.back": "Rate limits are shared again.",
+  "invalidations.lost": "No notifications come from the other processes; the database is read instead.",
+  "beacon.lost": "Draws wait for the randomness beacon.",
+  "beacon.back": "The randomness beacon answers again.",
+  "webhook.disabled": "Nothing is delivered to the webhook any more.",
+  "message.lost": "A message was not delivered to its consumer.",
+  "order.needs_attention": "Money has arrived or gone, and a person has to decide.",
+  "connections.cut": "A listener has cut connections.",
+  "request.failed": "An answer was a 5xx."
+} as const
+
+export type StateChange = keyof typeof stateChanges
+
+/** Gives the log entries of an effect the name of the change, and more annotations. */
+export const annotated = (event: StateChange, more: { readonly [name: string]: unknown } = {}) =>
+  Effect.annotateLogs({ event, ...more })
