@@ -1,7 +1,8 @@
 /** Verifies the proof of each drawn draw, and that the proof never changes afterwards. */
 import { Result } from "effect"
 import { createHash } from "node:crypto"
-import { decodeProof, verify } from "../../../src/domain/draw/proof/Verification.ts"
+import { decodeProof } from "../../../src/domain/draw/proof/Proof.ts"
+import { verify } from "../../../src/domain/draw/proof/Verification.ts"
 import { type Apis, Unexpected } from "../support/Apis.ts"
 import type { Recorded } from "../invariants/Reader.ts"
 

@@ -138,6 +138,27 @@ export class Ground {
     load.mechanisms = this.mechanisms
   }
 
+  /**
+   * Compares the responses in a ledger with another server, whose database is a copy from after they were given. Returns
+   * the problems, in words.
+   */
+  async checkCopy(copy: Apis, ledger: Ledger): Promise<ReadonlyArray<string>> {
+    const problems: Array<string> = []
+    for (const { id, kind } of this.mechanisms) {
+      const copied = await copy.history(id)
+      const source = await this.apis.history(id)
+      const changed = copied.findIndex((event, index) => !isSame(event, source[index]))
+      const found = [
+        ...ledger.missing(id, copied).map((event) => `acknowledged before the snapshot, and not in it: ${event}`),
+        ...(changed < 0 ? [] : [`event ${changed + 1} differs from the source's`]),
+        ...projectionErrors(copied, copied.length, await copy.places(id), kind),
+        ...read(copied, kind).violations
+      ]
+      problems.push(...found.map((problem) => `${kind} ${id}, restored: ${problem}`))
+    }
+    return problems
+  }
+
   /** Compares again for all mechanisms, with newly read histories: recorded events must still exist, unchanged. */
   async summarize(ledger: Ledger, findings: Findings): Promise<void> {
     const { apis, histories, proofs } = this

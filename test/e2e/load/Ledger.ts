@@ -78,6 +78,14 @@ export class Ledger {
     }
   }
 
+  /** Returns a ledger of the facts so far. */
+  copy(): Ledger {
+    const copy = new Ledger()
+    copy.writes = this.writes
+    for (const [mechanismId, facts] of this.facts) copy.facts.set(mechanismId, new Set(facts))
+    return copy
+  }
+
   /** Returns the number of facts about a queue. */
   size(queueId: string): number {
     return this.facts.get(queueId)?.size ?? 0

@@ -117,7 +117,7 @@ export class WaitingScene {
       while (this.isAway) await Promise.all([send(), pause(everyMillis)])
     }
     const loops = [
-      ...this.places.map((place) => during(100, () => this.read(place))),
+      ...this.places.map((place) => during(200, () => this.read(place))),
       during(250, () => this.write(this.apis.enter(this.byHand, this.newcomer))),
       during(400, () => this.write(this.apis.leave(this.byHand, this.leaver))),
       during(500, () => this.probe())

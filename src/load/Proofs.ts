@@ -1,0 +1,114 @@
+/** What a run proves afterwards, from the recorded events of its queue and the answers that its consumers got. */
+import { Schema } from "effect"
+import type { Proof } from "./Report.ts"
+
+/** A recorded event as the Admin API lists it. */
+export const Recorded = Schema.Struct({
+  sequence: Schema.Int,
+  type: Schema.String,
+  at: Schema.String,
+  consumerId: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+export type Recorded = typeof Recorded.Type
+
+/** The answers that consumers got. */
+export interface Answers {
+  /** The position in the answer to the entry; undefined if the consumer was admitted at once. */
+  readonly positions: ReadonlyMap<string, number | undefined>
+  /** The consumers that saw their admission. */
+  readonly granted: ReadonlySet<string>
+}
+
+/** Checks a history. `admitRate` is admissions a minute. */
+export function prove(history: ReadonlyArray<Recorded>, answers: Answers, admitRate: number): ReadonlyArray<Proof> {
+  const entered = consumersOf(history, "Entered")
+  const granted = consumersOf(history, "Granted")
+  const recorded = new Set(entered)
+  const recordedGrants = new Set(granted)
+  return [
+    claim("The journal has no gap", gapsIn(history)),
+    claim("No consumer has two places", repeated(entered)),
+    claim("No consumer was admitted twice", repeated(granted)),
+    claim(
+      "Every answered entry is recorded",
+      [...answers.positions.keys()].filter((id) => !recorded.has(id))
+    ),
+    claim(
+      "Every admission that a consumer saw is recorded",
+      [...answers.granted].filter((id) => !recordedGrants.has(id))
+    ),
+    claim("No position was given twice: each answer is that of a replay", wrongPositions(history, answers)),
+    claim("Consumers were admitted in the order of their entries", overtaken(history)),
+    claim(`Never more than ${admitRate} admissions a minute`, tooFast(history, admitRate))
+  ]
+}
+
+/** A claim holds if nothing contradicts it. */
+const claim = (text: string, contradictions: ReadonlyArray<string>): Proof => ({
+  claim: text,
+  holds: contradictions.length === 0,
+  detail: contradictions.length === 0 ? "checked" : `${contradictions.length}, first: ${contradictions[0]}`
+})
+
+const consumersOf = (history: ReadonlyArray<Recorded>, type: string): ReadonlyArray<string> =>
+  history.filter((event) => event.type === type).map(({ consumerId }) => consumerId!)
+
+const gapsIn = (history: ReadonlyArray<Recorded>): ReadonlyArray<string> =>
+  history.flatMap(({ sequence }, index) => (sequence === index + 1 ? [] : [`number ${sequence} at ${index + 1}`]))
+
+const repeated = (ids: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const seen = new Set<string>()
+  return ids.filter((id) => {
+    const isRepeated = seen.has(id)
+    seen.add(id)
+    return isRepeated
+  })
+}
+
+/** Replays the line, and compares the position after each entry with the answer. */
+function wrongPositions(history: ReadonlyArray<Recorded>, { positions }: Answers): ReadonlyArray<string> {
+  const waiting = new Set<string>()
+  const wrong: Array<string> = []
+  for (const { type, consumerId } of history) {
+    if (typeof consumerId !== "string") continue
+    if (type !== "Entered") {
+      waiting.delete(consumerId)
+      continue
+    }
+    waiting.add(consumerId)
+    const answered = positions.get(consumerId)
+    if (answered !== undefined && answered !== waiting.size) {
+      wrong.push(`${consumerId} was told ${answered} and had ${waiting.size}`)
+    }
+  }
+  return wrong
+}
+
+function overtaken(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
+  const line = new Set<string>()
+  const early: Array<string> = []
+  for (const { type, consumerId } of history) {
+    if (typeof consumerId !== "string") continue
+    if (type === "Entered") line.add(consumerId)
+    else if (line.has(consumerId)) {
+      const [first] = line
+      if (type === "Granted" && first !== consumerId) early.push(`${consumerId} before ${first}`)
+      line.delete(consumerId)
+    }
+  }
+  return early
+}
+
+/** Admissions are evenly spaced, so no two of them are closer than the rate says, but for rounding to milliseconds. */
+function tooFast(history: ReadonlyArray<Recorded>, admitRate: number): ReadonlyArray<string> {
+  const at = history.filter(({ type }) => type === "Granted").map((event) => Date.parse(event.at))
+  const perMilli = admitRate / 60_000
+  // The lowest lead so far: how far an earlier admission was behind the rate. From there on the rate may be used up.
+  let lowest = Infinity
+  return at.flatMap((instant, index) => {
+    const lead = index - instant * perMilli
+    lowest = Math.min(lowest, lead)
+    // A millisecond of rounding is allowed at each end.
+    return lead - lowest > 2 * perMilli + 1e-6 ? [`number ${index + 1} at ${new Date(instant).toISOString()}`] : []
+  })
+}
