@@ -1,0 +1,108 @@
+/**
+ * Restores a backup into an empty database, in one transaction: after an error, a damaged file or a kill, the database
+ * is empty as before. The database then begins a new timeline, and is on hold:
+ *
+ * - The timeline's id is new, and processes of the former one stop when they see it (`Heartbeat.ts`).
+ * - Every mechanism begins a new epoch, which no former owner can have reached, so the journal refuses their appends.
+ * - Nothing happens by itself until an operator ends the hold (`Installation.ts`).
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Option, Schema, type Scope, Sink, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { StartRefused } from "../../settings/Settings.ts"
+import { beginTimeline } from "../coordination/Installation.ts"
+import * as Migrations from "../postgres/Migrations.ts"
+import { latest } from "../postgres/Steps.ts"
+import { type ArchiveDamaged, type ArchiveFailed, damaged } from "./ArchiveFailed.ts"
+import { entries, type Entry } from "./ArchiveReader.ts"
+import * as CopyConnection from "./CopyConnection.ts"
+import { load } from "./Load.ts"
+import { format, Introduction, introductionName, type Manifest } from "./Manifest.ts"
+import * as Tables from "./Tables.ts"
+
+const decodeIntroduction = Schema.decodeUnknownOption(Schema.fromJsonString(Introduction))
+
+export interface Options {
+  readonly path: string
+  /** Called with the bytes of the file that were read since the last call. */
+  readonly onBytes: (bytes: number) => void
+}
+
+/** Restores the backup. Returns its manifest. */
+export const restore = ({
+  path,
+  onBytes
+}: Options): Effect.Effect<Manifest, StartRefused, PgClient.PgClient | Scope.Scope> =>
+  Effect.gen(function* () {
+    const archive = yield* entries(path, onBytes)
+    const [first, others] = yield* Stream.peel(archive, Sink.head<Entry>())
+    const introduction = yield* introductionOf(Option.getOrUndefined(first))
+    yield* refuseStep(path, introduction)
+    const connection = yield* CopyConnection.open
+    const { sql } = connection
+    const manifest = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        // Another restore may run, or may just have been killed.
+        yield* Migrations.lock
+        yield* refuseUnlessEmpty(sql)
+        yield* Migrations.applyUpTo(introduction.schemaStep)
+        const manifest = yield* load(connection, introduction, Option.getOrThrow(first), others)
+        yield* Migrations.applyUpTo(latest)
+        yield* beginTimeline(introduction.at)
+        return manifest
+      }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+    )
+    yield* sql`analyze`
+    return manifest
+  }).pipe(
+    Effect.catchTags({
+      SqlError: (error) => refuse(`The database failed, and nothing was restored: ${error.message}`),
+      MigrationError: (error) =>
+        refuse(`The schema could not be made, and nothing was restored: ${String(error.cause)}`),
+      ArchiveDamaged: ({ problem }) =>
+        refuse(`${path} is not a complete, unchanged backup: ${problem}. Nothing was restored. Use another copy.`),
+      ArchiveFailed: (error) => refuse(problemOf(path, error))
+    })
+  )
+
+const introductionOf = (entry: Entry | undefined): Effect.Effect<Introduction, ArchiveDamaged> => {
+  if (entry?.name !== introductionName) return damaged(`it does not begin with ${introductionName}`)
+  const introduction = Option.getOrUndefined(decodeIntroduction(entry.content.toString("utf8")))
+  if (introduction === undefined) return damaged(`${introductionName} cannot be read`)
+  return introduction.format === format
+    ? Effect.succeed(introduction)
+    : damaged(`its format is ${introduction.format}, and this version of Usher reads ${format}`)
+}
+
+const refuseStep = (path: string, { schemaStep, usher, at }: Introduction) =>
+  schemaStep <= latest
+    ? Effect.void
+    : refuse(
+        `${path} was made by Usher ${usher} at ${at}, with the schema's step ${schemaStep}. This version of Usher knows steps ` +
+          `up to ${latest}. Restore it with that version or a later one.`
+      )
+
+const refuseUnlessEmpty = (sql: SqlClient.SqlClient) =>
+  Effect.flatMap(Tables.anyObjects(sql), (found) =>
+    found.length === 0
+      ? Effect.void
+      : refuse(
+          `The database is not empty: it has ${found.join(", ")}. Restore into a new one, which DATABASE_URL or DATA_DIR names. ` +
+            "Usher never deletes what a database holds."
+        )
+  )
+
+const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
+
+const problemOf = (path: string, error: ArchiveFailed): string => {
+  switch (error.code) {
+    case "ENOENT":
+      return `${path}: there is no such file.`
+    case "EACCES":
+      return `${path}: this user may not read it.`
+    case "EISDIR":
+      return `${path} is a folder. Name a file.`
+    default:
+      return `The restore failed, and nothing was restored: ${error.message}`
+  }
+}

@@ -1,0 +1,167 @@
+/** Collects what is stored about one consumer, for a person who asks for it. */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer } from "effect"
+import type { Consumer } from "../../domain/consumer/Consumer.ts"
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Order } from "../../domain/consumer/Order.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import type { Unavailable } from "../postgres/Unavailable.ts"
+import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { ofTenant } from "../records/Tenancy.ts"
+import { type Row, toConsumer } from "../consumer/ConsumerRow.ts"
+import * as OrderRows from "../consumer/OrderRows.ts"
+
+/** Entries of each list in an export; the newest. */
+export const exportedMax = 10_000
+
+/** Mechanisms whose journals are searched for the consumer's events; those it entered last. */
+export const exportedJournalsMax = 200
+
+export interface ConsumerExport {
+  readonly consumer: Consumer
+  /** Accounts at providers of identities. */
+  readonly identities: ReadonlyArray<{
+    readonly provider: string
+    readonly issuer: string
+    readonly subject: string
+    readonly createdAt: Millis
+  }>
+  readonly sessions: ReadonlyArray<{ readonly id: string; readonly createdAt: Millis; readonly expiresAt: Millis }>
+  readonly audiences: ReadonlyArray<{ readonly id: string; readonly name: string; readonly addedAt: Millis }>
+  readonly places: ReadonlyArray<{
+    readonly distributionId: string
+    readonly distributionType: Kind
+    readonly status: string
+    readonly enteredAt: Millis
+    readonly updatedAt: Millis
+    readonly fields: { readonly [name: string]: unknown }
+  }>
+  readonly events: ReadonlyArray<{
+    readonly distributionId: string
+    readonly type: string
+    readonly at: Millis
+    readonly data: unknown
+  }>
+  readonly orders: ReadonlyArray<Order>
+  readonly securityEvents: ReadonlyArray<{
+    readonly type: string
+    readonly clientAddress: string | null
+    readonly at: Millis
+    readonly count: number
+  }>
+  /** False if a list has reached its limit. */
+  readonly isComplete: boolean
+}
+
+export class ConsumerExports extends Context.Service<
+  ConsumerExports,
+  {
+    /** Returns what is stored about the consumer, archived ones too. */
+    collect(tenant: Tenant, consumerId: string): Effect.Effect<ConsumerExport, RecordNotFound | Unavailable>
+  }
+>()("usher/store/consumer/ConsumerExports") {
+  static readonly layer = Layer.effect(
+    ConsumerExports,
+    Effect.map(PgClient.PgClient, (sql) => ({
+      collect: Effect.fn("ConsumerExports.collect")(function* (tenant: Tenant, consumerId: string) {
+        const [row] = yield* sql<Row>`
+          select c.* from consumers c where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
+        if (row === undefined) return yield* new RecordNotFound({ record: "Consumer" })
+        const places = yield* placesOf(sql, tenant, consumerId)
+        const journals = places.slice(0, exportedJournalsMax).map(({ distributionId }) => distributionId)
+        const events = yield* eventsOf(sql, consumerId, journals)
+        const orders = yield* ordersOf(sql, tenant, consumerId)
+        const account = yield* accountOf(sql, tenant, consumerId)
+        const lists = [places, events, orders, ...Object.values(account)]
+        const isComplete = lists.every(({ length }) => length < exportedMax) && places.length <= exportedJournalsMax
+        return { consumer: toConsumer(row), ...account, places, events, orders, isComplete }
+      }, orUnavailable)
+    }))
+  )
+}
+
+const placesOf = (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) =>
+  Effect.map(
+    sql<{
+      readonly id: string
+      readonly kind: Kind
+      readonly status: string
+      readonly entered_at: Date
+      readonly updated_at: Date
+      readonly fields: { readonly [name: string]: unknown } | null
+    }>`
+      select m.id, m.kind, p.status, p.entered_at, p.updated_at, p.fields
+      from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = ${consumerId}
+      where ${ofTenant(sql, tenant, "m")}
+      order by p.entered_at desc, m.id limit ${exportedMax}`,
+    (rows) =>
+      rows.map(({ id, kind, status, entered_at, updated_at, fields }) => ({
+        distributionId: id,
+        distributionType: kind,
+        status,
+        enteredAt: entered_at.getTime(),
+        updatedAt: updated_at.getTime(),
+        fields: fields ?? {}
+      }))
+  )
+
+const eventsOf = (sql: PgClient.PgClient, consumerId: string, mechanismIds: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ readonly mechanism_id: string; readonly type: string; readonly at: Date; readonly data: unknown }>`
+      select j.mechanism_id, j.type, j.at, j.data from journal j
+      where j.mechanism_id = any(${mechanismIds}::uuid[]) and j.consumer_id = ${consumerId}
+      order by j.at desc, j.sequence desc limit ${exportedMax}`,
+    (rows) =>
+      rows.map(({ mechanism_id, type, at, data }) => ({ distributionId: mechanism_id, type, at: at.getTime(), data }))
+  )
+
+const ordersOf = (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) =>
+  Effect.map(
+    sql<OrderRows.Row>`
+      select o.* from orders o where o.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "o")}
+      order by o.created_at desc, o.id limit ${exportedMax}`,
+    (rows) => rows.map(OrderRows.toOrder)
+  )
+
+/** What belongs to the account: ways to sign in, sessions, audiences, and what happened to them. */
+const accountOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) {
+  const identities = yield* sql<{
+    readonly provider: string
+    readonly issuer: string
+    readonly subject: string
+    readonly created_at: Date
+  }>`
+    select i.provider, i.issuer, i.subject, i.created_at from external_identities i
+    where i.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "i")} order by i.created_at limit ${exportedMax}`
+  const sessions = yield* sql<{ readonly id: string; readonly created_at: Date; readonly expires_at: Date }>`
+    select s.id, s.created_at, s.expires_at from sessions s
+    where s.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "s")} order by s.created_at desc limit ${exportedMax}`
+  const audiences = yield* sql<{ readonly id: string; readonly name: string; readonly added_at: Date }>`
+    select a.id, a.name, m.added_at from audiences a
+      join audience_members m on m.audience_id = a.id and m.consumer_id = ${consumerId}
+    where ${ofTenant(sql, tenant, "a")} order by m.added_at desc limit ${exportedMax}`
+  const securityEvents = yield* sql<{
+    readonly type: string
+    readonly client_address: string | null
+    readonly first_at: Date
+    readonly count: number
+  }>`
+    select e.type, e.client_address, e.first_at, e.count::float8 as count from security_events e
+    where e.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "e")} order by e.first_at desc limit ${exportedMax}`
+  return {
+    identities: identities.map(({ created_at, ...rest }) => ({ ...rest, createdAt: created_at.getTime() })),
+    sessions: sessions.map(({ id, created_at, expires_at }) => ({
+      id,
+      createdAt: created_at.getTime(),
+      expiresAt: expires_at.getTime()
+    })),
+    audiences: audiences.map(({ added_at, ...rest }) => ({ ...rest, addedAt: added_at.getTime() })),
+    securityEvents: securityEvents.map(({ client_address, first_at, ...rest }) => ({
+      ...rest,
+      clientAddress: client_address,
+      at: first_at.getTime()
+    }))
+  }
+})
