@@ -11,6 +11,7 @@
 import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
 import { SqlClient } from "effect/sql"
+import { Measures } from "../../measures/Measures.ts"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
@@ -57,6 +58,7 @@ const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const sql = yield* SqlClient.SqlClient
   const owners = yield* OwnerDirectory.OwnerDirectory
+  const { cluster: measures } = yield* Measures
   const client = yield* MechanismEntity.MechanismEntity.client
 
   const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), "default")
@@ -98,14 +100,9 @@ const make = Effect.fnUntraced(function* (
   const held = new Set<ShardId.ShardId>()
   /** Starts the mechanisms of shards that were acquired since the last check. */
   const startAcquired = Effect.suspend(() => {
-    let isNew = false
-    for (const shard of ShardLocks.allShards) {
-      if (!sharding.hasShardId(shard)) held.delete(shard)
-      else if (!held.has(shard)) {
-        isNew = true
-        held.add(shard)
-      }
-    }
+    const { isNew, lost } = compare(held, sharding)
+    measures.handovers += lost
+    measures.shards = held.size
     return isNew
       ? Effect.andThen(
           registry.startUnfinished,
@@ -198,3 +195,17 @@ const make = Effect.fnUntraced(function* (
     isRestored: Effect.sync(() => isSettled)
   }
 })
+
+/** Brings the set of held shards up to date. Returns whether there is a new one, and how many are gone. */
+function compare(held: Set<ShardId.ShardId>, sharding: Sharding.Sharding["Service"]) {
+  let isNew = false
+  let lost = 0
+  for (const shard of ShardLocks.allShards) {
+    if (!sharding.hasShardId(shard)) lost += held.delete(shard) ? 1 : 0
+    else if (!held.has(shard)) {
+      isNew = true
+      held.add(shard)
+    }
+  }
+  return { isNew, lost }
+}

@@ -87,14 +87,15 @@ const runAll = (here: Here, questions: ReadonlyArray<AddressedQuestion>): Effect
     const batch = new ReplyBatch(questions.length)
     const answers = Effect.forEach(
       questions,
-      (question, index) => Effect.map(runOne(here, question), (answer) => batch.add(index, answer)),
+      (question, index) => Effect.map(answerQuestion(here, question), (answer) => batch.add(index, answer)),
       { concurrency: "unbounded", discard: true }
     )
     // The questions run to their end, even if the caller has stopped waiting.
     return Effect.as(Effect.forkDetach(answers, { startImmediately: true }), batch)
   })
 
-const runOne = (
+/** Answers a question from the mechanisms of this node. */
+export const answerQuestion = (
   { engine, registry, ownership }: Here,
   { id, question }: AddressedQuestion
 ): Effect.Effect<ReturnType<typeof answerToWire>> => {
@@ -115,8 +116,14 @@ const runOne = (
         return engine.start(id)
       case "unpark":
         return engine.unpark(id)
-      default:
+      case "facts":
+      case "definition":
+      case "identity":
+      case "inspect":
+      case "peek":
         return engine[question.method](question.mechanism)
+      default:
+        return unknown(question)
     }
   }
   return Effect.suspend(() => (ownership.owns(id) ? run() : notHere)).pipe(
@@ -130,6 +137,10 @@ const runOne = (
 const nothing: WireReply = { answers: [], continuation: undefined }
 
 const notHere = Effect.fail(new Unavailable({ cause: hasStopped }))
+
+/** The answer to a question of a newer release. */
+const unknown = ({ method }: { readonly method?: unknown }) =>
+  Effect.fail(new Unavailable({ cause: `an unknown question: ${String(method)}` }))
 
 /** Streams the changes of a mechanism of this node. The first element confirms the subscription. */
 const changesOf = (registry: Registry, id: string): Stream.Stream<Change> =>

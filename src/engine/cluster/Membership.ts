@@ -4,7 +4,8 @@
  */
 import { Clock, Effect, Result } from "effect"
 import { RunnerAddress } from "effect/cluster"
-import { isIP } from "node:net"
+import { conflictOf } from "../../domain/values/Release.ts"
+import { isLoopback } from "../../settings/Loopback.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
@@ -57,12 +58,13 @@ const refuseTaken = Effect.fnUntraced(function* ({ address, lockSeconds }: Nodes
   }
 })
 
-/** Refuses if another node runs with another schema or another lock time. */
+/** Refuses if another node runs a release that this one does not work with, or with another lock time. */
 const refuseUnlike = (own: Nodes.Node, other: Nodes.Node) => {
-  if (other.schemaStep !== own.schemaStep) {
+  const conflict = conflictOf(own.release, other.release)
+  if (conflict !== undefined) {
     return refuse(
-      `The node ${other.name} at ${other.address} works with step ${other.schemaStep} of the database's schema, and this ` +
-        `version of Usher with step ${own.schemaStep}. Run the same version on all nodes.`
+      `The node ${other.name} at ${other.address} runs Usher ${other.release.version}, and this one ${own.release.version}. They do ` +
+        `not work together: ${conflict}. Versions in between can be upgraded to one after the other.`
     )
   }
   return other.lockSeconds === own.lockSeconds
@@ -112,6 +114,3 @@ const addressOf = (address: string): RunnerAddress.RunnerAddress => {
 }
 
 const hostOf = (address: string): string => addressOf(address).host
-
-const isLoopback = (host: string): boolean =>
-  host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))

@@ -3,7 +3,9 @@
  * gather and travel together in the next message. So a burst of requests at the wrong node costs one message every
  * few milliseconds, not one each. Answers are delivered as they arrive, so a slow mechanism delays no other.
  */
-import { Effect, Exit, Fiber, type Scope, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Option, type Scope, Stream } from "effect"
+import type { Counts } from "../../measures/Counts.ts"
+import { Measures } from "../../measures/Measures.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
 import {
@@ -59,6 +61,7 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
   const scope: Scope.Scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const outboxes = new Map<string, Outbox>()
+  const counted = counting((yield* Measures).cluster.remoteQuestions)
 
   const send = (owner: string, outbox: Outbox): void => {
     const message = outbox.waiting.splice(0, messageQuestionsMax)
@@ -97,7 +100,9 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
     question: Question,
     local: () => Effect.Effect<unknown, Refused> | undefined
   ): Effect.Effect<unknown, Refused> => {
-    const tryUntilOwned: Effect.Effect<unknown, Refused> = Effect.suspend(() => local() ?? attempt(id, question)).pipe(
+    const tryUntilOwned: Effect.Effect<unknown, Refused> = Effect.suspend(
+      () => local() ?? counted(attempt(id, question))
+    ).pipe(
       Effect.catchIf(wasNotTried, () => {
         owners.forget(id)
         return Effect.andThen(Effect.sleep(retryMillis), tryUntilOwned)
@@ -114,6 +119,21 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
 
 /** True if the node did nothing because it does not own the mechanism. Another node may own it. */
 export const wasNotTried = (refused: Refused): boolean => refused instanceof Unavailable && refused.cause === hasStopped
+
+/** Returns the function that counts an attempt when it ends. */
+const counting =
+  (counts: Counts) =>
+  <A>(attempt: Effect.Effect<A, Refused>) =>
+    Effect.onExit(attempt, (exit) => Effect.sync(() => counts.add(outcomeOf(exit))))
+
+/** The outcome of an attempt as the measures call it. A refusal is an answer. */
+const outcomeOf = (exit: Exit.Exit<unknown, Refused>): "answered" | "moved" | "failed" => {
+  if (Exit.isSuccess(exit)) return "answered"
+  const error = Cause.findErrorOption(exit.cause)
+  if (Option.isNone(error)) return "failed"
+  if (wasNotTried(error.value)) return "moved"
+  return error.value instanceof Unavailable || error.value instanceof Overloaded ? "failed" : "answered"
+}
 
 /** Delivers answers. A caller that already has an answer ignores later ones. */
 function deliver(message: ReadonlyArray<Waiting>, answers: WireAnswers): void {

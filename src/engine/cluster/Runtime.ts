@@ -27,10 +27,10 @@ export interface Options extends Transport.Identity {
   readonly lockSeconds: number
 }
 
-const nodeOf = ({ node, host, port, schemaStep, lockSeconds }: Options): Nodes.Node => ({
+const nodeOf = ({ node, host, port, release, lockSeconds }: Options): Nodes.Node => ({
   address: `${host}:${port}`,
   name: node,
-  schemaStep,
+  release,
   lockSeconds
 })
 

@@ -10,6 +10,7 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
+import { Measures } from "../../measures/Measures.ts"
 import { laterOf, millisAtMost, type ClockReading, readClocks } from "../../store/coordination/LeaseClock.ts"
 
 /**
@@ -48,10 +49,14 @@ export const layer = (options: {
       const storage = yield* SqlRunnerStorage.make({ prefix: "cluster" })
       const scope = yield* Effect.scope
       const clock = yield* Clock.Clock
+      const { cluster: measures } = yield* Measures
       let validSince: ClockReading | undefined
       let stop: Release = () => Effect.void
 
-      const areValid = () => validSince !== undefined && millisAtMost(clock, validSince) < options.expirationMillis
+      const leftMillis = () =>
+        validSince === undefined ? 0 : Math.max(0, options.expirationMillis - millisAtMost(clock, validSince))
+      const areValid = () => leftMillis() > 0
+      measures.leaseSeconds = () => leftMillis() / 1_000
 
       /** Runs an operation that proves the locks, and restarts the lease from the operation's beginning. */
       const renewing = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -60,20 +65,7 @@ export const layer = (options: {
           return Effect.tap(operation, () => Effect.sync(() => (validSince = laterOf(validSince, begun))))
         })
 
-      /**
-       * Keeps the locks through a short database outage. While they are valid, a failed refresh returns them
-       * unchanged, and the next refresh tries again.
-       */
-      const keepWhileValid = <A, E>(requested: ReadonlyArray<A>, refresh: Effect.Effect<Array<A>, E>) => {
-        const canKeep = () => requested.length > 0 && areValid()
-        const unchanged = Effect.sync(() => [...requested])
-        return refresh.pipe(
-          Effect.timeoutOption(options.expirationMillis / 4),
-          Effect.flatMap(Option.match({ onSome: Effect.succeed, onNone: () => (canKeep() ? unchanged : refresh) })),
-          Effect.catchIf(canKeep, () => unchanged)
-        )
-      }
-
+      const keepWhileValid = makeKeepWhileValid(areValid, options.expirationMillis)
       const watched = RunnerStorage.RunnerStorage.of({
         ...storage,
         // The first acquisition starts the lease. Locks that are acquired later are covered by the last refresh.
@@ -115,3 +107,19 @@ export const layer = (options: {
       )
     })
   )
+
+/**
+ * Makes the function that keeps the locks through a short database outage. While they are valid, a failed refresh returns
+ * them unchanged, and the next refresh tries again.
+ */
+const makeKeepWhileValid =
+  (areValid: () => boolean, expirationMillis: number) =>
+  <A, E>(requested: ReadonlyArray<A>, refresh: Effect.Effect<Array<A>, E>) => {
+    const canKeep = () => requested.length > 0 && areValid()
+    const unchanged = Effect.sync(() => [...requested])
+    return refresh.pipe(
+      Effect.timeoutOption(expirationMillis / 4),
+      Effect.flatMap(Option.match({ onSome: Effect.succeed, onNone: () => (canKeep() ? unchanged : refresh) })),
+      Effect.catchIf(canKeep, () => unchanged)
+    )
+  }

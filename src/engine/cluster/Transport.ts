@@ -1,7 +1,10 @@
 /**
  * The connections between nodes: TLS with a pre-shared key (RFC 5489) that all nodes derive from their database's
- * secret. So no third party can read or send messages. Nodes of two databases, or of two schema versions, cannot
- * connect to each other, whatever addresses they were given.
+ * secret alone. So no third party can read or send messages, and nodes of two databases cannot connect to each other,
+ * whatever addresses they were given.
+ *
+ * In the handshake each side names its release: the client in its identity, the server in its hint. Releases whose
+ * ranges do not overlap do not connect.
  *
  * Nagle's algorithm is off. With it, small messages wait for earlier acknowledgements, and throughput falls from
  * thousands to 400 questions a second.
@@ -15,6 +18,7 @@ import { Socket, SocketServer } from "effect/socket"
 import { createHmac } from "node:crypto"
 import { connect as connectTls, type PSKCallbackNegotation, type TlsOptions } from "node:tls"
 import * as HalfOpenConnections from "./HalfOpenConnections.ts"
+import { conflictOf, type Release } from "../../domain/values/Release.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 
 /** A node that does not accept a connection, or is silent on one, for this long counts as gone. */
@@ -33,41 +37,53 @@ const messageBytesMax = 67_108_864
 export interface Identity {
   /** The secret of the database. */
   readonly secret: Uint8Array
-  /** The schema step of this program. */
-  readonly schemaStep: number
+  readonly release: Release
 }
 
-/** Returns the options that both ends of a connection share. */
-const tlsOptions = ({ secret, schemaStep }: Identity) => {
-  const identity = `usher-schema-${schemaStep}`
-  const key = createHmac("sha256", secret).update(identity).digest()
-  return {
-    identity,
-    key,
-    options: {
-      ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
-      // Node supports pre-shared keys without certificates only in TLS 1.2.
-      minVersion: "TLSv1.2",
-      maxVersion: "TLSv1.2",
-      noDelay: true
-    }
-  } as const
+/** The TLS options that both ends of a connection share. */
+const sharedOptions = {
+  ciphers: "ECDHE-PSK-CHACHA20-POLY1305",
+  // Node supports pre-shared keys without certificates only in TLS 1.2.
+  minVersion: "TLSv1.2",
+  maxVersion: "TLSv1.2",
+  noDelay: true
+} as const
+
+const keyOf = ({ secret }: Identity) => createHmac("sha256", secret).update("usher-nodes").digest()
+
+/** Writes the ranges of a release as the handshake carries them: `usher protocol=1-1 level=1-1 schema=36-36`. */
+export const announce = (release: Release): string =>
+  ["usher", ...rangeNames.map((name) => `${name}=${release[name].join("-")}`)].join(" ")
+
+/** Returns why the announced release and this one do not work together. Unknown words are ignored. */
+const conflictWith = (release: Release, announced: string | null): string | undefined => {
+  const words = (announced ?? "").split(" ")
+  const ranges = rangeNames.flatMap((name) => {
+    const found = words.flatMap((word) => /^(\w+)=(\d{1,9})-(\d{1,9})$/.exec(word) ?? [])
+    const at = found.indexOf(name)
+    return at < 0 ? [] : [[name, [Number(found[at + 1]), Number(found[at + 2])]] as const]
+  })
+  if (words[0] !== "usher" || ranges.length < rangeNames.length) return "it does not name its release"
+  return conflictOf(release, Object.fromEntries(ranges) as unknown as Release)
 }
+
+const rangeNames = ["protocol", "level", "schema"] as const
 
 /** Listens for other nodes. */
 export const layerServer = (identity: Identity, address: RunnerAddress.RunnerAddress) => {
-  const own = tlsOptions(identity)
+  const key = keyOf(identity)
   return Layer.effect(
     SocketServer.SocketServer,
     Effect.gen(function* () {
       const halfOpen = yield* HalfOpenConnections.bounded(address.port)
       const options: TlsOptions = {
-        ...own.options,
+        ...sharedOptions,
         handshakeTimeout: handshakeMillis,
-        pskCallback: (socket, name) => {
-          if (name !== own.identity) return null
+        pskIdentityHint: announce(identity.release),
+        pskCallback: (socket, announced) => {
+          if (conflictWith(identity.release, announced) !== undefined) return null
           socket.once("secure", () => halfOpen.completed(socket))
-          return own.key
+          return key
         }
       }
       return yield* Effect.mapError(
@@ -134,7 +150,8 @@ export const probe = (
   Effect.callback<void, Unreached>((resume) => {
     const fail = (reason: string) => resume(Effect.fail(new Unreached({ reason })))
     let isConnected = false
-    const socket = connectTls({ ...clientOptions(identity), host, port, timeout: connectMillis })
+    const options = clientOptions(identity, (conflict) => fail(`its release does not work with this one: ${conflict}`))
+    const socket = connectTls({ ...options, host, port, timeout: connectMillis })
     socket.once("connect", () => (isConnected = true))
     socket.once("secureConnect", () => resume(Effect.void))
     socket.once("timeout", () => fail(`no answer within ${connectMillis} ms`))
@@ -158,11 +175,16 @@ const connect = (identity: Identity, { host, port }: RunnerAddress.RunnerAddress
     chunkSize: Number.POSITIVE_INFINITY
   })
 
-const clientOptions = (identity: Identity) => {
-  const own = tlsOptions(identity)
+const clientOptions = (identity: Identity, onConflict?: (conflict: string) => void) => {
+  const key = keyOf(identity)
   return {
-    ...own.options,
-    pskCallback: (): PSKCallbackNegotation => ({ psk: own.key, identity: own.identity }),
+    ...sharedOptions,
+    pskCallback: (hint: string | null): PSKCallbackNegotation | null => {
+      const conflict = conflictWith(identity.release, hint)
+      if (conflict === undefined) return { psk: key, identity: announce(identity.release) }
+      onConflict?.(conflict)
+      return null
+    },
     // The key alone authenticates the other side.
     checkServerIdentity: () => undefined
   }

@@ -1,7 +1,10 @@
 /**
  * The questions between nodes and their answers, as bytes. Commands, views and facts are plain data and travel as
- * structured clones, exact to the last decimal. Both ends run the same version of the rules, because nodes with
- * different schemas cannot connect ({@link ./Transport.ts}).
+ * structured clones, exact to the last decimal.
+ *
+ * The two ends may run different releases whose protocols overlap ({@link ./Transport.ts}). Fields that a release does not
+ * know are ignored, and what it does not know at all is answered with `Unavailable`. A release sends a question that came
+ * with level N only once the installation writes level N.
  */
 import { HashMap, Result } from "effect"
 import { deserialize, serialize } from "node:v8"
@@ -62,6 +65,7 @@ export const answerToWire = (question: Question, answer: Answer): WireAnswer => 
 
 export const answerFromWire = (question: Question, [kind, value]: WireAnswer): Answer => {
   if (kind === "no") return Result.fail(refusedOf(value as ReturnType<typeof fieldsOf>))
+  if (kind !== "yes") return Result.fail(new Unavailable({ cause: `an unknown answer: ${String(kind)}` }))
   return Result.succeed(isOfSlots(question) ? factsFromWire(value as ReturnType<typeof factsToWire>) : value)
 }
 

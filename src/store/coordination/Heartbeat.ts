@@ -5,17 +5,23 @@
  * database is away.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Deferred, Effect, Layer, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { Measures } from "../../measures/Measures.ts"
 import type { StartRefused } from "../../settings/Settings.ts"
 import { Availability } from "./Availability.ts"
+import { CurrentRelease } from "./CurrentRelease.ts"
+import { Installation } from "./Installation.ts"
+import { Level } from "./Level.ts"
 import * as BoundedClient from "../postgres/BoundedClient.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as Migrations from "../postgres/Migrations.ts"
+import { problemOf } from "../postgres/SchemaState.ts"
 import * as Nodes from "./Nodes.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** Time between two updates. */
 const beatSeconds = 2
@@ -33,6 +39,11 @@ export class Heartbeat extends Context.Service<
     readonly id: string
     /** Returns why the last update failed; undefined while the database takes updates. Reads memory only. */
     readonly problem: () => string | undefined
+    /**
+     * Returns when the installation has changed under this process: a restore has replaced the database, or an operator has
+     * ended the hold. The process must begin again.
+     */
+    readonly changed: Effect.Effect<"restored" | "resumed">
     /** Records that this process is a node of a cluster. */
     join(membership: Nodes.Membership): Effect.Effect<void, Unavailable>
   }
@@ -42,50 +53,46 @@ export class Heartbeat extends Context.Service<
     Layer.effect(
       Heartbeat,
       Effect.gen(function* () {
-        const { config } = yield* PgClient.PgClient
+        const sql = yield* ownClient
         const availability = yield* Availability
-        const sql = yield* BoundedClient.make({
-          ...config,
-          connectTimeout: bounds.connectionMillis,
-          minConnections: 0,
-          maxConnections: 1
-        }).pipe(Effect.provide(Reactivity.layer))
+        const { database: measures } = yield* Measures
         const onOwnConnection = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
           effect.pipe(
             Effect.provideService(SqlClient.SqlClient, sql),
             Effect.provideService(BoundedClient.CurrentBounds, bounds)
           )
 
+        const installation = yield* watchInstallation
         const id = randomUUID()
         let membership: Nodes.Membership | undefined
         let problem: string | undefined
+        measures.isWritable = () => problem === undefined
 
         const enter = Migrations.whileCurrent(
           Effect.gen(function* () {
-            yield* Nodes.enter({ id, name, schemaStep: Migrations.latest })
+            yield* Nodes.enter({ id, name, release: yield* CurrentRelease })
             if (membership !== undefined) yield* Nodes.join(id, membership)
           })
         )
 
-        /** After a long silence the row may have been removed, and the schema may have changed. */
+        /** After a long silence the row may have been removed, and an upgrade may have been finished. */
         const beat = Effect.gen(function* () {
-          const { isThere, step } = yield* Nodes.beat(id)
-          if (!isThere && step === Migrations.latest) yield* enter
-          return Migrations.problemOf(step ?? 0)
+          const { isThere, clockOffsetMillis, ...found } = yield* Nodes.beat(id)
+          measures.clockOffsetSeconds = clockOffsetMillis / 1_000
+          const problem = yield* installation.compare(found)
+          if (!isThere && problem === undefined) yield* enter
+          return problem
         })
 
+        const note = (found: string | undefined, isAway: boolean) => {
+          const log = logChange(problem, found)
+          problem = found
+          availability.isAway = isAway
+          return log
+        }
         const noted = Effect.matchEffect(beat, {
-          onSuccess: (found) =>
-            Effect.sync(() => {
-              problem = found
-              availability.isAway = false
-            }),
-          onFailure: (error) =>
-            Effect.sync(() => {
-              const refusal = refusalOf(error)
-              problem = refusal ?? "out of reach"
-              availability.isAway = refusal === undefined
-            })
+          onSuccess: (found) => note(found, false),
+          onFailure: (error) => note(refusalOf(error) ?? "out of reach", refusalOf(error) === undefined)
         })
 
         yield* onOwnConnection(enter)
@@ -97,6 +104,7 @@ export class Heartbeat extends Context.Service<
         return {
           id,
           problem: () => problem,
+          changed: installation.changed,
           join: (joined) =>
             onOwnConnection(sql.withTransaction(Nodes.join(id, joined))).pipe(
               Effect.tap(() => Effect.sync(() => void (membership = joined))),
@@ -105,6 +113,47 @@ export class Heartbeat extends Context.Service<
         }
       })
     )
+}
+
+/** The installation, as a heartbeat finds it. */
+interface Found {
+  readonly timeline: string
+  readonly isHeld: boolean
+  readonly base: number
+  readonly level: number
+}
+
+/** Compares the installation with the one that this process works for. */
+const watchInstallation = Effect.gen(function* () {
+  const { timeline, heldAt } = yield* Installation
+  const release = yield* CurrentRelease
+  const writtenLevel = yield* Level
+  const changed = yield* Deferred.make<"restored" | "resumed">()
+  return {
+    changed: Deferred.await(changed),
+    /** Returns why this process must not write to the database; undefined if it may. */
+    compare: (found: Found) => {
+      const isOther = timeline !== "" && found.timeline !== timeline
+      const isResumed = heldAt !== undefined && !found.isHeld
+      const signal = isOther || isResumed ? Deferred.succeed(changed, isOther ? "restored" : "resumed") : Effect.void
+      const problem = isOther ? "restored from a backup" : problemOf(found, release)
+      if (problem === undefined) writtenLevel.current = found.level
+      return Effect.as(signal, problem)
+    }
+  }
+})
+
+/** A client with one connection of its own. */
+const ownClient = Effect.flatMap(PgClient.PgClient, ({ config }) =>
+  BoundedClient.make({ ...config, connectTimeout: bounds.connectionMillis, minConnections: 0, maxConnections: 1 })
+).pipe(Effect.provide(Reactivity.layer))
+
+/** Logs the beginning and the end of an outage. */
+const logChange = (before: string | undefined, now: string | undefined): Effect.Effect<void> => {
+  if ((before === undefined) === (now === undefined)) return Effect.void
+  return now === undefined
+    ? annotated("database.back")(Effect.logInfo("The database takes writes again"))
+    : annotated("database.lost")(Effect.logError(`The heartbeat could not be written: ${now}`))
 }
 
 /** Returns why the server refused the update; undefined if the server did not answer. */

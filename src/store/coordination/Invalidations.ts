@@ -21,6 +21,7 @@ import { Availability, rememberedMillis } from "./Availability.ts"
 import { Barriers } from "./Barriers.ts"
 import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** The topics of notifications. The subscriber defines the payload. */
 export type Topic =
@@ -182,13 +183,7 @@ export class Invalidations extends Context.Service<
       const answered = (secondsMax: number) =>
         barriers.wait(secondsMax, (id) => notifyQuietly("settle", `${self}:${id}`))
 
-      const listener = yield* attempt.pipe(
-        Effect.tapCause((cause) =>
-          Effect.logWarning("No invalidations are received; reading the database instead", cause)
-        ),
-        Effect.retry(reconnect),
-        Effect.forkScoped
-      )
+      const listener = yield* attempt.pipe(Effect.tapCause(logLost), Effect.retry(reconnect), Effect.forkScoped)
       // After the last heartbeat, or the others would count this process as alive again.
       yield* Effect.addFinalizer(() =>
         Effect.andThen(Fiber.interrupt(listener), notifyQuietly("gone", self)).pipe(Effect.timeoutOption("1 second"))
@@ -230,3 +225,8 @@ function splitAtColon(text: string): readonly [string, string] {
   const colon = text.indexOf(":")
   return [text.slice(0, colon), text.slice(colon + 1)]
 }
+
+const logLost = (cause: unknown) =>
+  annotated("invalidations.lost")(
+    Effect.logWarning("No invalidations are received; reading the database instead", cause)
+  )

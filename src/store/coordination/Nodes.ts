@@ -2,8 +2,9 @@
  * The processes that serve from this database: their names, their start options, and the time of their last
  * heartbeat. A node of a cluster also has an address, and the tables of `effect/cluster` say which shards it owns.
  */
-import { Effect, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { Release } from "../../domain/values/Release.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** A process without a heartbeat for this long counts as gone, unless the cluster receives its heartbeats. */
@@ -16,8 +17,7 @@ const keptSeconds = 60
 export interface Process {
   readonly id: string
   readonly name: string
-  /** The schema step that the process's program knows. */
-  readonly schemaStep: number
+  readonly release: Release
 }
 
 /** The options that make a process a node of a cluster. */
@@ -35,7 +35,7 @@ const AliveProcess = Schema.Struct({
   id: Schema.NullOr(Schema.String),
   address: Schema.NullOr(Schema.String),
   name: Schema.String,
-  schemaStep: Schema.Int,
+  release: Release,
   lockSeconds: Schema.NullOr(Schema.Int),
   startedAt: Schema.Date,
   /** The time of its last heartbeat, by the database's clock. */
@@ -75,11 +75,14 @@ export const heard = Effect.gen(function* () {
     ? sql`(select count(*)::int4 from cluster_locks where cluster_locks.address = nodes.address)`
     : sql`0`
   const isNode = sql`coalesce(last_heartbeat > localtimestamp - make_interval(secs => lock_seconds), false)`
+  // Before step 36 no process has recorded its release. Such programs work only with their own step of the schema.
+  const release = sql`coalesce(nullif(to_jsonb(nodes) -> 'release', 'null'), jsonb_build_object('version', 'unknown',
+        'protocol', array[0, 0], 'level', array[1, 1], 'schema', array[schema_step, schema_step]))`
   const select = SqlSchema.findAll({
     Request: Schema.Void,
     Result: AliveProcess,
     execute: () => sql`
-      select id, nodes.address, name, schema_step as "schemaStep", lock_seconds as "lockSeconds", started_at as "startedAt",
+      select id, nodes.address, name, ${release} as release, lock_seconds as "lockSeconds", started_at as "startedAt",
         greatest(heard_at, last_heartbeat at time zone current_setting('TimeZone')) as "heardAt", mechanisms,
         case when nodes.address is not null then ${locks} end as shards, ${isNode} as "isNode"
       from ${own} left join ${runners} on cluster_runners.address = nodes.address
@@ -98,11 +101,12 @@ export const alive = Effect.map(heard, (processes) =>
 )
 
 /** Inserts the row of a process. */
-export const enter = ({ id, name, schemaStep }: Process) =>
+export const enter = ({ id, name, release }: Process) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`
-      insert into nodes (id, name, schema_step, started_at) values (${id}, ${name}, ${schemaStep}, now())
+      insert into nodes (id, name, schema_step, release, started_at)
+      values (${id}, ${name}, ${release.schema[1]}, ${JSON.stringify(release)}::jsonb, now())
       on conflict (id) do update set heard_at = now()`
   })
 
@@ -116,19 +120,32 @@ export const join = (id: string, { address, lockSeconds }: Membership) =>
 
 /**
  * Records a heartbeat of a process, and removes processes that have long been silent. Returns whether the row still
- * exists, and the step of the schema.
+ * exists, the installation's base of the schema, level and timeline, whether it is on hold, and how far the database's
+ * clock is ahead, with an error of half the time this took.
  */
 export const beat = (id: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const [row] = yield* sql<{ readonly isThere: boolean; readonly step: number | null }>`
+    const startedAt = yield* Clock.currentTimeMillis
+    const [row] = yield* sql<BeatRow>`
       with own as (update nodes set heard_at = now() where id = ${id} returning 1),
         removed as (
           delete from nodes where heard_at < now() - make_interval(secs => ${keptSeconds}) and id <> ${id} returning 1
         )
-      select exists (select from own) as "isThere", (select max(migration_id) from usher_migrations) as step`
-    return row!
+      select exists (select from own) as "isThere", schema_base as base, level, timeline, held_at is not null as "isHeld", clock_timestamp() as at
+      from installation`
+    const { at, ...found } = row!
+    return { ...found, clockOffsetMillis: at.getTime() - (startedAt + (yield* Clock.currentTimeMillis)) / 2 }
   })
+
+interface BeatRow {
+  readonly isThere: boolean
+  readonly base: number
+  readonly level: number
+  readonly timeline: string
+  readonly isHeld: boolean
+  readonly at: Date
+}
 
 /** Removes the row of a process that stops. */
 export const leave = (id: string) =>

@@ -11,6 +11,8 @@ import { Cause, Clock, Context, Effect, Exit, Latch, Option, type Scope } from "
 import type { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+import type { ConnectionMeasures } from "../../measures/DatabaseMeasures.ts"
+import { counted } from "./CountedLease.ts"
 import type { Availability } from "../coordination/Availability.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
 
@@ -56,17 +58,22 @@ export const withoutBounds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     })
   )
 
-/** Makes a client over its own pool; both end with the scope. `availability` says when the database is away. */
+/**
+ * Makes a client over its own pool; both end with the scope. `availability` says when the database is away. `measures`
+ * counts the leases.
+ */
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgPoolConfig,
-  availability?: Availability["Service"]
+  availability?: Availability["Service"],
+  measures?: ConnectionMeasures
 ): Effect.fn.Return<PgClient.PgClient, SqlError, Scope.Scope | Reactivity.Reactivity> {
   const pool = yield* PgClient.make(config)
   const { within, noteAnswer } = yield* makeWaits(() => availability?.isAway === true)
 
   const lease = Effect.contextWith((context: Context.Context<Scope.Scope>) => {
     const { connectionMillis } = Context.get(context, CurrentBounds)
-    return Effect.map(within(pool.reserve, connectionMillis, noConnection), (connection) =>
+    const reserved = within(pool.reserve, connectionMillis, noConnection)
+    return Effect.map(measures === undefined ? reserved : counted(reserved, measures), (connection) =>
       boundedConnection(connection, within, noteAnswer)
     )
   })

@@ -5,6 +5,7 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { Measures } from "../../measures/Measures.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 import { Availability } from "../coordination/Availability.ts"
 import * as BoundedClient from "./BoundedClient.ts"
@@ -21,10 +22,10 @@ export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { databaseUrl } = yield* Settings
     return Option.match(databaseUrl, {
-      onSome: (url) => clientLayer({ url }, named(url)),
+      onSome: (url) => layerAt({ url }, named(url)),
       onNone: () =>
         Layer.unwrap(
-          Effect.map(EmbeddedPostgres, (server) => clientLayer(server, `the embedded Postgres on port ${server.port}`))
+          Effect.map(EmbeddedPostgres, (server) => layerAt(server, `the embedded Postgres on port ${server.port}`))
         ).pipe(Layer.provide(EmbeddedPostgres.layer))
     })
   })
@@ -46,7 +47,8 @@ const connectionTTL = "10 minutes"
 /** How long the server may take to describe itself. */
 const answerSeconds = 5
 
-const clientLayer = (target: PgConnection.Config, name: string) =>
+/** Provides a client of a server that has passed all checks. `name` is the server's name in messages. */
+export const layerAt = (target: PgConnection.Config, name: string) =>
   PgClient.layerFrom(
     Effect.gen(function* () {
       const settings = yield* Settings
@@ -58,9 +60,12 @@ const clientLayer = (target: PgConnection.Config, name: string) =>
         connectionTTL
       } as const
       yield* check(config, name)
+      const { connections } = (yield* Measures).database
+      connections.max = settings.databaseConnections
       return yield* BoundedClient.make(
         { ...config, maxConnections: settings.databaseConnections, minConnections: 1 },
-        yield* Availability
+        yield* Availability,
+        connections
       ).pipe(Effect.mapError((error) => refused(name, reasonOf(error))))
     })
   )

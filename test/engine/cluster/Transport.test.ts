@@ -4,9 +4,10 @@ import { RunnerAddress } from "effect/cluster"
 import { connect, type Socket } from "node:net"
 import { halfOpenMax } from "../../../src/engine/cluster/HalfOpenConnections.ts"
 import * as Transport from "../../../src/engine/cluster/Transport.ts"
+import { release, textOf } from "../../../src/domain/values/Release.ts"
 import { freePort } from "../../e2e/support/Processes.ts"
 
-const identity = { secret: new Uint8Array(32).fill(7), schemaStep: 13 }
+const identity = { secret: new Uint8Array(32).fill(7), release }
 
 /** A listening node; returns its address. */
 const listening = Effect.gen(function* () {
@@ -30,11 +31,22 @@ describe("a connection between nodes", () => {
     })
   )
 
-  it.live("is refused to a node with another step of the schema", () =>
+  it.live("succeeds with a release whose ranges overlap", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* reasonOf({ ...identity, schemaStep: 12 }, yield* listening), "stranger")
+      const next = { ...release, version: "2.0.0", protocol: [1, 2], level: [1, 2], schema: [36, 40] } as const
+      yield* Transport.probe({ ...identity, release: next }, yield* listening)
     })
   )
+
+  for (const name of ["protocol", "level", "schema"] as const) {
+    it.live(`is refused to a release without a common ${name}, with both ranges`, () =>
+      Effect.gen(function* () {
+        const other = { ...release, [name]: [90, 91] }
+        const reason = yield* reasonOf({ ...identity, release: other }, yield* listening)
+        assert.include(reason, `${name} 90 to 91 here, ${textOf(release[name])} there`)
+      })
+    )
+  }
 
   it.live("is closed while too many others have not completed their handshake, and accepted once they are gone", () =>
     Effect.gen(function* () {

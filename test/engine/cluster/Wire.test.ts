@@ -4,6 +4,7 @@ import { decider as appointments, offeredSlots } from "../../../src/domain/appoi
 import { decider as auctions } from "../../../src/domain/auction/Auction.ts"
 import { decider as draws } from "../../../src/domain/draw/Draw.ts"
 import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
+import { decider as queues } from "../../../src/domain/queue/Queue.ts"
 import * as Refusals from "../../../src/domain/mechanism/Refusals.ts"
 import { Overloaded } from "../../../src/engine/actor/Actor.ts"
 import {
@@ -21,6 +22,7 @@ import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import * as Appointment from "../../domain/appointment/history.ts"
 import * as Auction from "../../domain/auction/history.ts"
 import * as Draw from "../../domain/draw/history.ts"
+import * as Queue from "../../domain/queue/history.ts"
 import { enter, queue } from "../engineFixture.ts"
 
 /** The answer as the other node decodes it. */
@@ -124,8 +126,20 @@ describe("the facts that another node returns", () => {
     assert.deepStrictEqual(arrived("draw", { proof, ...known }), known)
   })
 
+  it("of a queue and a timed release tell an endless supply from a number", () => {
+    const line = Queue.given()
+    line.when(1, { _tag: "Pause", by: "admin", reason: "OTHER" })
+    const facts = queues.facts!(line.state, Queue.at(2))
+    assert.deepStrictEqual(arrived("queue", facts), facts)
+    assert.deepInclude(facts, {
+      pause: { since: Queue.at(1), by: "admin", reason: "OTHER" },
+      admissionsLeft: Infinity
+    })
+    assert.deepStrictEqual(arrived("timed_release", { unitsLeft: Infinity }), { unitsLeft: Infinity })
+  })
+
   it("of a mechanism that has none are none", () => {
-    assert.isUndefined(arrived("queue", undefined))
+    assert.isUndefined(arrived("waitlist", undefined))
   })
 })
 

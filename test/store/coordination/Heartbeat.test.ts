@@ -1,12 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Layer, Redacted, Schedule, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Logger, Redacted, Schedule, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { Availability } from "../../../src/store/coordination/Availability.ts"
 import * as BoundedClient from "../../../src/store/postgres/BoundedClient.ts"
 import { Heartbeat } from "../../../src/store/coordination/Heartbeat.ts"
 import * as Migrations from "../../../src/store/postgres/Migrations.ts"
+import { latest } from "../../../src/store/postgres/Steps.ts"
+import { release } from "../../../src/domain/values/Release.ts"
 import * as Nodes from "../../../src/store/coordination/Nodes.ts"
 import { connect } from "../support/connections.ts"
 import { databaseProxy } from "../support/databaseProxy.ts"
@@ -50,7 +52,7 @@ describe("The heartbeat of a process", () => {
       const { problem } = yield* Scope.provide(aProcess(url, "one"), scope)
       assert.isUndefined(problem())
       const [first] = yield* heard
-      assert.deepInclude(first, { name: "one", address: null, shards: null, schemaStep: Migrations.latest })
+      assert.deepInclude(first, { name: "one", address: null, shards: null, release })
       yield* until(Effect.map(heard, ([now]) => now!.heardAt > first!.heardAt))
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* names, [])
@@ -80,18 +82,22 @@ describe("The heartbeat of a process", () => {
     })
   )
 
-  it.live("reports that the database is away only while it does not answer", () =>
-    Effect.gen(function* () {
+  it.live("reports that the database is away only while it does not answer, and logs both changes once", () => {
+    const events: Array<unknown> = []
+    const noting = Logger.map(Logger.formatStructured, ({ annotations }) => void events.push(annotations["event"]))
+    return Effect.gen(function* () {
       const { proxy } = yield* aDatabase
       const { problem, availability } = yield* aProcess(proxy.url, "one")
       proxy.isSilent = true
       yield* until(Effect.sync(() => problem() === "out of reach"))
       assert.isTrue(availability.isAway)
+      assert.deepStrictEqual(events, ["database.lost"])
       proxy.isSilent = false
       yield* until(Effect.sync(() => problem() === undefined))
       assert.isFalse(availability.isAway)
-    })
-  )
+      assert.deepStrictEqual(events, ["database.lost", "database.back"])
+    }).pipe(Effect.provide(Logger.layer([noting])))
+  })
 
   it.live("restores its row with its address after a removal, and removes rows that are long silent", () =>
     Effect.gen(function* () {
@@ -115,13 +121,14 @@ describe("The heartbeat of a process", () => {
     })
   )
 
-  it.live("reports a schema that is no longer this version's, and does not restore its row there", () =>
+  it.live("reports that a newer release has finished its upgrade, and does not restore its row there", () =>
     Effect.gen(function* () {
       const { url, sql, names } = yield* aDatabase
       const { id, problem } = yield* aProcess(url, "one")
-      yield* sql`insert into usher_migrations (migration_id, name) values (${Migrations.latest + 1}, 'from_the_future')`
+      yield* sql`insert into usher_migrations (migration_id, name) values (${latest + 1}, 'from_the_future')`
+      yield* sql`update installation set schema_base = ${latest + 1}`
       yield* sql`delete from nodes where id = ${id}`
-      yield* until(Effect.sync(() => problem() === `schema at step ${Migrations.latest + 1} of ${Migrations.latest}`))
+      yield* until(Effect.sync(() => problem()?.startsWith("schema needs a release that knows step") === true))
       assert.deepStrictEqual(yield* names, [])
       const refused = yield* Effect.flip(Effect.scoped(aProcess(url, "two")))
       assert.include((refused as Error).message, "a newer Usher has worked on it")
@@ -131,8 +138,7 @@ describe("The heartbeat of a process", () => {
 
 describe("A schema of an earlier step", () => {
   /** Sets the schema to an earlier step. */
-  const earlier = (sql: SqlClient.SqlClient) =>
-    sql`delete from usher_migrations where migration_id = ${Migrations.latest}`
+  const earlier = (sql: SqlClient.SqlClient) => sql`delete from usher_migrations where migration_id = ${latest}`
   const refusal = (sql: SqlClient.SqlClient) =>
     Effect.map(Effect.flip(Effect.provideService(Migrations.run, SqlClient.SqlClient, sql)), ({ message }) => message)
 
@@ -147,8 +153,8 @@ describe("A schema of an earlier step", () => {
         if (address !== undefined) yield* join({ address, lockSeconds: 3 })
         yield* earlier(sql)
         const message = yield* refusal(sql)
-        assert.include(message, `under processes that work with an earlier one: one${address ? ` at ${address}` : ""}.`)
-        assert.include(message, "End them first")
+        assert.include(message, `under processes that work with an earlier one`)
+        assert.include(message, `End them first: one${address ? ` at ${address}` : ""}`)
       })
     )
   }

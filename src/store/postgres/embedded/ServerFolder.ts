@@ -36,23 +36,48 @@ export const folderAt = (root: string): ServerFolder => ({
   pid: join(root, "data", "postmaster.pid")
 })
 
-/** Creates the cluster if there is none. Refuses a cluster of another major version. */
+/** Where an upgrade to another major version makes the new cluster, next to the former one. */
+export const upgradedName = "postgres.upgraded"
+
+/**
+ * Creates the cluster if there is none. Refuses a cluster of another major version. An upgrade that was killed between its
+ * two renames has moved the former cluster away, so the verified new one takes its place.
+ */
 export const ensureCluster = Effect.fnUntraced(function* (
   folder: ServerFolder,
   binaries: Binaries,
   account: ServerAccount
 ) {
   const fileSystem = yield* FileSystem.FileSystem
-  const found = yield* fileSystem.readFileString(join(folder.data, "PG_VERSION")).pipe(Effect.option)
-  if (Option.isNone(found)) return yield* createCluster(folder, binaries, account)
-  if (found.value.trim() === `${majorVersion}`) return
+  const found = yield* majorOf(folder)
+  if (found === `${majorVersion}`) return
+  if (found === undefined) {
+    const upgraded = folderAt(join(dirname(folder.root), upgradedName))
+    const isUpgraded = upgraded.root !== folder.root && (yield* majorOf(upgraded)) === `${majorVersion}`
+    const kept = (yield* fileSystem.readDirectory(dirname(folder.root))).some((name) =>
+      name.startsWith("postgres.old-")
+    )
+    return yield* isUpgraded && kept
+      ? fileSystem.rename(upgraded.root, folder.root)
+      : createCluster(folder, binaries, account)
+  }
   return yield* new StartRefused({
     message:
-      `DATA_DIR: ${folder.data} was made by Postgres ${found.value.trim()}, but this version of Usher comes with Postgres ` +
-      `${majorVersion}. Move the data over with pg_dump and pg_restore, or start a Postgres ${found.value.trim()} on that ` +
-      "folder yourself and name it in DATABASE_URL."
+      `DATA_DIR: ${folder.data} was made by Postgres ${found}, but this version of Usher comes with Postgres ` +
+      `${majorVersion}. Run \`usher database upgrade --old-binaries FOLDER\` with the folder of the programs of Postgres ` +
+      `${found}, such as /usr/lib/postgresql/${found}/bin, or start a Postgres ${found} on that folder yourself and name it in ` +
+      "DATABASE_URL."
   })
 })
+
+/** Returns the major version that made the cluster; undefined if there is none. */
+export const majorOf = (folder: ServerFolder) =>
+  Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
+    fileSystem.readFileString(join(folder.data, "PG_VERSION")).pipe(
+      Effect.map((text): string | undefined => text.trim()),
+      Effect.orElseSucceed(() => undefined)
+    )
+  )
 
 const createCluster = Effect.fnUntraced(function* (folder: ServerFolder, binaries: Binaries, account: ServerAccount) {
   const fileSystem = yield* FileSystem.FileSystem

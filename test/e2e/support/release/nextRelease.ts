@@ -1,0 +1,42 @@
+/**
+ * The release after this one, as far as upgrades are concerned: it reads and later writes one more level, knows one more
+ * protocol, and has two more steps of the schema. One expands, the other contracts.
+ */
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { release, type Release } from "../../../../src/domain/values/Release.ts"
+import { CurrentRelease } from "../../../../src/store/coordination/CurrentRelease.ts"
+import { CurrentSteps, latest, type Steps } from "../../../../src/store/postgres/Steps.ts"
+
+const next = ([, max]: readonly [number, number], by = 1) => [max, max + by] as const
+
+const declaration: Release = {
+  version: "1.1.0",
+  protocol: next(release.protocol),
+  level: next(release.level),
+  schema: next(release.schema, 2)
+}
+
+export const nextSteps: Steps = {
+  ...CurrentSteps.defaultValue(),
+  [`00${latest + 1}_expanded`]: {
+    kind: "expand",
+    indexes: [{ name: "places_next_release", definition: "on places (next_release)" }],
+    run: Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      Effect.andThen(
+        sql`alter table places add column next_release int4`,
+        sql`create table next_release (id int4 primary key)`
+      )
+    )
+  },
+  [`00${latest + 2}_contracted`]: {
+    kind: "contract",
+    run: Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`drop table next_release`))
+  }
+}
+
+/** Makes a program run as the next release. */
+export const nextRelease = Layer.mergeAll(
+  Layer.succeed(CurrentRelease, declaration),
+  Layer.succeed(CurrentSteps, nextSteps)
+)
