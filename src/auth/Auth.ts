@@ -12,6 +12,7 @@ import { ChallengePolicies } from "./challenge/ChallengePolicies.ts"
 import { Challenges } from "./challenge/Challenges.ts"
 import { SpentSolutions } from "./challenge/SpentSolutions.ts"
 import { TokenProviders } from "./challenge/TokenProviders.ts"
+import { EntryRisks } from "./risk/EntryRisks.ts"
 import { ConsumerAccounts } from "./sessions/ConsumerAccounts.ts"
 import { Consumers } from "./sessions/Consumers.ts"
 import { ConsumerSessions } from "./sessions/ConsumerSessions.ts"
@@ -23,6 +24,7 @@ import { OrganizationChanges } from "./keys/OrganizationChanges.ts"
 import { OrganizationKeys } from "./keys/OrganizationKeys.ts"
 import { Organizations } from "./keys/Organizations.ts"
 import { Protection } from "./sessions/Protection.ts"
+import { PageTokens } from "./tokens/PageTokens.ts"
 import { Receipts } from "./tokens/Receipts.ts"
 import { Revocations } from "./sessions/Revocations.ts"
 import { Sessions } from "./sessions/Sessions.ts"
@@ -47,10 +49,12 @@ const gate = Challenges.layer.pipe(
 export const layer = Layer.mergeAll(
   keys,
   gate,
+  EntryRisks.layer,
   Consumers.layer,
   ConsumerSessions.layer,
   Grants.layer,
   Organizations.layer,
+  PageTokens.layer,
   Protection.layer.pipe(Layer.provide(SequenceAccess.layer)),
   Receipts.layer,
   signIn,

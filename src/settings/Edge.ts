@@ -1,7 +1,13 @@
-/** The settings that bound what callers can take: connections, live streams, and shares of limits. */
+/** The settings of the edge: its public address, and what callers can take: connections, live streams, shares of limits. */
+import { publicUrl } from "./PublicUrl.ts"
 import { fraction, whole } from "./Shapes.ts"
 
 export const edgeDefinitions = {
+  publicUrl: publicUrl("PUBLIC_URL", {
+    whenAbsent: "pages link to themselves by path, and messages contain no links to them",
+    meaning:
+      "The address at which consumers reach the Consumer API's listener. Links in pages and messages begin with it."
+  }),
   connectionsMax: whole("CONNECTIONS_MAX", {
     unit: "connections",
     fallback: 25_000,

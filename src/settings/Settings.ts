@@ -5,7 +5,9 @@
  */
 import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
+import { clusterDefinitions, withoutDatabase } from "./Cluster.ts"
 import { edgeDefinitions } from "./Edge.ts"
+import { openWithoutToken, operationsDefinitions } from "./Operations.ts"
 import { subLimitDefinitions } from "./SubLimits.ts"
 import {
   choice,
@@ -89,6 +91,7 @@ const definitions = {
       "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
       "such as health checks, are also accepted over plain HTTP."
   }),
+  ...operationsDefinitions,
   ...edgeDefinitions,
   ...webhookDefinitions,
   ...subLimitDefinitions,
@@ -196,28 +199,7 @@ const definitions = {
     default: "the host's name",
     meaning: "The name of this process in live views and logs."
   }),
-  cluster: choice("CLUSTER", {
-    fallback: "false",
-    choices: { true: true, false: false },
-    meaning:
-      "Whether this process shares its database's mechanisms with other processes, as one node of several. Needs `DATABASE_URL`."
-  } as const),
-  clusterHost: text("CLUSTER_HOST", {
-    unit: "address",
-    shape: "an IP address or host name",
-    pattern: /^[\w.:-]+$/,
-    fallback: "127.0.0.1",
-    meaning: "With `CLUSTER`: the address on which this node listens, and at which the other nodes reach it."
-  }),
-  clusterPort: port("CLUSTER_PORT", 34_431, "With `CLUSTER`: the port for the other nodes."),
-  clusterLockSeconds: whole("CLUSTER_LOCK_SECONDS", {
-    unit: "seconds",
-    fallback: 3,
-    least: 2,
-    most: 60,
-    meaning:
-      "With `CLUSTER`: after how long a silent node loses its mechanisms to the others. Must be the same on all nodes."
-  }),
+  ...clusterDefinitions,
   shutdownTimeoutSeconds: whole("SHUTDOWN_TIMEOUT_SECONDS", {
     unit: "seconds",
     fallback: 15,
@@ -316,13 +298,11 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
             const { variable } = definitions[provider]
             return `${variable} is set, and needs ${definitions[other].variable}. Set it, or unset ${variable}.`
           })
-  const alone = values.cluster && Option.isNone(values.databaseUrl)
   const hasTwoKeys = values.secretsKeys.length > 0 && values.secretsKeyFile !== undefined
-  const notAlone =
-    "CLUSTER is true, and needs DATABASE_URL: the database that all nodes share. Set it, or unset CLUSTER."
   return [
     ...(hasTwoKeys ? ["SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them."] : []),
-    ...(alone ? [notAlone] : []),
+    ...withoutDatabase(values),
+    ...openWithoutToken(values),
     ...needs("smtpUrl", ["emailFrom"]),
     ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])
   ]

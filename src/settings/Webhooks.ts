@@ -1,7 +1,13 @@
 /** The settings of webhooks. */
-import { networks, whole } from "./Shapes.ts"
+import { choice, networks, whole } from "./Shapes.ts"
 
 export const webhookDefinitions = {
+  webhookDelivery: choice("WEBHOOK_DELIVERY", {
+    fallback: "true",
+    choices: { true: true, false: false },
+    meaning:
+      "Whether `usher serve` delivers webhooks. With `false` other processes must: those with `true`, or `usher webhooks deliver`."
+  } as const),
   webhookNetworks: networks("WEBHOOK_NETWORKS", {
     whenAbsent: "webhooks reach public addresses only",
     meaning:

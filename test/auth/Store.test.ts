@@ -77,6 +77,7 @@ describe("Auth", () => {
           name: "Brand",
           plan: "growth",
           settings: {},
+          hasChallengeSecret: false,
           updatedAt: null,
           updatedBy: null
         })

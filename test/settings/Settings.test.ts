@@ -55,6 +55,39 @@ describe("Settings", () => {
     })
   )
 
+  it.effect("PUBLIC_URL is the base of links, without a slash at its end", () =>
+    Effect.gen(function* () {
+      const base = (value: string) => Effect.map(read({ PUBLIC_URL: value }), ({ publicUrl }) => publicUrl)
+      assert.isUndefined((yield* read({})).publicUrl)
+      assert.strictEqual(yield* base("https://Drops.example.com/"), "https://drops.example.com")
+      assert.strictEqual(yield* base("https://example.com:8443/drops//"), "https://example.com:8443/drops")
+      assert.strictEqual(yield* base("http://127.0.0.1:4000"), "http://127.0.0.1:4000")
+      assert.strictEqual(yield* base("http://[::1]:4000/"), "http://[::1]:4000")
+      for (const wrong of [
+        "http://drops.example.com",
+        "http://127.0.0.1.example.com",
+        "https://user:pass@example.com",
+        "https://example.com/?a=1",
+        "https://example.com/#top",
+        "https://example.com\\@evil.example",
+        "javascript:alert(1)",
+        "example.com"
+      ]) {
+        assert.match(yield* refusal({ PUBLIC_URL: wrong }), /^PUBLIC_URL must be an https: URL/)
+      }
+    })
+  )
+
+  it.effect("OPERATIONS_HOST beyond loopback needs OPERATIONS_TOKEN", () =>
+    Effect.gen(function* () {
+      const open = { OPERATIONS_PORT: "9464", OPERATIONS_HOST: "0.0.0.0" }
+      assert.match(yield* refusal(open), /OPERATIONS_HOST is 0\.0\.0\.0, .* needs OPERATIONS_TOKEN/)
+      assert.strictEqual((yield* read({ ...open, OPERATIONS_TOKEN: "secret" })).operationsPort, 9464)
+      assert.strictEqual((yield* read({ OPERATIONS_PORT: "0", OPERATIONS_HOST: "::1" })).operationsPort, 0)
+      assert.isUndefined((yield* read({ OPERATIONS_HOST: "0.0.0.0" })).operationsPort)
+    })
+  )
+
   it.effect("ADMIN_HOST is HOST unless it is set", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* read({ HOST: "0.0.0.0" })).adminHost, "0.0.0.0")

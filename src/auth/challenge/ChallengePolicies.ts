@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import {
   type ChallengePolicy,
   type ExperienceChallenge,
@@ -13,6 +14,8 @@ import {
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { type ChallengeSecretColumns, secretKeyOf } from "../../store/organization/ChallengeSecrets.ts"
+import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofOrganization } from "../../store/records/Tenancy.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
@@ -42,7 +45,6 @@ export class ChallengePolicies extends Context.Service<
   static readonly layer = Layer.effect(
     ChallengePolicies,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
       let cached = new SegmentedCache<Loaded>(organizationsMax)
       /** Number of notifications, to detect one during a query. */
@@ -60,24 +62,7 @@ export class ChallengePolicies extends Context.Service<
         })
       })
 
-      const read = Effect.fnUntraced(function* (organizationId: string) {
-        const organizations = yield* sql<{ readonly challenge: OrganizationChallenge | null }>`
-          select settings -> 'challenge' as challenge from organizations where id = ${organizationId}`
-        const own = organizations[0]?.challenge ?? {}
-        const experiences = yield* sql<{
-          readonly id: string
-          readonly mode: Tenant["mode"]
-          readonly challenge: ExperienceChallenge
-        }>`
-          select id, mode, record -> 'challenge' as challenge from experiences
-          where ${ofOrganization(sql, organizationId)} and record ? 'challenge' and not archived
-          order by id limit ${experiencesMax}`
-        return {
-          live: policyOf("live", own),
-          test: policyOf("test", own),
-          experiences: new Map(experiences.map(({ id, mode, challenge }) => [id, policyOf(mode, own, challenge)]))
-        }
-      }, orUnavailable)
+      const read = yield* makeRead
 
       const chosen = ({ experiences, live, test }: Loaded, { mode }: Tenant, experienceId: string | undefined) =>
         (experienceId === undefined ? undefined : experiences.get(experienceId)) ?? (mode === "live" ? live : test)
@@ -97,3 +82,40 @@ export class ChallengePolicies extends Context.Service<
     })
   )
 }
+
+/** Makes the function that reads the rules of an organization. */
+const makeRead = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const keyring = yield* CurrentKeyring
+
+  /** The organization's setting with its secret key. Without a secret key that can be opened, clients get a proof of work. */
+  const ownOf = Effect.fnUntraced(function* (
+    organizationId: string
+  ): Effect.fn.Return<OrganizationChallenge, SqlError> {
+    const [row] = yield* sql<{ readonly challenge: OrganizationChallenge | null } & ChallengeSecretColumns>`
+      select settings -> 'challenge' as challenge, challenge_secret, challenge_secret_sealed_by
+      from organizations where id = ${organizationId}`
+    if (row === undefined || row.challenge_secret === null) return row?.challenge ?? {}
+    const secretKey = secretKeyOf(keyring, organizationId, row)
+    if (secretKey !== undefined) return { ...row.challenge, secretKey }
+    yield* Effect.logWarning(`The secret key of the challenges of ${organizationId} cannot be opened with SECRETS_KEY`)
+    return row.challenge ?? {}
+  })
+
+  return Effect.fnUntraced(function* (organizationId: string) {
+    const own = yield* ownOf(organizationId)
+    const experiences = yield* sql<{
+      readonly id: string
+      readonly mode: Tenant["mode"]
+      readonly challenge: ExperienceChallenge
+    }>`
+      select id, mode, record -> 'challenge' as challenge from experiences
+      where ${ofOrganization(sql, organizationId)} and record ? 'challenge' and not archived
+      order by id limit ${experiencesMax}`
+    return {
+      live: policyOf("live", own),
+      test: policyOf("test", own),
+      experiences: new Map(experiences.map(({ id, mode, challenge }) => [id, policyOf(mode, own, challenge)]))
+    }
+  }, orUnavailable)
+})

@@ -15,8 +15,10 @@ import {
   workOf
 } from "../../domain/challenge/Arrivals.ts"
 import type { ChallengePolicy } from "../../domain/challenge/Challenge.ts"
+import type { SolvedChallenge } from "../../domain/risk/Risk.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { ChallengePolicies } from "./ChallengePolicies.ts"
@@ -66,9 +68,9 @@ export class Challenges extends Context.Service<
   {
     /**
      * Counts the arrival. Returns undefined if it may pass: at once, without SQL. Else an effect that checks the
-     * solution and fails with the next challenge.
+     * solution and fails with the next challenge. It returns how a proof of work was solved.
      */
-    check(arrival: Arrival): Effect.Effect<void, ChallengeAsked | Unavailable> | undefined
+    check(arrival: Arrival): Effect.Effect<SolvedChallenge | undefined, ChallengeAsked | Unavailable> | undefined
   }
 >()("usher/auth/challenge/Challenges") {
   static readonly layer = Layer.effect(
@@ -98,7 +100,7 @@ export class Challenges extends Context.Service<
           if (policy !== undefined) return decide(policy, arrival)
           return Effect.flatMap(
             policies.load(arrival.tenant, arrival.experienceId),
-            (loaded) => decide(loaded, arrival) ?? Effect.void
+            (loaded) => decide(loaded, arrival) ?? Effect.undefined
           )
         }
       }
@@ -131,6 +133,7 @@ const makeJudge = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const spent = yield* SpentSolutions
   const providers = yield* TokenProviders
+  const securityEvents = yield* SecurityEvents
   const proofs = ProofOfWork.make(yield* serverSecret("challenges"))
 
   const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
@@ -139,25 +142,46 @@ const makeJudge = Effect.gen(function* () {
       return Effect.fail(new ChallengeAsked({ challenge: { provider: "proof_of_work", ...issued } }))
     })
 
-  /** Whether the solution is a proof of enough work, made for this scope and not used before. */
-  const isProved = (arrival: Arrival, work: number): boolean | Effect.Effect<boolean, Unavailable> => {
-    const solved = proofs.verify(arrival.solution ?? "", clock.currentTimeMillisUnsafe())
-    if (solved === undefined || solved.scope !== scopeOf(arrival) || !isEnough(solved.work, work)) return false
-    return spent.spend(solved.id, solved.expiresAt)
+  /** Records a solution that does not pass. */
+  const refused = ({ tenant, address, action }: Arrival, provider: string) =>
+    securityEvents.record(tenant, { type: "challenge_refused", clientAddress: address, details: { action, provider } })
+
+  /** Returns what the solution proves: enough work, done for this scope. Undefined if it does not. */
+  const proved = (arrival: Arrival, work: number): ProofOfWork.Solved | undefined => {
+    if (arrival.solution === undefined) return undefined
+    const solved = proofs.verify(arrival.solution, clock.currentTimeMillisUnsafe())
+    return solved?.scope === scopeOf(arrival) && isEnough(solved.work, work) ? solved : undefined
+  }
+
+  /** Returns how it was solved. Undefined if the clock of another process issued it later than now. */
+  const paceOf = ({ issuedAt, work }: ProofOfWork.Solved): SolvedChallenge | undefined => {
+    const millis = clock.currentTimeMillisUnsafe() - issuedAt
+    return millis < 0 ? undefined : { millis, work }
   }
 
   return Effect.fnUntraced(function* (policy: ChallengePolicy, arrival: Arrival, counts: Counts, work: number) {
     // A proof is also accepted where another provider is set: it was issued while that one was out of reach.
-    const proved = arrival.solution === undefined ? false : isProved(arrival, work)
-    if (Effect.isEffect(proved) ? yield* proved : proved) return admitted(counts.address)
-    if (policy.provider === "proof_of_work") return yield* proof(arrival, work)
+    const solved = proved(arrival, work)
+    const isNew = solved !== undefined && spent.spend(solved.id, solved.expiresAt)
+    if (solved !== undefined && (Effect.isEffect(isNew) ? yield* isNew : isNew)) {
+      admitted(counts.address)
+      return paceOf(solved)
+    }
+    if (policy.provider === "proof_of_work") {
+      if (arrival.solution !== undefined) yield* refused(arrival, "proof_of_work")
+      return yield* proof(arrival, work)
+    }
     const { provider, keys } = policy
     if (arrival.solution !== undefined) {
       const isGood = yield* providers.check(provider, keys, arrival.solution)
       if (isGood === undefined) return yield* proof(arrival, work)
       const until = clock.currentTimeMillisUnsafe() + tokenMillis
       const first = isGood && spent.spend(`${provider} ${arrival.solution}`, until)
-      if (Effect.isEffect(first) ? yield* first : first) return admitted(counts.address)
+      if (Effect.isEffect(first) ? yield* first : first) {
+        admitted(counts.address)
+        return undefined
+      }
+      yield* refused(arrival, provider)
     }
     return yield* new ChallengeAsked({ challenge: { provider, siteKey: keys.siteKey } })
   })
@@ -170,4 +194,5 @@ const tokenMillis = 600_000
 const scopeOf = ({ action, tenant, experienceId }: Arrival): string =>
   experienceId === undefined ? `${action} ${tenant.organizationId} ${tenant.mode}` : `${action} ${experienceId}`
 
-const isLoopback = (address: string): boolean => address === "127.0.0.1" || address === "::1" || address === "::"
+/** True for the machine itself. `address` is as it is counted. */
+export const isLoopback = (address: string): boolean => address === "127.0.0.1" || address === "::1" || address === "::"

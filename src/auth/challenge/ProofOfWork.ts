@@ -26,6 +26,7 @@ const iterations = 200
 const algorithm = "PBKDF2/SHA-256"
 const keyBytes = 32
 const prefixBytes = 16
+const instantBytes = 6
 
 /** The longest solution that is read. */
 const solutionLengthMax = 2_000
@@ -53,6 +54,7 @@ export interface Solved {
   readonly id: string
   readonly scope: string
   readonly work: number
+  readonly issuedAt: Millis
   readonly expiresAt: Millis
 }
 
@@ -72,7 +74,9 @@ export const make = (secret: Uint8Array, counterOf = anyCounter): ProofOfWork =>
   const proving = keyOf(secret, "solution")
   return {
     issue: (scope, work, now) => {
+      // It begins with the instant of issue, so that the time of the solution is known.
       const nonce = randomBytes(16)
+      nonce.writeUIntBE(now, 0, instantBytes)
       const salt = randomBytes(16)
       const derived = derive(nonce, salt, counterOf(work))
       const parameters = {
@@ -96,7 +100,8 @@ export const make = (secret: Uint8Array, counterOf = anyCounter): ProofOfWork =>
       if (!isEqual(sign(signing, JSON.stringify(parameters)), signature)) return undefined
       if (!isEqual(sign(proving, Buffer.from(derivedKey, "hex")), parameters.keySignature)) return undefined
       const { data, expiresAt, nonce } = parameters
-      return { id: nonce, scope: data.scope, work: data.work, expiresAt: expiresAt * 1_000 }
+      const issuedAt = Number.parseInt(nonce.slice(0, 2 * instantBytes), 16)
+      return { id: nonce, scope: data.scope, work: data.work, issuedAt, expiresAt: expiresAt * 1_000 }
     }
   }
 }

@@ -9,6 +9,7 @@ import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { hash } from "node:crypto"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { redisPrefix } from "../../store/coordination/Installation.ts"
 import { connect, connected } from "../../store/coordination/RedisConnection.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
@@ -18,8 +19,6 @@ const spentMax = 500_000
 
 /** Milliseconds in which Redis must answer. */
 const answerMillisMax = 200
-
-const prefix = "usher:challenges:"
 
 export class SpentSolutions extends Context.Service<
   SpentSolutions,
@@ -100,6 +99,7 @@ const makeInDatabase = Effect.gen(function* () {
 const makeInRedis = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const client = yield* connect(url, { answerMillisMax })
   yield* connected(client)
+  const prefix = yield* redisPrefix("challenges")
   return (id: string, millis: number) =>
     Effect.tryPromise(() => client.set(prefix + id, "1", "PX", millis, "NX")).pipe(
       Effect.map((answer) => answer === "OK"),

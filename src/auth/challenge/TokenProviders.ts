@@ -67,7 +67,11 @@ export class TokenProviders extends Context.Service<
             : Effect.map(permits.withPermitsIfAvailable(1)(ask(provider, keys, token)), Option.getOrUndefined)
       }
     })
-  ).pipe(Layer.provide(FetchHttpClient.layer))
+  ).pipe(
+    Layer.provide(FetchHttpClient.layer),
+    // A redirect would carry the secret key to another address.
+    Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" }))
+  )
 }
 
 const Verdict = Schema.Struct({ success: Schema.Boolean })

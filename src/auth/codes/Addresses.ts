@@ -3,6 +3,7 @@
  * email address in lower case, a phone number in E.164 (completions 2).
  */
 import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max"
+import { normalizedEmail } from "../../domain/values/Email.ts"
 
 export interface Address {
   readonly channel: "email" | "phone"
@@ -10,25 +11,19 @@ export interface Address {
   readonly value: string
 }
 
-/** The limit of RFC 5321. */
-const emailLengthMax = 254
+/** Where a code goes. `operator` is the email address of a person of the dashboard. */
+export interface CodeAddress {
+  readonly channel: Address["channel"] | "operator"
+  readonly value: string
+}
 
 /** No notation of a phone number is longer. */
 const phoneLengthMax = 64
 
-/**
- * Matches a local part of dot-separated words and a host name with at least one dot. It rejects quoted local parts and
- * address literals, which RFC 5321 allows but mail providers do not issue. It also rejects every character that could
- * end a header or begin a second address.
- */
-const emailPattern =
-  /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])$/u
-
 /** Returns the email address in lower case, or undefined if the text is not an email address. */
 export function parseEmail(text: string): Address | undefined {
-  const value = text.trim().normalize("NFC").toLowerCase()
-  const isEmail = value.length <= emailLengthMax && value.lastIndexOf("@") <= 64 && emailPattern.test(value)
-  return isEmail ? { channel: "email", value } : undefined
+  const value = normalizedEmail(text)
+  return value === undefined ? undefined : { channel: "email", value }
 }
 
 /** True if the two letters are a country code with a phone numbering plan. */

@@ -1,5 +1,5 @@
 /** The bounds on one-time codes and access codes (completions 2 and 3). */
-import type { Address } from "./Addresses.ts"
+import type { CodeAddress } from "./Addresses.ts"
 import type { AttemptLimit, AttemptSubject } from "./AttemptLimits.ts"
 
 /** Wrong codes that one client address may show in ten minutes. */
@@ -34,7 +34,7 @@ const codesOfAddress: AttemptLimit = {
 }
 
 /** What a try of a one-time code counts under. */
-export const codeAttempt = ({ channel, value }: Address, client: string): ReadonlyArray<AttemptSubject> => [
+export const codeAttempt = ({ channel, value }: CodeAddress, client: string): ReadonlyArray<AttemptSubject> => [
   { limit: codesOfClient, subject: client },
   { limit: codesOfAddress, subject: `${channel}:${value}`, client }
 ]

@@ -1,11 +1,10 @@
 /** The rows of one-time codes: one for each request. One statement on a row decides each rule. */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
-import type { Address } from "./Addresses.ts"
+import type { CodeAddress } from "./Addresses.ts"
 
 /** How long a code is valid. */
 export const codeMinutes = 10
@@ -22,17 +21,18 @@ const windowMinutes = 10
 
 /** A request for a code, ready to be stored. `client` is a digest of the client's address. */
 export interface NewCode {
-  readonly address: Address
+  readonly id: string
+  readonly address: CodeAddress
   readonly client: Uint8Array
   readonly hash: Uint8Array
   readonly now: Millis
 }
 
 const conditions = (sql: PgClient.PgClient) => {
-  const keyed = (tenant: Tenant, { channel, value }: Address) => sql`
+  const keyed = (tenant: Tenant, { channel, value }: CodeAddress) => sql`
     ${ofTenant(sql, tenant, "c")} and c.channel = ${channel} and c.address = ${value}`
   /** Without a request's id, the code that was sent last is the valid one. */
-  const latest = (tenant: Tenant, address: Address) => sql`c.id = (
+  const latest = (tenant: Tenant, address: CodeAddress) => sql`c.id = (
     select c.id from one_time_codes c where ${keyed(tenant, address)} order by c.sent_at desc, c.id desc limit 1
   )`
   return { keyed, latest }
@@ -41,12 +41,11 @@ const conditions = (sql: PgClient.PgClient) => {
 /** Makes the statements. */
 export const make = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const random = yield* SecureRandom.SecureRandom
 
   const { keyed, latest } = conditions(sql)
 
   /** Stores the code. Returns its id, or when the client may request the next one. */
-  const insert = Effect.fnUntraced(function* (tenant: Tenant, { address, client, hash, now }: NewCode) {
+  const insert = Effect.fnUntraced(function* (tenant: Tenant, { id, address, client, hash, now }: NewCode) {
     const { organizationId, mode } = tenant
     // Requests for one address wait for each other, so that their number is exact.
     const name = JSON.stringify([organizationId, mode, address.channel, address.value])
@@ -57,7 +56,6 @@ export const make = Effect.gen(function* () {
       order by c.sent_at`
     const blocking = blockingOf(sent, client)
     if (blocking !== undefined) return { retryAt: blocking.getTime() + windowMinutes * 60_000 }
-    const id = yield* random.uuidV7()
     yield* sql`insert into one_time_codes ${sql.insert({
       id,
       organization_id: organizationId,
@@ -78,7 +76,7 @@ export const make = Effect.gen(function* () {
    */
   const take = Effect.fnUntraced(function* (
     tenant: Tenant,
-    shown: { readonly address: Address; readonly hash: Uint8Array; readonly requestId: string | undefined },
+    shown: { readonly address: CodeAddress; readonly hash: Uint8Array; readonly requestId: string | undefined },
     now: Date
   ) {
     const isRight = sql`c.hash = ${shown.hash}::bytea`

@@ -9,6 +9,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHmac, randomInt } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -16,7 +17,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
-import type { Address } from "./Addresses.ts"
+import type { Address, CodeAddress } from "./Addresses.ts"
 import { AttemptLimits, TooManyAttempts } from "./AttemptLimits.ts"
 import { codeAttempt } from "./CodeLimits.ts"
 import * as CodeRows from "./CodeRows.ts"
@@ -31,8 +32,8 @@ export interface Guest {
 }
 
 /** A code that a caller presents, and the address it was sent to. */
-export interface ShownCode {
-  readonly address: Address
+export interface ShownCode<To extends CodeAddress = Address> {
+  readonly address: To
   readonly code: string
   /** The request that the code answers. Without it, the request that was made last. */
   readonly requestId?: string | undefined
@@ -62,8 +63,22 @@ export class WrongCode extends Schema.TaggedError<WrongCode>()("WrongCode", {
 export class OneTimeCodes extends Context.Service<
   OneTimeCodes,
   {
-    /** Creates a code for the address. The caller sends it there and shows it nowhere else. */
-    request(tenant: Tenant, address: Address, client: string): Effect.Effect<RequestedCode, TooManyCodes | Unavailable>
+    /**
+     * Creates a code for the address. The caller sends it there and shows it nowhere else. `id` is the id of the
+     * request, if the caller has chosen it.
+     */
+    request(
+      tenant: Tenant,
+      address: CodeAddress,
+      client: string,
+      id?: string
+    ): Effect.Effect<RequestedCode, TooManyCodes | Unavailable>
+    /** Consumes the code of a person of the dashboard and runs `action` in one transaction, as `prove` does. */
+    consume<A, E, R>(
+      tenant: Tenant,
+      shown: ShownCode<CodeAddress>,
+      action: Effect.Effect<A, E, R>
+    ): Effect.Effect<A, WrongCode | TooManyAttempts | Unavailable | Exclude<E, SqlError>, R>
     /**
      * Consumes the code and runs `action` in one transaction. If `action` fails, the code stays valid. A wrong code
      * counts as a try. The consumer has proved the address then: at the first proof its other sessions end.
@@ -89,8 +104,7 @@ export class OneTimeCodes extends Context.Service<
     Effect.gen(function* () {
       const accounts = yield* ConsumerAccounts
       const sessions = yield* Sessions
-      const consuming = yield* makeConsuming
-      const prove = consuming.prove
+      const prove = yield* makeProve
 
       const signIn = Effect.fnUntraced(function* (tenant: Tenant, address: Address, guest: Guest | undefined) {
         const { consumer } = yield* accounts.byAddress(tenant, address, guest?.consumerId)
@@ -100,7 +114,16 @@ export class OneTimeCodes extends Context.Service<
       })
 
       return {
-        request: consuming.request,
+        request: yield* makeRequest,
+        consume: (tenant, shown, action) =>
+          Effect.map(
+            prove(
+              tenant,
+              shown,
+              Effect.map(action, (done) => ({ done, ended: [] }))
+            ),
+            ({ done }) => done
+          ),
         prove: (tenant, shown, prover, action) =>
           Effect.map(
             prove(
@@ -130,54 +153,72 @@ interface Ending {
   readonly ended: Parameters<Revocations["Service"]["ended"]>[0]
 }
 
-/** Makes the functions that create and consume codes. */
-const makeConsuming = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+/** Makes the hashes of codes and clients, with a secret that is not stored in their table. */
+const makeHashes = Effect.map(serverSecret("one_time_codes"), (secret) => {
+  const keyed = (parts: ReadonlyArray<string>) => createHmac("sha256", secret).update(JSON.stringify(parts)).digest()
+  return {
+    ofClient: (client: string) => keyed(["client", client]),
+    ofCode: ({ organizationId, mode }: Tenant, { channel, value }: CodeAddress, code: string) =>
+      keyed([organizationId, mode, channel, value, code])
+  }
+})
+
+/** Makes the function that creates a code. */
+const makeRequest = Effect.gen(function* () {
   const rows = yield* CodeRows.make
-  const attempts = yield* AttemptLimits
-  const revocations = yield* Revocations
+  const hashes = yield* makeHashes
   const events = yield* SecurityEvents
-  const secret = yield* serverSecret("one_time_codes")
+  const random = yield* SecureRandom.SecureRandom
 
-  const keyedHash = (parts: ReadonlyArray<string>) =>
-    createHmac("sha256", secret).update(JSON.stringify(parts)).digest()
-
-  const hashOf = ({ organizationId, mode }: Tenant, { channel, value }: Address, code: string) =>
-    keyedHash([organizationId, mode, channel, value, code])
-
-  const request = Effect.fn("OneTimeCodes.request")(function* (tenant: Tenant, address: Address, client: string) {
+  return Effect.fn("OneTimeCodes.request")(function* (
+    tenant: Tenant,
+    address: CodeAddress,
+    client: string,
+    given?: string
+  ) {
+    const id = given ?? (yield* random.uuidV7())
     const code = `${randomInt(1_000_000)}`.padStart(6, "0")
     const now = yield* Clock.currentTimeMillis
-    const hash = hashOf(tenant, address, code)
-    const stored = yield* rows.insert(tenant, { address, client: keyedHash(["client", client]), hash, now })
+    const hash = hashes.ofCode(tenant, address, code)
+    const stored = yield* rows.insert(tenant, { id, address, client: hashes.ofClient(client), hash, now })
     if ("requestId" in stored) {
       return { requestId: stored.requestId, code: Redacted.make(code, { label: "one-time code" }) }
     }
     yield* events.record(tenant, { type: "code_flood", clientAddress: client, details: { channel: address.channel } })
     return yield* new TooManyCodes({ codesMax: CodeRows.codesMax, retryAt: stored.retryAt })
   }, orUnavailable)
+})
 
-  const lockedOut = (tenant: Tenant, { address, client }: ShownCode, reason: string) =>
+/** Makes the function that consumes a code. */
+const makeProve = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* CodeRows.make
+  const hashes = yield* makeHashes
+  const attempts = yield* AttemptLimits
+  const revocations = yield* Revocations
+  const events = yield* SecurityEvents
+
+  const lockedOut = (tenant: Tenant, { address, client }: ShownCode<CodeAddress>, reason: string) =>
     events.record(tenant, { type: "lock_out", clientAddress: client, details: { channel: address.channel, reason } })
 
   /** Runs the action if the code is right. A wrong try succeeds inside the transaction, because it must be committed. */
   const consume = Effect.fnUntraced(function* <A, E, R>(
     tenant: Tenant,
-    shown: ShownCode,
+    shown: ShownCode<CodeAddress>,
     action: Effect.Effect<A, E, R>
   ) {
     const now = new Date(yield* Clock.currentTimeMillis)
     const { address, code, requestId } = shown
     return yield* Effect.gen(function* () {
-      const outcome = yield* rows.take(tenant, { address, requestId, hash: hashOf(tenant, address, code) }, now)
+      const outcome = yield* rows.take(tenant, { address, requestId, hash: hashes.ofCode(tenant, address, code) }, now)
       if (outcome?.isRight === true) return { done: yield* action }
       return { wrong: outcome === undefined ? "otp_expired" : "otp_invalid", isLast: outcome?.isLast === true } as const
     }).pipe(sql.withTransaction)
   })
 
-  const prove = Effect.fn("OneTimeCodes.prove")(function* <A extends Ending, E, R>(
+  return Effect.fn("OneTimeCodes.prove")(function* <A extends Ending, E, R>(
     tenant: Tenant,
-    shown: ShownCode,
+    shown: ShownCode<CodeAddress>,
     action: Effect.Effect<A, E, R>
   ) {
     const attempt = codeAttempt(shown.address, shown.client)
@@ -193,6 +234,4 @@ const makeConsuming = Effect.gen(function* () {
     yield* revocations.ended(outcome.done.ended)
     return outcome.done
   }, orUnavailable)
-
-  return { request, prove }
 })

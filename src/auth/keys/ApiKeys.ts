@@ -8,6 +8,8 @@ import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { hash, randomBytes } from "node:crypto"
 import { Mode, type Tenant } from "../../domain/values/Ids.ts"
+import { limitsWithLeave, LoadLeave } from "../../domain/organization/LoadLeave.ts"
+import type { Millis } from "../../domain/values/Time.ts"
 import { Plan, RateLimits, rateLimitsOf } from "../../domain/organization/Plan.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -139,7 +141,11 @@ const makeSelect = (sql: SqlClient.SqlClient) => (condition: Fragment) =>
     from api_keys k join organizations o on o.id = k.organization_id
     where ${condition} and k.revoked_at is null`.pipe(
     Effect.flatMap(decodeRows),
-    Effect.map((rows) => (rows[0] === undefined ? undefined : holderOf(rows[0]))),
+    Effect.flatMap((rows) =>
+      Effect.clockWith((clock) =>
+        Effect.succeed(rows[0] === undefined ? undefined : holderOf(rows[0], () => clock.currentTimeMillisUnsafe()))
+      )
+    ),
     Effect.catchTag("SchemaError", Effect.die),
     orUnavailable
   )
@@ -197,16 +203,26 @@ const Row = Schema.Struct({
   plan: Plan,
   settings: Schema.Struct({
     allowedOrigins: Schema.optionalKey(Schema.Array(Schema.String)),
-    rateLimits: Schema.optionalKey(RateLimits)
+    rateLimits: Schema.optionalKey(RateLimits),
+    loadLeave: Schema.optionalKey(LoadLeave)
   })
 })
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(Row))
 
-const holderOf = ({ id, organization_id, mode, kind, plan, settings }: typeof Row.Type): KeyHolder => ({
-  keyId: id,
-  tenant: { organizationId: organization_id, mode },
-  kind,
-  ...(settings.allowedOrigins?.length && { allowedOrigins: settings.allowedOrigins }),
-  rateLimits: rateLimitsOf(plan, settings.rateLimits)
-})
+const holderOf = (
+  { id, organization_id, mode, kind, plan, settings }: typeof Row.Type,
+  now: () => Millis
+): KeyHolder => {
+  const rateLimits = rateLimitsOf(plan, settings.rateLimits)
+  const holder = {
+    keyId: id,
+    tenant: { organizationId: organization_id, mode },
+    kind,
+    ...(settings.allowedOrigins?.length && { allowedOrigins: settings.allowedOrigins }),
+    rateLimits
+  }
+  if (mode !== "test" || settings.loadLeave === undefined) return holder
+  // The holder stays in caches when the leave ends.
+  return Object.defineProperty(holder, "rateLimits", { get: limitsWithLeave(rateLimits, settings.loadLeave, now) })
+}

@@ -23,7 +23,9 @@ import {
   type PageRefused
 } from "../../store/records/Pagination.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import { actingAs } from "../../store/organization/TenantEvents.ts"
 import * as ApiKeys from "./ApiKeys.ts"
+import { makeInsertKey } from "./KeyRows.ts"
 import { ofOrganization, ofTenant } from "../../store/records/Tenancy.ts"
 
 /** A key without its secret text. */
@@ -54,7 +56,11 @@ export class OrganizationKeys extends Context.Service<
     /** Returns an organization's current keys in both modes. */
     ofOrganization(organizationId: string): Effect.Effect<ReadonlyArray<ShownKey>, OrganizationNotFound | Unavailable>
     /** Replaces the tenant's key of the given kind. */
-    rotate(tenant: Tenant, kind: ApiKeys.KeyKind): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
+    rotate(
+      tenant: Tenant,
+      kind: ApiKeys.KeyKind,
+      by: string
+    ): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
   }
 >()("usher/auth/keys/OrganizationKeys") {
   static readonly layer = Layer.effect(
@@ -85,40 +91,16 @@ export class OrganizationKeys extends Context.Service<
         return rows.map(toShown)
       }, orUnavailable)
 
-      /** Revokes the old key and stores the new one. Returns the digests under which the old key is cached. */
-      const replace = Effect.fnUntraced(function* (
+      const replace = makeReplace(sql, random, invalidations)
+
+      const rotate = Effect.fn("OrganizationKeys.rotate")(function* (
         tenant: Tenant,
         kind: ApiKeys.KeyKind,
-        key: ApiKeys.NewKey,
-        now: Date
+        by: string
       ) {
-        const { organizationId, mode } = tenant
-        // The lock serializes rotations of one organization.
-        const organizations = yield* sql`
-          select id from organizations where id = ${organizationId} for no key update`
-        if (organizations.length === 0) return yield* new OrganizationNotFound()
-        const ended = yield* sql<{ readonly hash: Uint8Array }>`
-          update api_keys set revoked_at = ${now}
-          where ${ofTenant(sql, tenant)} and kind = ${kind} and revoked_at is null
-          returning hash`
-        yield* sql`insert into api_keys ${sql.insert({
-          id: yield* random.uuidV7(),
-          organization_id: organizationId,
-          mode,
-          kind,
-          hash: key.hash,
-          display: key.display,
-          created_at: now
-        })}`
-        const digests = ended.map(({ hash }) => Buffer.from(hash).toString("base64url"))
-        for (const digest of digests) yield* invalidations.publish("api_key", digest)
-        return digests
-      }, sql.withTransaction)
-
-      const rotate = Effect.fn("OrganizationKeys.rotate")(function* (tenant: Tenant, kind: ApiKeys.KeyKind) {
         const key = ApiKeys.make(kind, tenant.mode)
         const createdAt = yield* Clock.currentTimeMillis
-        const digests = yield* replace(tenant, kind, key, new Date(createdAt))
+        const digests = yield* replace(tenant, kind, by, key, new Date(createdAt))
         for (const digest of digests) yield* keys.forget(digest)
         yield* invalidations.settledForCertain
         return { kind, mode: tenant.mode, display: key.display, createdAt, key: key.text }
@@ -127,6 +109,35 @@ export class OrganizationKeys extends Context.Service<
       return { list, ofOrganization: listAll, rotate }
     })
   )
+}
+
+/** Creates the function that replaces a key. It returns the digests under which the old key is cached. */
+const makeReplace = (
+  sql: PgClient.PgClient,
+  random: SecureRandom.SecureRandom["Service"],
+  invalidations: Invalidations["Service"]
+) => {
+  const insertKey = makeInsertKey(sql, random)
+  return Effect.fnUntraced(function* (
+    tenant: Tenant,
+    kind: ApiKeys.KeyKind,
+    by: string,
+    key: ApiKeys.NewKey,
+    now: Date
+  ) {
+    // The lock serializes rotations of one organization.
+    const organizations = yield* sql`
+      select ${actingAs(sql, by)} from organizations where id = ${tenant.organizationId} for no key update`
+    if (organizations.length === 0) return yield* new OrganizationNotFound()
+    const ended = yield* sql<{ readonly hash: Uint8Array }>`
+      update api_keys set revoked_at = ${now}
+      where ${ofTenant(sql, tenant)} and kind = ${kind} and revoked_at is null
+      returning hash`
+    yield* insertKey(tenant, kind, key, now)
+    const digests = ended.map(({ hash }) => Buffer.from(hash).toString("base64url"))
+    for (const digest of digests) yield* invalidations.publish("api_key", digest)
+    return digests
+  }, sql.withTransaction)
 }
 
 interface Row {

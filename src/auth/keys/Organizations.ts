@@ -3,15 +3,17 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
-import { Id, type Mode } from "../../domain/values/Ids.ts"
+import { Id, type Tenant } from "../../domain/values/Ids.ts"
 import { Theme } from "../../domain/experience/Experience.ts"
 import { OrganizationChallenge } from "../../domain/challenge/Challenge.ts"
+import { LoadLeave } from "../../domain/organization/LoadLeave.ts"
 import { GrantMessages } from "../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
+import { makeInsertKey } from "./KeyRows.ts"
 
 /**
  * The stored settings of an organization, without its name. They were validated when they were set
@@ -31,9 +33,12 @@ export const KeptSettings = Schema.Struct({
   smsCodesPerDay: Schema.optionalKey(Schema.Int),
   challenge: Schema.optionalKey(OrganizationChallenge),
   oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
+  operationsEmail: Schema.optionalKey(Schema.String),
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),
+  /** The operator's leave to load test mode. */
+  loadLeave: Schema.optionalKey(LoadLeave),
   /** The longest token lifetime the organization ever set. Tokens with that lifetime may still be valid. */
   longestTokenTtlSeconds: Schema.optionalKey(Schema.Int)
 })
@@ -44,6 +49,8 @@ export interface Organization {
   readonly name: string
   readonly plan: Plan
   readonly settings: KeptSettings
+  /** Whether there is a secret key of an account at a provider of challenges. `settings` never has it. */
+  readonly hasChallengeSecret: boolean
   readonly createdAt: Millis
   /** Null if the organization was never changed. */
   readonly updatedAt: Millis | null
@@ -76,22 +83,11 @@ export class Organizations extends Context.Service<
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
 
-      const insertKey = Effect.fnUntraced(function* (
-        organizationId: string,
-        kind: ApiKeys.KeyKind,
-        mode: Mode,
-        createdAt: Date
-      ) {
-        const key = ApiKeys.make(kind, mode)
-        yield* sql`insert into api_keys ${sql.insert({
-          id: yield* random.uuidV7(),
-          organization_id: organizationId,
-          mode,
-          kind,
-          hash: key.hash,
-          display: key.display,
-          created_at: createdAt
-        })}`
+      const insertKey = makeInsertKey(sql, random)
+
+      const newKey = Effect.fnUntraced(function* (tenant: Tenant, kind: ApiKeys.KeyKind, createdAt: Date) {
+        const key = ApiKeys.make(kind, tenant.mode)
+        yield* insertKey(tenant, kind, key, createdAt)
         return key.text
       })
 
@@ -102,12 +98,16 @@ export class Organizations extends Context.Service<
         const id = yield* random.uuidV7()
         const createdAt = new Date(yield* Clock.currentTimeMillis)
         yield* sql`insert into organizations ${sql.insert({ id, ...options, created_at: createdAt })}`
+        const [live, test] = [
+          { organizationId: id, mode: "live" },
+          { organizationId: id, mode: "test" }
+        ] as const
         return {
           organizationId: id,
-          publishableKey: yield* insertKey(id, "publishable", "live", createdAt),
-          secretKey: yield* insertKey(id, "secret", "live", createdAt),
-          testPublishableKey: yield* insertKey(id, "publishable", "test", createdAt),
-          testSecretKey: yield* insertKey(id, "secret", "test", createdAt)
+          publishableKey: yield* newKey(live, "publishable", createdAt),
+          secretKey: yield* newKey(live, "secret", createdAt),
+          testPublishableKey: yield* newKey(test, "publishable", createdAt),
+          testSecretKey: yield* newKey(test, "secret", createdAt)
         }
       })
 
@@ -144,14 +144,29 @@ export const Row = Schema.Struct({
   name: Schema.String,
   plan: Plan,
   settings: KeptSettings,
+  challenge_secret: Schema.NullOr(Schema.Uint8Array),
+  challenge_secret_sealed_by: Schema.NullOr(Schema.String),
   created_at: Schema.Date,
   updated_at: Schema.NullOr(Schema.Date),
   updated_by: Schema.NullOr(Schema.String)
 })
 
 /** Converts a row to the organization it stores. */
-export const toOrganization = ({ created_at, updated_at, updated_by, ...row }: typeof Row.Type): Organization => ({
-  ...row,
+export const toOrganization = ({
+  id,
+  name,
+  plan,
+  settings,
+  challenge_secret,
+  created_at,
+  updated_at,
+  updated_by
+}: typeof Row.Type): Organization => ({
+  id,
+  name,
+  plan,
+  settings,
+  hasChallengeSecret: challenge_secret !== null,
   createdAt: created_at.getTime(),
   updatedAt: updated_at?.getTime() ?? null,
   updatedBy: updated_by

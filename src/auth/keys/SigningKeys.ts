@@ -210,6 +210,7 @@ export const insertKey = Effect.fnUntraced(function* (keyring: Keyring) {
   return publicKey.kid
 })
 
+/** Makes a key. A `kid` does not begin with "-", which a command line would read as a flag. */
 const makeKey = Effect.promise(() => Jose.generateKeyPair(algorithm, { extractable: true })).pipe(
   Effect.flatMap((pair) => Effect.promise(() => Jose.exportJWK(pair.privateKey))),
   Effect.flatMap((jwk) =>
@@ -221,7 +222,8 @@ const makeKey = Effect.promise(() => Jose.generateKeyPair(algorithm, { extractab
         return { publicKey, privateKey: { kty: "OKP", crv: "Ed25519", x, d } as const }
       }
     )
-  )
+  ),
+  Effect.repeat({ while: ({ publicKey }) => publicKey.kid.startsWith("-") })
 )
 
 /** Extractable, so that `Signing.ts` may use the key with `node:crypto`, which signs synchronously. */

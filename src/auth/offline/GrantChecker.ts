@@ -1,8 +1,10 @@
 /**
  * Checks grants without asking Usher, for shops: with the published keys, and with the list of grants that ended before
- * their time. The file needs only Node's crypto, so that a shop can copy it. README.md says what such a check cannot know.
+ * their time. This file and the rules that it imports need only Node's crypto, so that a shop can copy them. README.md
+ * says what such a check cannot know.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto"
+import { type ClaimProblem, type Expected, type GrantClaims, partsOf, problemOf } from "../../client/grantRules.ts"
 
 /** The answer of `/.well-known/jwks.json`. */
 export interface KeySet {
@@ -16,27 +18,6 @@ export interface RevokedPage {
   readonly next: string | null
 }
 
-/** The claims of a grant. */
-export interface GrantClaims {
-  readonly jti: string
-  readonly consumerId: string
-  readonly organizationId: string
-  readonly distributionId: string
-  readonly distributionType: string
-  readonly experienceId: string
-  readonly sequenceId: string
-  /** Unix seconds; absent if the grant does not expire. */
-  readonly exp?: number
-  readonly [claim: string]: unknown
-}
-
-/** What a grant must be for. The organization is needed, because all organizations' grants have the same keys. */
-export interface Expected {
-  readonly organizationId: string
-  readonly consumerId?: string
-  readonly distributionId?: string
-}
-
 /** The outcome of a check. */
 export type GrantCheck =
   | { readonly valid: true; readonly claims: GrantClaims }
@@ -46,17 +27,7 @@ export type GrantCheck =
  * Why a grant does not admit. `LIST_STALE`: the list of revoked grants was last complete longer ago than
  * `staleAfterMillis`; ask `POST …/validate` instead.
  */
-export type GrantProblem =
-  | "INVALID_TOKEN"
-  | "WRONG_ORGANIZATION"
-  | "WRONG_CONSUMER"
-  | "WRONG_DISTRIBUTION"
-  | "GRANT_EXPIRED"
-  | "GRANT_REVOKED"
-  | "LIST_STALE"
-
-/** The maximum length of a token, in characters. Grants have about 800. */
-const tokenLengthMax = 4_096
+export type GrantProblem = "INVALID_TOKEN" | ClaimProblem | "GRANT_REVOKED" | "LIST_STALE"
 
 /** How long a complete list counts as fresh, unless the shop says otherwise. */
 const staleAfterMillisDefault = 10_000
@@ -115,29 +86,20 @@ export class GrantChecker {
   check(token: string, expected: Expected, now: number): GrantCheck {
     const claims = this.#authentic(token)
     if (claims === undefined) return no("INVALID_TOKEN")
-    const { organizationId, consumerId, distributionId, exp = Infinity, jti } = claims
-    if (organizationId !== expected.organizationId) return no("WRONG_ORGANIZATION")
-    if (expected.consumerId !== undefined && consumerId !== expected.consumerId) return no("WRONG_CONSUMER")
-    if (expected.distributionId !== undefined && distributionId !== expected.distributionId) {
-      return no("WRONG_DISTRIBUTION")
-    }
-    if (exp * 1000 <= now) return no("GRANT_EXPIRED")
-    if (this.#revoked.has(jti)) return no("GRANT_REVOKED")
+    const problem = problemOf(claims, expected, now)
+    if (problem !== undefined) return no(problem)
+    if (this.#revoked.has(claims.jti)) return no("GRANT_REVOKED")
     return now - this.#completeAsOf > this.#staleAfterMillis ? no("LIST_STALE") : { valid: true, claims }
   }
 
   /** Returns the claims of a grant that one of the keys has signed. Nothing of the token is read before. */
   #authentic(token: string): GrantClaims | undefined {
-    const [header, payload, signature, more] = token.length > tokenLengthMax ? [] : token.split(".")
-    if (header === undefined || payload === undefined || signature === undefined || more !== undefined) return undefined
-    const signed = Buffer.from(`${header}.${payload}`)
-    const proof = Buffer.from(signature, "base64url")
-    if (!this.#keys.some((key) => key.asymmetricKeyType === "ed25519" && verify(null, signed, key, proof))) {
-      return undefined
-    }
-    const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as GrantClaims
-    const isGrant = claims["type"] === "admission" && claims["iss"] === "usher" && claims["aud"] === "usher:admission"
-    return isGrant ? claims : undefined
+    const parts = partsOf(token)
+    const isSigned = this.#keys.some(
+      (key) =>
+        parts !== undefined && key.asymmetricKeyType === "ed25519" && verify(null, parts.signed, key, parts.signature)
+    )
+    return isSigned ? parts?.claims() : undefined
   }
 }
 

@@ -1,12 +1,14 @@
 /**
  * Deletes expired rows: sessions without a valid token, one-time codes and counts of tries, exchange codes, spent
- * challenges, stored responses to requests with an idempotency key, and old security events. Several processes may run
- * it at the same time; each skips rows that another has
- * locked.
+ * challenges, stored responses to requests with an idempotency key, and old events of the audit log, of security and of
+ * providers, and sent messages. Several processes may run it at the same time; each skips rows that another has locked.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { keptDays as messageDays } from "../../store/message/SentMessages.ts"
+import { auditLogDays } from "../../store/organization/TenantEvents.ts"
 import { removeOld } from "../../store/organization/SecurityEventRetention.ts"
+import { keptDays as eventDays } from "../../store/receiver/ReceivedEvents.ts"
 
 /** Pause between two rounds. */
 const intervalMinutes = 10
@@ -16,6 +18,8 @@ const rowsMax = 5_000
 
 /** How long an expired code is kept, so that it can be distinguished from an unknown one. */
 const keptMinutes = 60
+
+const dayMillis = 86_400_000
 
 /** Runs one round. Returns the number of deleted rows. */
 export const removeExpired = Effect.gen(function* () {
@@ -28,7 +32,10 @@ export const removeExpired = Effect.gen(function* () {
     ["attempts", sql`ends_at < ${new Date(now)}`],
     ["exchange_codes", sql`expires_at < ${kept}`],
     ["idempotency_keys", sql`expires_at < ${new Date(now)}`],
-    ["spent_challenges", sql`expires_at < ${new Date(now)}`]
+    ["spent_challenges", sql`expires_at < ${new Date(now)}`],
+    ["tenant_events", sql`at < ${new Date(now - auditLogDays * dayMillis)}`],
+    ["received_events", sql`received_at < ${new Date(now - eventDays * dayMillis)}`],
+    ["sent_messages", sql`sent_at < ${new Date(now - messageDays * dayMillis)}`]
   ] as const
   let removed = 0
   for (const [table, isExpired] of rounds) {

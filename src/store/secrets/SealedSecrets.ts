@@ -1,6 +1,6 @@
 /**
  * The secrets in the database that can be sealed: the private signing keys, the secrets of the installation, and those
- * of webhooks. Each row says which key sealed it.
+ * of webhooks, receivers and accounts at providers of challenges. Each row says which key sealed it.
  *
  * A value that was stored unsealed is sealed when a server starts with a key. A copy of the database from before keeps
  * the value: only new signing keys make such a copy worthless.
@@ -15,7 +15,7 @@ import { fromStored, type Keyring, type StoredSecret, toStored } from "./Sealing
 
 /** A secret, without its value. */
 export interface ListedSecret {
-  /** What the secret is, and its name: `signing_key:<kid>`, `server_secret:<name>` or `webhook_secret:<id of the webhook>`. */
+  /** What the secret is, and its name, such as `signing_key:<kid>`, `server_secret:<name>` or `webhook_secret:<id>`. */
   readonly name: string
   /** The id of the key that sealed it; null if it is stored unsealed. */
   readonly sealedBy: string | null
@@ -41,6 +41,19 @@ interface Stored {
 /** Only private keys that are not sealed have the column `private_key`. */
 const privateKeyBytes = "coalesce(sealed_private_key, convert_to(private_key::text, 'UTF8'))"
 
+/** The secrets in a column of records. The column `<column>_sealed_by` names the key. */
+const inRecords = (kind: string, table: string, column: string): Source => ({
+  kind,
+  list: (sql) => sql<Row>`
+    select id as key, ${sql(`${column}_sealed_by`)} as sealed_by from ${sql(table)}
+    where ${sql(column)} is not null order by id`,
+  lock: (sql, key) => sql<Row & Stored>`
+    select id as key, ${sql(`${column}_sealed_by`)} as sealed_by, ${sql(column)} as bytes from ${sql(table)}
+    where id = ${key} and ${sql(column)} is not null for no key update`,
+  write: (sql, key, { bytes, sealedBy }) => sql`
+    update ${sql(table)} set ${sql(column)} = ${bytes}, ${sql(`${column}_sealed_by`)} = ${sealedBy} where id = ${key}`
+})
+
 const sources: ReadonlyArray<Source> = [
   {
     kind: "signing_key",
@@ -59,25 +72,11 @@ const sources: ReadonlyArray<Source> = [
     write: (sql, key, { bytes, sealedBy }) => sql`
       update server_secrets set secret = ${bytes}, sealed_by = ${sealedBy} where name = ${key}`
   },
-  {
-    kind: "webhook_secret",
-    list: (sql) => sql<Row>`select id as key, secret_sealed_by as sealed_by from webhooks order by id`,
-    lock: (sql, key) => sql<Row & Stored>`
-      select id as key, secret_sealed_by as sealed_by, secret as bytes from webhooks where id = ${key} for update`,
-    write: (sql, key, { bytes, sealedBy }) => sql`
-      update webhooks set secret = ${bytes}, secret_sealed_by = ${sealedBy} where id = ${key}`
-  },
-  {
-    kind: "former_webhook_secret",
-    list: (sql) => sql<Row>`
-      select id as key, former_secret_sealed_by as sealed_by from webhooks
-      where former_secret is not null order by id`,
-    lock: (sql, key) => sql<Row & Stored>`
-      select id as key, former_secret_sealed_by as sealed_by, former_secret as bytes from webhooks
-      where id = ${key} and former_secret is not null for update`,
-    write: (sql, key, { bytes, sealedBy }) => sql`
-      update webhooks set former_secret = ${bytes}, former_secret_sealed_by = ${sealedBy} where id = ${key}`
-  }
+  inRecords("webhook_secret", "webhooks", "secret"),
+  inRecords("former_webhook_secret", "webhooks", "former_secret"),
+  inRecords("receiver_secret", "receivers", "secret"),
+  inRecords("former_receiver_secret", "receivers", "former_secret"),
+  inRecords("challenge_secret", "organizations", "challenge_secret")
 ]
 
 const listRows = Effect.gen(function* () {
@@ -146,8 +145,8 @@ export const layerReadable = Layer.effectDiscard(refuseUnreadable)
 
 const warning =
   "SECRETS_KEY is not set. A copy of the database, such as a dump or a backup, contains the keys that sign tokens and " +
-  "grants, and the secrets behind one-time codes, access codes, cursors, webhooks and traffic between nodes: its reader can " +
-  "forge all of them. " +
+  "grants, and the secrets behind one-time codes, access codes, cursors, webhooks, receivers and traffic between nodes: " +
+  "its reader can forge all of them. It also contains the secret keys of providers of challenges. " +
   "Set SECRETS_KEY, or SECRETS_KEY_FILE."
 
 const listed = ({ kind }: Source, key: string, sealedBy: string | null): ListedSecret => ({

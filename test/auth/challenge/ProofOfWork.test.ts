@@ -27,6 +27,7 @@ describe("A challenge", () => {
           id: issued.parameters.nonce,
           scope: "guest a live",
           work: 40,
+          issuedAt: now,
           expiresAt: now + 121_000
         })
       }

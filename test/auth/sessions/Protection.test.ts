@@ -294,6 +294,7 @@ describe("Protection", () => {
         const rules = { match: "all", rules: [{ field: "fullName", op: "eq", value: "Ann" }] } as const
         const { id: audienceId } = yield* audiences.create(tenant, "x", { name: "Anns", rules })
         const mechanism = yield* aSequence(tenant, { audienceId })
+        yield* one.changed(mechanism.sequenceId)
         const consumerId = yield* aConsumer(tenant)
         const named = (fullName: string) =>
           Effect.andThen(

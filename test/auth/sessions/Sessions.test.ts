@@ -3,6 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { decodeJwt } from "jose"
+import { randomUUID } from "node:crypto"
 import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
 import { Sessions } from "../../../src/auth/sessions/Sessions.ts"
 import { SigningKeyRotation } from "../../../src/auth/keys/SigningKeyRotation.ts"
@@ -150,6 +151,41 @@ describe("A session", () => {
             .pipe(at(now + 10_000))
           assert.deepStrictEqual(yield* outcomeOf(late), refused)
           yield* isOver(processes, tenant, session)
+        }
+      })
+    )
+
+    it.effect("continues when a lost refresh is repeated by its name, however late, until its successor is used", () =>
+      Effect.gen(function* () {
+        const processes = yield* twoProcesses
+        const tenant = yield* aTenant
+        const attempt = randomUUID()
+        for (const context of processes) {
+          const sessions = Context.get(context, Sessions)
+          const now = yield* Clock.currentTimeMillis
+          const { refreshToken } = yield* sessions.guest(tenant).pipe(at(now))
+          const lost = yield* sessions.refresh(tenant, refreshToken, attempt).pipe(at(now))
+          const repeated = yield* sessions.refresh(tenant, refreshToken, attempt).pipe(at(now + 3_600_000))
+          assert.strictEqual(repeated.refreshToken, lost.refreshToken)
+          yield* sessions.refresh(tenant, repeated.refreshToken).pipe(at(now + 3_600_000))
+          const late = sessions.refresh(tenant, refreshToken, attempt).pipe(at(now + 3_600_000))
+          assert.deepStrictEqual(yield* outcomeOf(late), refused)
+        }
+      })
+    )
+
+    it.effect("ends when the token just replaced is presented later under another name, or without one", () =>
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const tenant = yield* aTenant
+        for (const other of [randomUUID(), undefined]) {
+          const now = yield* Clock.currentTimeMillis
+          const { refreshToken } = yield* sessions.guest(tenant).pipe(at(now))
+          const next = yield* sessions.refresh(tenant, refreshToken, randomUUID()).pipe(at(now))
+          const copied = sessions.refresh(tenant, refreshToken, other).pipe(at(now + 10_000))
+          assert.deepStrictEqual(yield* outcomeOf(copied), refused)
+          const afterwards = sessions.refresh(tenant, next.refreshToken).pipe(at(now + 10_000))
+          assert.deepStrictEqual(yield* outcomeOf(afterwards), refused)
         }
       })
     )

@@ -1,0 +1,78 @@
+/**
+ * New guests. A client that names its attempt gets the same guest again if it repeats the request within a minute, in
+ * every process, because an answer can be lost. The id of the session and that of its refresh token are derived from the
+ * name, which only that client has.
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { hash } from "node:crypto"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { ofTenant } from "../../store/records/Tenancy.ts"
+import type { Lifetimes } from "../tokens/TokenLifetimes.ts"
+import type { IssuedToken, TokenSubject } from "../tokens/Tokens.ts"
+import * as GuestWriter from "./GuestWriter.ts"
+
+/** How long a named attempt returns the same guest. */
+const repeatSeconds = 60
+
+/** The first tokens of a session, and what the session stores about them. */
+interface Issued {
+  readonly refresh: IssuedToken
+  readonly access: IssuedToken
+  readonly lifetime: Lifetimes
+  readonly refreshHash: Uint8Array
+}
+
+/** Makes the function that creates a guest. */
+export const make = Effect.fnUntraced(function* (
+  issue: (subject: TokenSubject, refreshTokenId?: string) => Effect.Effect<Issued, Unavailable>
+) {
+  const sql = yield* PgClient.PgClient
+  const random = yield* SecureRandom.SecureRandom
+  const insert = yield* GuestWriter.makeInsert
+
+  /** Returns the guest that the same attempt has created. */
+  const repeated = ({ tenant, sessionId }: TokenSubject, now: number) =>
+    Effect.map(
+      sql<{ readonly consumer_id: string }>`
+        select consumer_id from sessions where id = ${sessionId} and ${ofTenant(sql, tenant)} and type = 'guest'
+          and revoked_at is null and created_at > ${new Date(now - repeatSeconds * 1_000)}`,
+      ([row]) => row?.consumer_id
+    ).pipe(orUnavailable)
+
+  const create = Effect.fnUntraced(function* (tenant: Tenant, names: Names | undefined) {
+    const createdAt = yield* Clock.currentTimeMillis
+    const sessionId = names?.sessionId ?? (yield* random.uuidV7())
+    const subject: TokenSubject = { tenant, consumerId: yield* random.uuidV7(), sessionId, sessionType: "guest" }
+    const issued = yield* issue(subject, names?.refreshTokenId)
+    const { refreshHash, refresh, access } = issued
+    const row = { subject, refreshHash, createdAt, expiresAt: refresh.expiresAt, accessExpiresAt: access.expiresAt }
+    if (yield* insert(row)) return { consumerId: subject.consumerId, issued }
+    const consumerId = yield* repeated(subject, createdAt)
+    if (consumerId === undefined) return undefined
+    return { consumerId, issued: yield* issue({ ...subject, consumerId }, names?.refreshTokenId) }
+  })
+
+  return Effect.fnUntraced(function* (tenant: Tenant, attempt?: string) {
+    const named = attempt === undefined ? undefined : yield* create(tenant, namesOf(tenant, attempt))
+    // The name of an attempt that is over leads to a guest without one, whose session is always new.
+    return named ?? (yield* create(tenant, undefined))!
+  })
+})
+
+interface Names {
+  readonly sessionId: string
+  readonly refreshTokenId: string
+}
+
+/** Derives the ids of a session from the name of the attempt to start it. */
+const namesOf = ({ organizationId, mode }: Tenant, attempt: string): Names => {
+  const derived = (what: string) => hash("sha256", `${what} ${organizationId} ${mode} ${attempt}`, "hex")
+  const hex = derived("session")
+  // A UUID of version 8: its bits are the derivation's own.
+  const sessionId = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`]
+  return { sessionId: `${sessionId.join("-")}-${hex.slice(20, 32)}`, refreshTokenId: derived("refresh") }
+}
