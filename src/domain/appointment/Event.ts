@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
+import { risk } from "../mechanism/EntryRisk.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 
@@ -18,7 +19,7 @@ export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
   /** A new booking, also for a consumer that has cancelled one. */
-  Booked: { at, consumerId, ...slot, bookingId: Schema.String, confirmationCode: Schema.String },
+  Booked: { at, consumerId, ...slot, bookingId: Schema.String, confirmationCode: Schema.String, risk },
   /** The booking moved to another slot. */
   Rescheduled: { at, consumerId, ...slot, by },
   CheckedIn: { at, consumerId, by },

@@ -14,6 +14,7 @@
  */
 import type { HashMap } from "effect"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type {
   AlreadyBooked,
   Closed,
@@ -46,14 +47,14 @@ type RequestedSlot = Millis | undefined
  */
 export type Command =
   | Administration<Configuration>
-  | {
+  | (WithRisk & {
       readonly _tag: "Book"
       readonly consumerId: string
       readonly isGuest?: boolean
       readonly startTime: RequestedSlot
       /** The location that the consumer requests, if any. */
       readonly locationId?: string | undefined
-    }
+    })
   | {
       readonly _tag: "Reschedule"
       readonly consumerId: string

@@ -6,6 +6,7 @@ import { ofText } from "../values/Amount.ts"
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { closingNoEarlier, type ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { extended, type ExtensionBy } from "../mechanism/extension/Extension.ts"
 import { ended } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { WrongStatus } from "../mechanism/Refusals.ts"
@@ -39,6 +40,19 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
 /** A window does not take back a closing that bids have moved, because bidders rely on it. */
 export const windowFor = ({ extendedTo }: State, window: ExperienceWindow): ExperienceWindow =>
   closingNoEarlier(window, extendedTo)
+
+/** The grants that an extension moves. */
+export const liveGrants = ({ expiring }: State) =>
+  expiring.head(expiring.size).map(({ consumerId, expiresAt }) => ({ consumerId, expiresAt }))
+
+/** An admin moves the closing as a late bid does, so bidders learn of it in the same way. */
+export const closingMoved = (
+  { configuration: { closeAt } }: State,
+  to: ExtensionBy,
+  by: string,
+  at: Millis
+): ReadonlyArray<Event> =>
+  extended(to, closeAt) > closeAt ? [{ _tag: "Extended", at, closeAt: extended(to, closeAt), by }] : unchanged
 
 export const created = (
   { configuration, by }: CommandOf<"Configure">,

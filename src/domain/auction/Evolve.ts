@@ -87,6 +87,8 @@ const change = (state: State, place: Place, event: Change): void => {
       return placeBid(state, place, event.amount, event.at)
     case "Lost":
       return move(state, place, "LOST", event.at)
+    case "GrantExtended":
+      return moveExpiry(state, place, event.expiresAt)
     case "Expired":
       return deny(state, place, event.at, "ADMISSION_EXPIRED")
     case "Denied":
@@ -138,6 +140,16 @@ const win = (state: State, place: Place, bid: Bid, at: Millis): void => {
   if (admissionExpirationSeconds === undefined) return
   place.expiresAt = expiryOf(at, admissionExpirationSeconds)
   place.order = BigInt(place.expiresAt)
+  state.expiring.insert(place)
+}
+
+/** Moves the expiry of a place's grant, if it holds one that expires. */
+const moveExpiry = (state: State, place: Place, expiresAt: Millis): void => {
+  if (place.status !== "WON" || place.expiresAt === Infinity || place.grants === undefined) return
+  state.expiring.remove(place)
+  place.expiresAt = expiresAt
+  place.grants.expiresAt = expiresAt
+  place.order = BigInt(expiresAt)
   state.expiring.insert(place)
 }
 

@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
 import { AdminReason } from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   AmountMissing,
@@ -36,14 +37,14 @@ export type DenialReason = typeof DenialReason.Type
  */
 export type Command =
   | Administration<Configuration>
-  | { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean }
-  | {
+  | (WithRisk & { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean })
+  | (WithRisk & {
       readonly _tag: "Bid"
       readonly consumerId: string
       readonly isGuest?: boolean
       /** The amount of an english bid. In a dutch auction, the most that the bidder pays; absent: any price. */
       readonly amount?: Price
-    }
+    })
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
   | Complete
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
@@ -114,6 +115,8 @@ export interface Facts {
    * price. Does not change after the auction has ended.
    */
   readonly currentPrice: Price
+  /** english: the least amount that a new bidder may bid. Absent of a dutch auction, and after the auction has ended. */
+  readonly minimumBid?: Price
   /** Units that no consumer has won yet. */
   readonly remainingQuantity: number
   /** True if the auction accepts no more bids. */

@@ -14,7 +14,7 @@ const settlement: TimedTransition<State, Event> = {
     if (isCalledOff(state)) return { _tag: "Denied", at, consumerId, reason: "AUCTION_CLOSED" }
     const { reservePrice = "0" } = state.configuration
     const wins = status === "WINNING" && bid !== undefined && !isBelow(bid.amount, reservePrice)
-    return { _tag: wins ? "Won" : "Lost", at, consumerId }
+    return wins ? { _tag: "Won", at, consumerId } : { _tag: "Lost", at, consumerId }
   }
 }
 

@@ -4,7 +4,7 @@
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
-import { currentPrice } from "./Prices.ts"
+import { currentPrice, minimumBid } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
 import { hasExpired, isCalledOff, isClosed, isPending, isSoldOut, type Place, type State } from "./State.ts"
 
@@ -51,10 +51,12 @@ const viewWon = (place: Place, participation: Participation, now: Millis): View 
 export const facts = (state: State, now: Millis): Facts => {
   const { configuration, leading, winningBids, latestBids } = state
   const won = winningBids.slice(0, bidsShownMax)
+  const auctionEnded = isSoldOut(state) || isClosed(state, now)
   return {
     currentPrice: currentPrice(state, now),
+    ...(configuration.auctionType === "english" && !auctionEnded && { minimumBid: minimumBid(state, undefined) }),
     remainingQuantity: configuration.quantity - winningBids.length,
-    auctionEnded: isSoldOut(state) || isClosed(state, now),
+    auctionEnded,
     leadingBids: [...won, ...leading.head(bidsShownMax - won.length).map(({ bid }) => bid!)],
     latestBids: latestBids.toReversed()
   }

@@ -100,14 +100,12 @@ export const missingKeys = ({
       ]
 
 /** Returns the setting without its secret key. */
-export const shownChallenge = ({
-  mode,
-  provider,
-  siteKey,
-  secretKey
-}: OrganizationChallenge): typeof ShownChallenge.Type => ({
+export const shownChallenge = (
+  { mode, provider, siteKey }: OrganizationChallenge,
+  hasSecretKey: boolean
+): typeof ShownChallenge.Type => ({
   mode: mode ?? null,
   provider: provider ?? null,
   siteKey: siteKey ?? null,
-  hasSecretKey: secretKey !== undefined
+  hasSecretKey
 })

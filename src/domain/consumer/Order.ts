@@ -87,6 +87,9 @@ export const Order = Schema.Struct({
   paidAt: Schema.NullOr(Timestamp),
   fulfilledAt: Schema.NullOr(Timestamp),
   cancelledAt: Schema.NullOr(Timestamp),
+  grantLapsed: Schema.Boolean.annotate({
+    description: "True if a receiver reported the payment after the grant had ended. A person has to decide."
+  }),
   ...stampFields
 }).annotate({ identifier: "Order" })
 export type Order = typeof Order.Type

@@ -3,11 +3,14 @@
  */
 import { Schema } from "effect"
 import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
+import { RiskWeight } from "../risk/RiskWeight.ts"
 import { Timestamp } from "../values/Time.ts"
-import { BeaconName } from "./proof/Beacon.ts"
 
 /** The maximum of consumers in one draw, and so of entries in a proof. */
 export const placesMax = 2_000_000
+
+/** The maximum of `loyaltyWeight` with a `riskWeight`: weights are then larger numbers, and these are bounded. */
+export const loyaltyWeightMaxWithRisk = 9
 
 const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
@@ -28,7 +31,9 @@ export const Configuration = Schema.Struct({
   loyaltyBiasEnabled: Schema.Boolean,
   /** The weight of an entry is 1 + loyaltyScore × loyaltyWeight. */
   loyaltyWeight: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
-  beacon: Schema.optionalKey(BeaconName),
+  /** The weight of an entry is multiplied by 1 − riskWeight × risk score. Absent: 0. */
+  riskWeight: Schema.optionalKey(RiskWeight),
+  beacon: Schema.optionalKey(Schema.Literal("drand")),
   /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
   experienceWindow: Schema.optionalKey(ExperienceWindow)
 })
@@ -36,15 +41,19 @@ export type Configuration = typeof Configuration.Type
 
 /** A setting that contradicts another one. */
 export interface ConfigurationProblem {
-  readonly field: "closeAt" | "drawAt"
+  readonly field: "closeAt" | "drawAt" | "loyaltyWeight"
   readonly message: string
 }
 
 /** Returns the contradictions between settings that are valid by themselves. */
 export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
-  const { closeAt, drawAt } = configuration
+  const { closeAt, drawAt, loyaltyBiasEnabled, loyaltyWeight, riskWeight = 0 } = configuration
   const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
   if (drawAt < closeAt) problems.push({ field: "drawAt", message: "drawAt must not be before closeAt" })
+  if (riskWeight > 0 && loyaltyBiasEnabled && loyaltyWeight > loyaltyWeightMaxWithRisk) {
+    const message = `loyaltyWeight must be at most ${loyaltyWeightMaxWithRisk} with a riskWeight`
+    problems.push({ field: "loyaltyWeight", message })
+  }
   return problems
 }
 

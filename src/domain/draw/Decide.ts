@@ -7,8 +7,10 @@ import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { sha256OfHex } from "../values/Digest.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
+import { grantsIn } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { AlreadyGranted, Closed, Full, GuestsRefused, NotEntered, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import { sameRiskWeight } from "../risk/RiskWeight.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, placesMax } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -24,7 +26,7 @@ const grants = grantRules<Status>({ waiting: "ENTERED", granted: "WON" })
 const retryAfterSeconds = 60
 
 /** The settings that decide who wins. They are fixed from the first entry on, so that they are the same for all. */
-const fixedByEntry = ["loyaltyBiasEnabled", "loyaltyWeight", "beacon"] as const
+const fixedByEntry = ["loyaltyBiasEnabled", "loyaltyWeight", "riskWeight", "beacon"] as const
 
 export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
@@ -52,12 +54,21 @@ export const created = (
   { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }
 ]
 
+/** The grants that an extension moves. */
+export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
+
+/** The drawing follows the closing. */
+export const movesWithClosing = ({ drawAt }: Configuration, millis: Millis) => ({ drawAt: drawAt + millis })
+
 /** The opening cannot change once it has passed. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   const { configured, places } = state
   if (hasOpened(state, at) && next.openAt !== configured.openAt) return "openAt"
-  return places.size > 0 ? fixedByEntry.find((setting) => next[setting] !== configured[setting]) : undefined
+  return places.size > 0 ? fixedByEntry.find((setting) => !isSame(setting, next, configured)) : undefined
 }
+
+const isSame = (setting: (typeof fixedByEntry)[number], a: Configuration, b: Configuration): boolean =>
+  setting === "riskWeight" ? sameRiskWeight(a, b) : a[setting] === b[setting]
 
 /** An absent `openAt` means open from the beginning. */
 export const hasOpened = (state: State, at: Millis): boolean =>

@@ -4,6 +4,8 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
+import { risk } from "../mechanism/EntryRisk.ts"
+import { grantExtended } from "../mechanism/extension/Extension.ts"
 import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
@@ -25,7 +27,8 @@ export const Event = Schema.TaggedUnion({
     at,
     consumerId,
     /** 0 to 1, in steps of a millionth; absent: 0. */
-    loyaltyScore: Schema.optionalKey(Schema.Finite)
+    loyaltyScore: Schema.optionalKey(Schema.Finite),
+    risk
   },
   /** The consumer withdrew before a win. */
   Left: { at, consumerId, by },
@@ -41,6 +44,7 @@ export const Event = Schema.TaggedUnion({
   Expired: { at, consumerId },
   Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
   Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
+  ...grantExtended,
   ...lifecycleEvents
 })
 export type Event = typeof Event.Type

@@ -5,6 +5,7 @@
 import { bounded } from "../experience/ExperienceWindow.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
+import { moveExpiry } from "../mechanism/extension/Extension.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
@@ -22,7 +23,7 @@ export const apply = (state: State, event: Event): void => {
       state.salt = event.salt
       return
     case "Entered":
-      return enter(state, event.consumerId, event.at, event.loyaltyScore ?? 0)
+      return enter(state, event)
     case "Left":
       return leave(state, event.consumerId, event.at)
     case "EntriesFixed":
@@ -46,14 +47,17 @@ export const apply = (state: State, event: Event): void => {
       evolveLifecycle(state, event)
       if (!isDrawing(state)) end(state, event.at)
       return
+    case "GrantExtended":
+      return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     default:
       return evolveLifecycle(state, event)
   }
 }
 
-const enter = (state: State, consumerId: string, at: Millis, loyaltyScore: number): void => {
+const enter = (state: State, entry: Extract<Event, { readonly _tag: "Entered" }>): void => {
+  const { consumerId, at } = entry
   const known = state.places.get(consumerId)
-  const place = new Place(consumerId, at, state.sequence, weightOf(state, loyaltyScore))
+  const place = new Place(consumerId, at, state.sequence, weightOf(state, entry))
   if (known !== undefined) {
     withdraw(state, known)
     move(state, known, "LEFT", at)

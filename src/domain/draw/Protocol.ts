@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   AlreadyGranted,
@@ -42,13 +43,13 @@ export type Command =
       readonly randomness: string
       readonly signature: string
     }
-  | {
+  | (WithRisk & {
       readonly _tag: "Enter"
       readonly consumerId: string
       readonly isGuest: boolean
       /** 0 to 1. */
       readonly loyaltyScore: number
-    }
+    })
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
   | Complete

@@ -7,7 +7,9 @@ import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
-import { idLength, weightMin } from "./proof/Algorithm.ts"
+import { riskFactor } from "../risk/RiskWeight.ts"
+import type { Risk } from "../risk/Risk.ts"
+import { idLength, weightMin, weightsWithRisk } from "./proof/Algorithm.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
 import type { CooperativeTask } from "./CooperativeTask.ts"
@@ -119,11 +121,14 @@ export const initial = (): State => ({
 /** Returns an entry's id in the list. Without the salt, the id does not reveal the consumer. */
 export const entryIdOf = ({ salt }: State, entry: number): string => sha256(`${salt}:${entry}`).slice(0, idLength)
 
-/** Returns the weight of an entry with a loyalty score of 0 to 1, in millionths. */
-export const weightOf = ({ configuration }: State, loyaltyScore: number): number =>
-  configuration.loyaltyBiasEnabled
-    ? weightMin + Math.round(loyaltyScore * configuration.loyaltyWeight * 1_000_000)
-    : weightMin
+/** Returns the weight of an entry with a loyalty score of 0 to 1, as the list of entries has it. */
+export const weightOf = (
+  { configuration: { loyaltyBiasEnabled, loyaltyWeight, riskWeight = 0 } }: State,
+  { loyaltyScore = 0, risk }: { readonly loyaltyScore?: number; readonly risk?: Risk }
+): number => {
+  const weight = loyaltyBiasEnabled ? weightMin + Math.round(loyaltyScore * loyaltyWeight * 1_000_000) : weightMin
+  return riskWeight === 0 ? weight : Math.round(weight * weightsWithRisk * riskFactor(riskWeight, risk))
+}
 
 /** Whether entry has closed at `now`, whether or not its event is recorded yet. */
 export const isClosed = (state: State, now: Millis): boolean =>

@@ -5,8 +5,10 @@
  */
 import { type ExperienceWindow, type Windowed, withWindow } from "../experience/ExperienceWindow.ts"
 import type { Millis } from "../values/Time.ts"
+import type { StaffReason } from "./Author.ts"
 import * as Configuring from "./Configuring.ts"
 import type { Command, Decider, Event, Moment, Refusal } from "./Decider.ts"
+import * as Extension from "./extension/Extension.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import { Closed, ConfigurationFixed } from "./Refusals.ts"
 import type { MechanismState } from "./State.ts"
@@ -16,13 +18,16 @@ export type Administration<Configuration> =
   | Configure<Configuration>
   /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
   | { readonly _tag: "SetExperienceWindow"; readonly window: ExperienceWindow; readonly by: string }
-  | { readonly _tag: "End"; readonly by: string }
+  | { readonly _tag: "End"; readonly by: string; readonly reason?: StaffReason | undefined }
   | { readonly _tag: "Archive"; readonly by: string }
+  | Extension.Extend
 
 interface Configure<Configuration> {
   readonly _tag: "Configure"
   readonly configuration: Configuration
   readonly by: string
+  /** Of a queue alone: only its events record the reason of a change. */
+  readonly reason?: StaffReason | undefined
 }
 
 /** The commands of a kind that other kinds need not have. */
@@ -45,6 +50,12 @@ export interface Rules<Configuration, State, C extends Command, E extends Event,
   fixedSetting(state: State, next: Configuration, at: Millis): string | undefined
   /** Returns the configuration that a change to `next` leads to. Absent: `next` itself. */
   kept?(state: State, next: Configuration, at: Millis): Configuration
+  /** Returns the grants that consumers hold and that expire. Absent: the kind makes none. */
+  liveGrants?(state: State): ReadonlyArray<Extension.LiveGrant>
+  /** Returns the settings that move with the closing. Absent: none. */
+  movesWithClosing?(configured: Configuration, millis: Millis): Partial<Configuration>
+  /** Returns the events of a later closing. Absent: `Configured`. */
+  closingMoved?(state: State, to: Extension.ExtensionBy, by: string, at: Millis): ReadonlyArray<E>
   /** Returns the first events. Absent: `Configured`, as it was sent. */
   created?(command: Configure<Configuration>, at: Millis, entropy: Moment["entropy"]): ReadonlyArray<E>
 }
@@ -68,6 +79,7 @@ export const decideBy = <
       case "SetExperienceWindow":
       case "End":
       case "Archive":
+      case "Extend":
         // Each kind has the events and the refusals that these commands lead to.
         return administer(rules, state, command as Administration<Configuration>, at, entropy) as ReadonlyArray<E> | R
       default:
@@ -99,15 +111,37 @@ const administer = <
       const next = withWindow(command.configuration, state.configured.experienceWindow)
       const setting = rules.fixedSetting(state, next, at)
       if (setting !== undefined) return new ConfigurationFixed({ setting })
-      return Configuring.configured(state, rules.kept?.(state, next, at) ?? next, by, at)
+      return Configuring.configured(state, rules.kept?.(state, next, at) ?? next, command, at)
     }
     case "SetExperienceWindow": {
       const window = rules.windowFor?.(state, command.window) ?? command.window
       return Configuring.setWindow(state, { window, by }, { isClosed, hasOpened: rules.hasOpened(state, at) }, at)
     }
     case "End":
-      return Lifecycle.end(isOver(), by, at)
+      return Lifecycle.end(isOver(), by, at, command.reason)
     case "Archive":
       return Lifecycle.archive(state, isOver(), by, at)
+    case "Extend":
+      return [
+        ...(isClosed || command.after !== undefined ? [] : moveClosing(rules, state, command, at)),
+        ...Extension.extendGrants(command, rules.liveGrants?.(state) ?? [], at)
+      ]
   }
+}
+
+const moveClosing = <
+  Configuration extends Windowed,
+  State extends MechanismState<Configuration>,
+  C extends Command,
+  E extends Event,
+  R extends Refusal
+>(
+  { closingMoved, movesWithClosing }: Rules<Configuration, State, C, E, R>,
+  state: State,
+  { to, by }: Extension.Extend,
+  at: Millis
+) => {
+  if (closingMoved !== undefined) return closingMoved(state, to, by, at)
+  const moved = Extension.withLaterClosing(state.configured, state.configuration.closeAt, to, movesWithClosing)
+  return moved === undefined ? unchanged : Configuring.configured(state, moved, { by }, at)
 }

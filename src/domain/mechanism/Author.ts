@@ -1,5 +1,6 @@
 /**
- * Who did something to a consumer's place. Events that a consumer or time brings about have no author.
+ * Who did something to a consumer's place or to a mechanism, and why. Events that a consumer or time brings about have no
+ * author.
  */
 import { Schema } from "effect"
 
@@ -8,6 +9,28 @@ import { Schema } from "effect"
  * say `operator`.
  */
 export const by = Schema.optionalKey(Schema.String)
+
+/**
+ * The reason that staff give for what they do. It is a code, because events are kept for good and consumers see it: free
+ * text could name a consumer that is erased later, and is not translated. The audit log has room for notes.
+ */
+export const StaffReason = Schema.Literals([
+  "TECHNICAL_PROBLEM",
+  "HIGH_LOAD",
+  "STOCK_CHANGED",
+  "SUSPECTED_ABUSE",
+  "CUSTOMER_CARE",
+  "SCHEDULE_CHANGED",
+  "OTHER"
+])
+export type StaffReason = typeof StaffReason.Type
+
+/** The reason in an event; absent if none was given. */
+export const reason = Schema.optionalKey(StaffReason)
+
+/** Returns the `reason` field; empty if there is none. */
+export const reasoned = (given: StaffReason | undefined): { readonly reason?: StaffReason } =>
+  given === undefined ? {} : { reason: given }
 
 /** Returns the `by` field; empty if there is no author. */
 export const authored = (author: string | undefined): { readonly by?: string } =>

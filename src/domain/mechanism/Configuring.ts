@@ -4,12 +4,14 @@
 import { Equal } from "effect"
 import { type ExperienceWindow, movedTo, type Windowed } from "../experience/ExperienceWindow.ts"
 import type { Millis } from "../values/Time.ts"
+import { reasoned, type StaffReason } from "./Author.ts"
 
 interface Configured<Configuration> {
   readonly _tag: "Configured"
   readonly at: Millis
   readonly configuration: Configuration
   readonly by: string
+  readonly reason?: StaffReason
 }
 
 /** Returns the first event of a mechanism. */
@@ -22,10 +24,12 @@ export const first = <Configuration>(
 export const configured = <Configuration>(
   state: { readonly configured: Configuration },
   configuration: Configuration,
-  by: string,
+  { by, reason }: { readonly by: string; readonly reason?: StaffReason | undefined },
   at: Millis
 ): ReadonlyArray<Configured<Configuration>> =>
-  Equal.equals(configuration, state.configured) ? [] : [{ _tag: "Configured", at, configuration, by }]
+  Equal.equals(configuration, state.configured)
+    ? []
+    : [{ _tag: "Configured", at, configuration, by, ...reasoned(reason) }]
 
 /**
  * Returns the event of a change of the experience's window. A mechanism that has closed stays closed, and one that has

@@ -40,11 +40,16 @@ export interface Refusal {
   readonly _tag: string
 }
 
-/** The instant and the randomness of a step, from the actor. */
+/** The instant, the randomness and the level of a step, from the actor. */
 export interface Moment {
   readonly now: Millis
   /** Returns 16 fresh random bytes as hex. Only transitions that need chance call it, and they record it in their event. */
   readonly entropy: () => string
+  /**
+   * The level that the installation writes. An event, or an event's field, that came with level N is decided only from
+   * level N on, so that every release that may run can read it.
+   */
+  readonly level: number
 }
 
 /** The phase of a mechanism; derived from time and override, never stored (completions 3, "Shared"). */

@@ -4,6 +4,7 @@
  */
 import { decideBy, type Rules } from "./Administration.ts"
 import type { Command, Decider, Event, Refusal } from "./Decider.ts"
+import { noteRisk, shownRisk, withRisk } from "./EntryRisk.ts"
 import { lifecycle, statusFields } from "./Lifecycle.ts"
 import type { Windowed } from "../experience/ExperienceWindow.ts"
 import type { MechanismState } from "./State.ts"
@@ -58,26 +59,31 @@ export const deciderOf = <
   timed,
   views: { view, facts, place },
   ...declared
-}: Declaration<Configuration, State, C, E, R, View, Facts>): Decider<Configuration, State, C, E, R, View, Facts> => ({
-  ...declared,
-  ...schemas,
-  initial,
-  decide: decideBy(rules),
-  view,
-  ...(facts !== undefined && { facts }),
-  place,
-  due: (state, moment) => Timed.due(timed, state, moment),
-  ...(timed.some(({ work }) => work !== undefined) && {
-    work: (state: State, now: Millis) => Timed.work(timed, state, now)
-  }),
-  wakeAt: (state) => Timed.wakeAt(timed, state),
-  evolve: (state, event) => {
-    state.sequence++
-    state.lastAt = Math.max(state.lastAt, event.at)
-    apply(state, event)
-  },
-  configurationOf: (state) => state.configured,
-  statusFields,
-  lifecycle: (state, now) => lifecycle(state, state.configuration, now),
-  counts: (state) => ({ ...state.counts })
-})
+}: Declaration<Configuration, State, C, E, R, View, Facts>): Decider<Configuration, State, C, E, R, View, Facts> => {
+  const decide = decideBy(rules)
+  const { entries } = declared.rated
+  return {
+    ...declared,
+    ...schemas,
+    initial,
+    decide: (state, command, moment) => withRisk(decide(state, command, moment), command, entries),
+    view,
+    ...(facts !== undefined && { facts }),
+    place: (state, consumerId) => shownRisk(state, consumerId, place(state, consumerId)),
+    due: (state, moment) => Timed.due(timed, state, moment),
+    ...(timed.some(({ work }) => work !== undefined) && {
+      work: (state: State, now: Millis) => Timed.work(timed, state, now)
+    }),
+    wakeAt: (state) => Timed.wakeAt(timed, state),
+    evolve: (state, event) => {
+      state.sequence++
+      state.lastAt = Math.max(state.lastAt, event.at)
+      noteRisk(state, event, entries)
+      apply(state, event)
+    },
+    configurationOf: (state) => state.configured,
+    statusFields,
+    lifecycle: (state, now) => lifecycle(state, state.configuration, now),
+    counts: (state) => ({ ...state.counts })
+  }
+}

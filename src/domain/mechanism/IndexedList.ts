@@ -61,6 +61,11 @@ export class IndexedList<M extends Member<M>> {
     return members
   }
 
+  /** Visits the members in order, a few hundred at a time, until `visit` returns false. */
+  eachChunk(visit: (members: ReadonlyArray<M>) => boolean): void {
+    for (const { members } of this.#chunks) if (!visit(members)) return
+  }
+
   /** Inserts a member behind all members of the same or a smaller order. */
   insert(member: M): void {
     const chunk = this.#chunkFor(member.order)
@@ -95,6 +100,11 @@ export class IndexedList<M extends Member<M>> {
     if (members.length > 0) return this.#resize(chunk, -1)
     this.#chunks.splice(chunk.index, 1)
     this.#number(chunk.index)
+  }
+
+  /** Returns whether the member is in this list. */
+  has({ chunk }: M): boolean {
+    return chunk !== undefined && this.#chunks[chunk.index] === chunk
   }
 
   /** Returns 1 + the number of members ahead; 0 for a member that is in no list. */

@@ -4,6 +4,7 @@
  * A mechanism's state extends {@link LifecycleState}; its events contain {@link lifecycleEvents}.
  */
 import { Schema } from "effect"
+import { reason, reasoned, type StaffReason } from "./Author.ts"
 import type { Lifecycle, StatusFields } from "./Decider.ts"
 import type { Millis } from "../values/Time.ts"
 
@@ -29,7 +30,7 @@ const at = Schema.Finite
 
 export const lifecycleEvents = {
   /** An admin closed the mechanism for good. */
-  Ended: { at, by: Schema.String },
+  Ended: { at, by: Schema.String, reason },
   Archived: { at, by: Schema.String },
   /** The mechanism's time to close has passed. */
   Closed: { at },
@@ -38,7 +39,7 @@ export const lifecycleEvents = {
 }
 
 export type LifecycleEvent =
-  | { readonly _tag: "Ended"; readonly at: Millis; readonly by: string }
+  | { readonly _tag: "Ended"; readonly at: Millis; readonly by: string; readonly reason?: StaffReason }
   | { readonly _tag: "Archived"; readonly at: Millis; readonly by: string }
   | { readonly _tag: "Closed"; readonly at: Millis }
   | { readonly _tag: "TornDown"; readonly at: Millis }
@@ -70,8 +71,8 @@ export const closedAsOf = ({ closedAt }: LifecycleState, closeAt: Millis | undef
   closedAt !== Infinity ? closedAt : closeAt !== undefined && closeAt <= now ? closeAt : Infinity
 
 /** Returns the event of an end by an admin; none if the mechanism is closed. */
-export const end = (isClosed: boolean, by: string, at: Millis): ReadonlyArray<LifecycleEvent> =>
-  isClosed ? [] : [{ _tag: "Ended", at, by }]
+export const end = (isClosed: boolean, by: string, at: Millis, why?: StaffReason): ReadonlyArray<LifecycleEvent> =>
+  isClosed ? [] : [{ _tag: "Ended", at, by, ...reasoned(why) }]
 
 /** Returns the events of archiving, which also ends a mechanism that is still open. */
 export const archive = (

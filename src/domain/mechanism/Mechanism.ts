@@ -18,6 +18,7 @@ export interface Mechanisms {
     readonly Command: Queue.Command
     readonly Refusal: Queue.Refusal
     readonly View: Queue.View
+    readonly Facts: Queue.Facts
   }
   readonly draw: {
     readonly Configuration: Draw.Configuration
@@ -45,6 +46,7 @@ export interface Mechanisms {
     readonly Command: TimedRelease.Command
     readonly Refusal: TimedRelease.Refusal
     readonly View: TimedRelease.View
+    readonly Facts: TimedRelease.Facts
   }
   readonly waitlist: {
     readonly Configuration: Waitlist.Configuration

@@ -2,9 +2,10 @@
  * What the states of all kinds have in common.
  */
 import type { Millis } from "../values/Time.ts"
+import type { EntryRisks } from "./EntryRisk.ts"
 import { type LifecycleState, newLifecycle } from "./Lifecycle.ts"
 
-export interface MechanismState<Configuration, Status extends string = string> extends LifecycleState {
+export interface MechanismState<Configuration, Status extends string = string> extends LifecycleState, EntryRisks {
   /** The number of events that were applied. */
   sequence: number
   /** The last event's instant. */
@@ -27,5 +28,6 @@ export const newState = <Configuration, Status extends string>(
   configured: unconfigured,
   configuration: unconfigured,
   counts,
+  risks: new Map(),
   ...newLifecycle()
 })

@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
 import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
+import { RiskWeight } from "../risk/RiskWeight.ts"
 import { Timestamp } from "../values/Time.ts"
 
 /** The maximum of admissions per minute. It is more than one process can admit durably. */
@@ -31,6 +32,8 @@ export const Configuration = Schema.Struct({
   grantsPerConsumer: Schema.optionalKey(GrantsPerConsumer),
   loyaltyBiasEnabled: Schema.Boolean,
   loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
+  /** In the order of the lobby, the weight of a place is multiplied by 1 − riskWeight × risk score. Absent: 0. */
+  riskWeight: Schema.optionalKey(RiskWeight),
   /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
   experienceWindow: Schema.optionalKey(ExperienceWindow)
 })

@@ -3,7 +3,9 @@
  * whether or not their events are recorded yet.
  */
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { reasoned } from "../mechanism/Author.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
+import { grantsIn } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import {
   AdmissionsUsedUp,
@@ -14,6 +16,7 @@ import {
   NotOpen,
   WrongStatus
 } from "../mechanism/Refusals.ts"
+import { sameRiskWeight } from "../risk/RiskWeight.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -39,6 +42,9 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
   switch (command._tag) {
     case "AdmitNext":
       return admitNext(state, command, at)
+    case "Pause":
+    case "Resume":
+      return changePause(state, command, at)
     case "Enter":
       return enter(state, command, at)
     case "Leave":
@@ -54,10 +60,14 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
   }
 }
 
-/** The openings cannot change once one of them has passed or a consumer has entered. */
+/** The grants that an extension moves. */
+export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
+
+/** The openings and the weight of the risk cannot change once an opening has passed or a consumer has entered. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   if (state.places.size === 0 && !hasOpened(state, at)) return undefined
-  return (["openAt", "lobbyOpenAt"] as const).find((setting) => next[setting] !== state.configured[setting])
+  const opening = (["openAt", "lobbyOpenAt"] as const).find((setting) => next[setting] !== state.configured[setting])
+  return opening ?? (sameRiskWeight(next, state.configured) ? undefined : "riskWeight")
 }
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
@@ -77,22 +87,32 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   return [{ _tag: "Expired", at: Math.max(state.lastAt, place.order), consumerId: place.consumerId }, entered]
 }
 
-const admit = (state: State, { consumerId, by }: CommandOf<"Admit">, at: Millis): Outcome => {
+const admit = (state: State, { consumerId, by, reason }: CommandOf<"Admit">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "GRANTED") return unchanged
   if (isClosed(state, at)) return new Closed()
   if (status !== "QUEUED") return new WrongStatus({ status })
   if (admissionsLeft(state) <= 0) return new AdmissionsUsedUp()
-  return [{ _tag: "Granted", at, consumerId, by }]
+  return [{ _tag: "Granted", at, consumerId, by, ...reasoned(reason) }]
 }
 
 /** In the lobby the places have no order yet. */
-const admitNext = (state: State, { count, by }: CommandOf<"AdmitNext">, at: Millis): Outcome => {
+const admitNext = (state: State, { count, by, reason }: CommandOf<"AdmitNext">, at: Millis): Outcome => {
   if (isClosed(state, at)) return new Closed()
   if (isInLobby(state) || !hasOpened(state, at)) return new NotOpen({ opensAt: state.configuration.openAt ?? at })
   const most = Math.min(count, admissionsLeft(state))
   if (most <= 0) return new AdmissionsUsedUp()
-  return state.waiting.head(most).map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by }))
+  return state.waiting
+    .head(most)
+    .map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by, ...reasoned(reason) }))
+}
+
+/** A pause may begin before the opening. It ends with the queue. */
+const changePause = (state: State, command: CommandOf<"Pause" | "Resume">, at: Millis): Outcome => {
+  if (isClosed(state, at)) return new Closed()
+  const isPaused = state.pause !== undefined
+  if (isPaused === (command._tag === "Pause")) return unchanged
+  return [{ _tag: isPaused ? "Resumed" : "Paused", at, by: command.by, ...reasoned(command.reason) }]
 }
 
 const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
@@ -125,6 +145,7 @@ const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Mill
 /** Seconds from `at` to the next admission; a minute if it cannot be known. */
 const secondsUntilPlaceFrees = (state: State, at: Millis): number => {
   const { admitRate, openAt } = state.configuration
-  const spacing = admitRate === 0 || admissionsLeft(state) <= 0 ? 60 : Math.ceil(60 / admitRate)
+  const isUnknown = admitRate === 0 || state.pause !== undefined || admissionsLeft(state) <= 0
+  const spacing = isUnknown ? 60 : Math.ceil(60 / admitRate)
   return isInLobby(state) ? Math.max(0, Math.ceil((openAt! - at) / 1000)) + spacing : spacing
 }

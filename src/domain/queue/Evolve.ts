@@ -5,14 +5,20 @@
 import { bounded } from "../experience/ExperienceWindow.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
+import { reasoned } from "../mechanism/Author.ts"
+import { moveExpiry } from "../mechanism/extension/Extension.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
-import { seededRandom, shuffle } from "../values/SeededRandom.ts"
+import { riskFactor } from "../risk/RiskWeight.ts"
+import { seededRandom, shuffle, shuffleByWeight } from "../values/SeededRandom.ts"
 import type { Millis } from "../values/Time.ts"
-import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
+import { noteAct } from "./Tickets.ts"
+import { issueTicket, noteGone } from "./Line.ts"
 import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isInLobby, Place, type State, type Status } from "./State.ts"
+
+type EventOf<Tag extends Event["_tag"]> = Extract<Event, { readonly _tag: Tag }>
 
 export const apply = (state: State, event: Event): void => {
   change(state, event)
@@ -22,29 +28,40 @@ export const apply = (state: State, event: Event): void => {
 const change = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
-      return configure(state, event.configuration)
+      return configure(state, event)
     case "Opened":
       return openLobby(state, event.seed)
     case "Entered":
       return enter(state, event.consumerId, event.at, event.loyaltyScore ?? 0)
     case "Granted":
       if (event.by === undefined) countAdmission(state, event.at)
-      return grant(state, event.consumerId, event.at)
+      return grant(state, event)
     case "Expired":
       return deny(state, event.consumerId, event.at, "ADMISSION_EXPIRED")
     case "Denied":
+      noteRemoval(state, event)
       return deny(state, event.consumerId, event.at, event.reason)
     case "Completed":
       return complete(state, event.consumerId, event.at, event.redemptionId)
     case "Left":
       return leave(state, state.places.get(event.consumerId), event.at)
+    case "Paused":
+      state.pause = { since: event.at, by: event.by, ...reasoned(event.reason) }
+      return noteAct(state.line, { at: event.at, act: "paused", ...reasoned(event.reason) })
+    case "Resumed":
+      state.pause = undefined
+      return noteAct(state.line, { at: event.at, act: "resumed", ...reasoned(event.reason) })
+    case "GrantExtended":
+      return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     default:
       return evolveLifecycle(state, event)
   }
 }
 
-const configure = (state: State, configuration: Configuration): void => {
-  const rateChanges = state.configuration.admitRate !== configuration.admitRate
+const configure = (state: State, { configuration, at, reason }: EventOf<"Configured">): void => {
+  const { admitRate } = configuration
+  const rateChanges = state.configuration.admitRate !== admitRate
+  if (rateChanges && state.sequence > 1) noteAct(state.line, { at, act: "rate", ...reasoned(reason), admitRate })
   state.configured = configuration
   state.configuration = bounded(configuration)
   if (rateChanges) changeSpacing(state)
@@ -57,10 +74,14 @@ const openLobby = (state: State, seed: string): void => {
   if (state.lobbyOpened) return
   state.lobbyOpened = true
   const places = state.waiting.takeAll()
-  shuffle(places, seededRandom(seed))
+  const { riskWeight = 0 } = state.configuration
+  const random = seededRandom(seed)
+  if (riskWeight === 0) shuffle(places, random)
+  else shuffleByWeight(places, random, ({ consumerId }) => riskFactor(riskWeight, state.risks.get(consumerId)))
   for (let index = 0; index < places.length; index++) {
     const place = places[index]!
     place.order = index
+    issueTicket(state, place)
     state.waiting.insert(place)
   }
 }
@@ -78,13 +99,20 @@ const enter = (state: State, consumerId: string, at: Millis, loyaltyScore: numbe
     place.enteredAt = at
     place.order = at - headStart
   }
+  place.ticket = 0
+  if (!isInLobby(state)) issueTicket(state, place)
+  if (headStart > 0) state.line.isMoved = true
   state.waiting.insert(place)
 }
 
-const grant = (state: State, consumerId: string, at: Millis): void => {
+const grant = (state: State, { consumerId, at, by, reason }: EventOf<"Granted">): void => {
   const place = state.places.get(consumerId)
   if (place === undefined) return
-  move(state, place, "GRANTED", at)
+  if (by !== undefined && place.status === "QUEUED") {
+    const outOfOrder = place.ticket === 0 || state.waiting.first === place ? 0 : 1
+    noteAct(state.line, { at, act: "admitted", ...reasoned(reason), count: 1, outOfOrder })
+  }
+  move(state, place, "GRANTED", at, by)
   state.grantsMade++
   startGrant(state, place, at)
 }
@@ -109,9 +137,16 @@ const leave = (state: State, place: Place | undefined, at: Millis): void => {
   move(state, place, "LEFT", at)
 }
 
-/** Removes the place from its list and gives it a new status. */
-const move = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
+/** Notes that staff took a place out of the line. */
+const noteRemoval = (state: State, { consumerId, at, by }: EventOf<"Denied">): void => {
+  const isWaiting = state.places.get(consumerId)?.status === "QUEUED"
+  if (by !== undefined && isWaiting) noteAct(state.line, { at, act: "removed", count: 1 })
+}
+
+/** Removes the place from its list and gives it a new status. `by` is absent if no admin does it. */
+const move = (state: State, place: Place | undefined, status: Status, at: Millis, by?: string): void => {
   if (place === undefined) return
+  noteGone(state, place, status, by)
   if (place.status === "QUEUED") state.waiting.remove(place)
   else if (place.status === "GRANTED") state.expiring.remove(place)
   state.counts[place.status]--

@@ -2,7 +2,7 @@
  * Admission by rate. Admissions are evenly spaced, `60,000 / admitRate` milliseconds apart, counted from an anchor. If no
  * consumer waits at the time of an admission, it is lost: the next consumer is admitted at once and becomes the new anchor.
  * So any span of t seconds holds at most `ceil(admitRate × t / 60) + 1` admissions (above 60,000 a minute several share a
- * millisecond, and a span reaches to the end of its last one).
+ * millisecond, and a span reaches to the end of its last one). A pause counts like a time in which no consumer waits.
  */
 import type { Millis } from "../values/Time.ts"
 import { admissionsLeft, isInLobby, type State } from "./State.ts"
@@ -45,6 +45,7 @@ export const noteAdmissible = (state: State, at: Millis): void => {
   const admissible =
     state.waiting.size > 0 &&
     state.configuration.admitRate > 0 &&
+    state.pause === undefined &&
     state.closedAt === Infinity &&
     !isInLobby(state) &&
     admissionsLeft(state) > 0

@@ -3,7 +3,9 @@
  */
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
+import type { StaffReason } from "../mechanism/Author.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   AdmissionsUsedUp,
@@ -16,6 +18,7 @@ import type {
 } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
+import type { Line } from "./Tickets.ts"
 
 /** The reasons with which an organization's server denies a place. */
 export const AdminReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...Denial.AdminReason.literals])
@@ -32,19 +35,27 @@ export type DenialReason = typeof DenialReason.Type
 export type Command =
   | Administration<Configuration>
   /** Admits the next `count` in the queue's order, or fewer if not so many wait or may be admitted. */
-  | { readonly _tag: "AdmitNext"; readonly count: number; readonly by: string }
-  | {
+  | (ByStaff & { readonly _tag: "AdmitNext"; readonly count: number })
+  /** Stops admission by rate, until it is resumed. */
+  | (ByStaff & { readonly _tag: "Pause" })
+  | (ByStaff & { readonly _tag: "Resume" })
+  | (WithRisk & {
       readonly _tag: "Enter"
       readonly consumerId: string
       readonly isGuest: boolean
       /** 0 to 1. */
       readonly loyaltyScore: number
-    }
+    })
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
-  | { readonly _tag: "Admit"; readonly consumerId: string; readonly by: string }
+  | (ByStaff & { readonly _tag: "Admit"; readonly consumerId: string })
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
   | Complete
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+
+interface ByStaff {
+  readonly by: string
+  readonly reason?: StaffReason | undefined
+}
 
 /** Every refusal of a queue. */
 export type Refusal =
@@ -64,8 +75,12 @@ export type View =
       readonly status: "QUEUED"
       /** 1 + the number of QUEUED entries ahead; absent in the lobby. */
       readonly position?: number
-      /** Absent in the lobby and while admission is by hand. */
+      /** The place's number in the order of admission; absent in the lobby, and under loyalty bias. */
+      readonly ticket?: number
+      /** Absent in the lobby, while admission is by hand, and while the queue is paused. */
       readonly estimatedWaitTimeInSeconds?: number
+      /** Present while the rate admits no consumer because the queue is paused. */
+      readonly paused?: true
       readonly positionDisplayMode: "precise" | "qualitative"
       readonly enteredAt: Millis
     }
@@ -92,3 +107,20 @@ export type View =
       readonly deniedAt: Millis
     }
   | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }
+
+/** A pause of admission by rate. */
+export interface Pause {
+  readonly since: Millis
+  /** The name of the API key that was used. */
+  readonly by: string
+  readonly reason?: StaffReason
+}
+
+/** The public facts of a queue, in addition to its settings. */
+export interface Facts {
+  /** Undefined: the queue is not paused. */
+  readonly pause: Pause | undefined
+  /** Grants that may still be made; Infinity: no limit. */
+  readonly admissionsLeft: number
+  readonly line: Line
+}

@@ -8,22 +8,25 @@ import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
-import type { Command, Refusal, View } from "./Protocol.ts"
+import type { Command, Facts, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
+import { published } from "./View.ts"
 import * as views from "./View.ts"
 
 export { Configuration, configurationProblems } from "./Configuration.ts"
 export { Event } from "./Event.ts"
-export { AdminReason, type Command, DenialReason, type Refusal, type View } from "./Protocol.ts"
+export { AdminReason, type Command, DenialReason, type Facts, type Refusal, type View } from "./Protocol.ts"
 export type { State } from "./State.ts"
+export type { Line } from "./Tickets.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
   schemas: { configuration: Configuration, event: Event },
   state: { initial, apply },
   rules,
   timed,
   views,
+  publishedFacts: published,
   rated: { entries: ["Entered"], grants: ["Granted"] },
   lines: ({ waiting }) => [waiting]
 })

@@ -7,7 +7,8 @@ import { type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
-import type { DenialReason } from "./Protocol.ts"
+import { type LineState, newLine } from "./Tickets.ts"
+import type { DenialReason, Pause } from "./Protocol.ts"
 
 /**
  * Most consumers in one queue: about 2 GB of heap. Further consumers are refused as in a full queue; otherwise the
@@ -34,6 +35,8 @@ export class Place implements Member<Place> {
   sequence: number
   /** The sort key: QUEUED, in `waiting`; GRANTED, when the grant expires (Infinity: never). */
   order: number
+  /** Its number in the queue's order of admission; 0 in the lobby, whose places have none yet. */
+  ticket = 0
   /** Undefined before its first grant. */
   grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
@@ -64,6 +67,9 @@ export interface State extends MechanismState<Configuration, Status> {
   anchorAt: Millis
   admittedSinceAnchor: number
   lastAdmittedAt: Millis
+  readonly line: LineState
+  /** Undefined: the queue is not paused. */
+  pause: Pause | undefined
   /** Since when the rate may admit a consumer; Infinity: it may admit none. */
   admissibleSince: Millis
 }
@@ -80,6 +86,8 @@ export const initial = (): State => ({
   anchorAt: -Infinity,
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
+  line: newLine(),
+  pause: undefined,
   admissibleSince: Infinity
 })
 

@@ -4,8 +4,9 @@
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
-import type { View } from "./Protocol.ts"
-import { closedAsOf, hasExpired, isInLobby, type Place, type State } from "./State.ts"
+import { lineOf } from "./Line.ts"
+import type { Facts, View } from "./Protocol.ts"
+import { admissionsLeft, closedAsOf, hasExpired, isInLobby, type Place, type State } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -32,11 +33,14 @@ const viewQueued = (state: State, place: Place, now: Millis): View => {
   const deniedAt = closedAsOf(state, now)
   if (deniedAt !== Infinity) return { status: "DENIED", enteredAt, reason: "QUEUE_CLOSED", deniedAt }
   const positionDisplayMode = loyaltyBiasEnabled ? "qualitative" : "precise"
-  if (isInLobby(state)) return { status: "QUEUED", positionDisplayMode, enteredAt }
-  const position = state.waiting.position(place)
-  if (admitRate === 0) return { status: "QUEUED", position, positionDisplayMode, enteredAt }
-  const estimatedWaitTimeInSeconds = Math.ceil((position * 60) / admitRate)
-  return { status: "QUEUED", position, estimatedWaitTimeInSeconds, positionDisplayMode, enteredAt }
+  const paused = state.pause === undefined ? {} : ({ paused: true } as const)
+  if (isInLobby(state)) return { status: "QUEUED", ...paused, positionDisplayMode, enteredAt }
+  const standing = { position: state.waiting.position(place), ...(!state.line.isMoved && { ticket: place.ticket }) }
+  if (state.pause !== undefined || admitRate === 0) {
+    return { status: "QUEUED", ...standing, ...paused, positionDisplayMode, enteredAt }
+  }
+  const estimatedWaitTimeInSeconds = Math.ceil((standing.position * 60) / admitRate)
+  return { status: "QUEUED", ...standing, estimatedWaitTimeInSeconds, positionDisplayMode, enteredAt }
 }
 
 const viewGranted = (place: Place, now: Millis): View => {
@@ -45,6 +49,19 @@ const viewGranted = (place: Place, now: Millis): View => {
   if (expiresAt === Infinity) return { status: "GRANTED", enteredAt, grantedAt, grantSequence }
   return { status: "GRANTED", enteredAt, grantedAt, expiresAt, grantSequence }
 }
+
+/** Returns the public facts. A closing ends a pause. */
+export const facts = (state: State, now: Millis): Facts => ({
+  pause: closedAsOf(state, now) === Infinity ? state.pause : undefined,
+  admissionsLeft: Math.max(0, admissionsLeft(state)),
+  line: lineOf(state)
+})
+
+/** Returns the facts that belong to the record. */
+export const published = ({ pause, closedAt }: State): { readonly [name: string]: unknown } =>
+  pause === undefined || closedAt !== Infinity
+    ? {}
+    : { pausedAt: toText(pause.since), pausedBy: pause.by, pauseReason: pause.reason ?? null }
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {

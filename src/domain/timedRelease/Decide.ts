@@ -4,6 +4,7 @@
  */
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
+import { grantsIn } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { Closed, GrantLimitReached, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -31,6 +32,9 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
       return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
   }
 }
+
+/** The grants that an extension moves. */
+export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
 
 /** The opening cannot change once it has passed. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): "openAt" | undefined =>

@@ -4,6 +4,8 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
+import { risk } from "../mechanism/EntryRisk.ts"
+import { grantExtended } from "../mechanism/extension/Extension.ts"
 import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
@@ -17,7 +19,7 @@ export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
   /** The consumer entered and has a grant; without `variantId` it has not selected a variant yet. */
-  Entered: { at, consumerId, variantId: Schema.optionalKey(Schema.String) },
+  Entered: { at, consumerId, variantId: Schema.optionalKey(Schema.String), risk },
   /** The consumer selected another variant; its grant does not change. */
   Selected: { at, consumerId, variantId: Schema.String },
   /** The grant was not used in time. */
@@ -25,6 +27,7 @@ export const Event = Schema.TaggedUnion({
   Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
   Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
   Left: { at, consumerId, by, grant: endedGrant },
+  ...grantExtended,
   ...lifecycleEvents
 })
 export type Event = typeof Event.Type

@@ -5,6 +5,7 @@
 import { bounded } from "../experience/ExperienceWindow.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
+import { moveExpiry } from "../mechanism/extension/Extension.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -28,6 +29,8 @@ export const apply = (state: State, event: Event): void => {
       return complete(state, event.consumerId, event.at, event.redemptionId)
     case "Left":
       return move(state, state.places.get(event.consumerId), "LEFT", event.at)
+    case "GrantExtended":
+      return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     default:
       return evolveLifecycle(state, event)
   }

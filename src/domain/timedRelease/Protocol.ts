@@ -4,6 +4,7 @@
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
 import type {
   Closed,
@@ -27,7 +28,7 @@ export type DenialReason = typeof DenialReason.Type
  */
 export type Command =
   | Administration<Configuration>
-  | {
+  | (WithRisk & {
       readonly _tag: "Enter"
       readonly consumerId: string
       readonly isGuest: boolean
@@ -37,7 +38,7 @@ export type Command =
       readonly isUnassigned?: boolean
       /** True if the experience does not offer the variant. Ignored if the timed release has variants of its own. */
       readonly isNotOffered?: boolean
-    }
+    })
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
   | Complete
@@ -78,3 +79,9 @@ export type View =
   | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }
   | { readonly status: "DENIED"; readonly enteredAt: Millis }
   | { readonly status: "EXPIRED"; readonly enteredAt: Millis; readonly expiresAt: Millis }
+
+/** The public facts of a timed release, in addition to its settings. */
+export interface Facts {
+  /** Units that are neither held nor sold; Infinity: no limit. */
+  readonly unitsLeft: number
+}

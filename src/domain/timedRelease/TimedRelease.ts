@@ -9,7 +9,7 @@ import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
-import type { Command, Refusal, View } from "./Protocol.ts"
+import type { Command, Facts, Refusal, View } from "./Protocol.ts"
 import { initial, type State } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
@@ -17,10 +17,10 @@ import * as views from "./View.ts"
 export { windowProblems as configurationProblems } from "../experience/ExperienceWindow.ts"
 export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
-export type { Command, Refusal, View } from "./Protocol.ts"
+export type { Command, Facts, Refusal, View } from "./Protocol.ts"
 export type { State } from "./State.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
   schemas: { configuration: Configuration, event: Event },
   state: { initial, apply },
   rules,

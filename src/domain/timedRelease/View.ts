@@ -4,8 +4,8 @@
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { type Millis, toText } from "../values/Time.ts"
-import type { View } from "./Protocol.ts"
-import { type Place, type State, statusAsOf } from "./State.ts"
+import type { Facts, View } from "./Protocol.ts"
+import { type Place, type State, statusAsOf, unitsLeft } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -27,6 +27,9 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
       return { status, enteredAt, expiresAt }
   }
 }
+
+/** Returns the public facts. */
+export const facts = (state: State): Facts => ({ unitsLeft: Math.max(0, unitsLeft(state)) })
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {

@@ -3,11 +3,16 @@
  * contain any UUID; it is converted to lower case.
  */
 import { Schema, SchemaTransformation } from "effect"
+import type { Millis } from "./Time.ts"
 
 const uuidPattern = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 
 /** True if the text is an identifier. */
 export const isUuid = (text: string): boolean => uuidPattern.test(text)
+
+/** Returns when the identifier was made: a UUIDv7 begins with it, in milliseconds. 0 for any other identifier. */
+export const createdAtOf = (id: string): Millis =>
+  id[14] === "7" ? Number.parseInt(id.slice(0, 8), 16) * 65_536 + Number.parseInt(id.slice(9, 13), 16) : 0
 
 /** A UUID in lower case. */
 export const Id = Schema.String.check(

@@ -48,6 +48,22 @@ export const shuffle = <A>(items: Array<A>, random: Random32): void => {
   }
 }
 
+/**
+ * Shuffles in place: each item is drawn from the rest with a chance proportional to its weight, more than 0 to 1. All
+ * numbers are compared as integers, so replaying gives the same order everywhere. A weight of w costs up to 1 / w numbers.
+ */
+export const shuffleByWeight = <A>(items: Array<A>, random: Random32, weightOf: (item: A) => number): void => {
+  for (let first = 0; first < items.length - 1; first++) {
+    let chosen = first + below(random, items.length - first)
+    while (random() >= Math.ceil(weightOf(items[chosen]!) * 4_294_967_296)) {
+      chosen = first + below(random, items.length - first)
+    }
+    const item = items[first]!
+    items[first] = items[chosen]!
+    items[chosen] = item
+  }
+}
+
 const word = (seed: string, index: number): number => Number.parseInt(seed.slice(index * 8, index * 8 + 8), 16) | 0
 
 const rotate = (word: number, by: number): number => (word << by) | (word >>> (32 - by))

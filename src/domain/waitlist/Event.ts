@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
+import { risk } from "../mechanism/EntryRisk.ts"
 import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
@@ -16,7 +17,7 @@ const consumerId = Schema.String
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
   Configured: { at, configuration: Configuration, by: Schema.String },
-  Entered: { at, consumerId },
+  Entered: { at, consumerId, risk },
   Left: { at, consumerId, by },
   /** The waitlist ended before the member could be notified. */
   Denied: { at, consumerId },

@@ -3,6 +3,7 @@
  */
 import { Schema } from "effect"
 import type { Administration } from "../mechanism/Administration.ts"
+import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
@@ -20,7 +21,7 @@ export const denialReason = "WAITLIST_CLOSED"
  */
 export type Command =
   | Administration<Configuration>
-  | { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean }
+  | (WithRisk & { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean })
   | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
   | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
   /** Sets when the sequence opens; absent: not known. Members that were notified are not notified again. */

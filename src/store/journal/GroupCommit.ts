@@ -13,10 +13,12 @@
  * 5. The interruption of a caller withdraws nothing: a commit that was handed over is written.
  */
 import { Cause, Clock, Effect, Exit, Fiber, Latch, Option, type Scope } from "effect"
+import type { Waiting } from "../../measures/JournalMeasures.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
 import { JournalConflict } from "./Journal.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** The bounds of a group commit. */
 export interface Limits {
@@ -43,6 +45,8 @@ export interface Options<E> extends Limits {
 
 export interface GroupCommit {
   append(commit: EncodedCommit): Effect.Effect<void, JournalConflict | Unavailable>
+  /** The events that no statement has taken yet, and how long the first commit of them has waited. */
+  waiting(): Waiting
 }
 
 /** Starts the writer. When the scope closes, waiting commits fail with `Unavailable`. */
@@ -54,10 +58,10 @@ export const make = Effect.fnUntraced(function* <E>(
   const work = Latch.makeUnsafe()
   /** Open while a caller waits or a statement runs. Only then does the watchdog have work. */
   const awaited = Latch.makeUnsafe()
-  const queue: Array<Waiting> = []
+  const queue: Array<WaitingCommit> = []
   let eventsInQueue = 0
   /** The commits that the writer has taken and not finished. */
-  let taken: ReadonlyArray<Waiting> = []
+  let taken: ReadonlyArray<WaitingCommit> = []
   let running: Running | undefined
   let closed = false
 
@@ -68,7 +72,7 @@ export const make = Effect.fnUntraced(function* <E>(
       if (queue.length > 0 && eventsInQueue + events > options.waitingEventsMax) {
         return resume(failure(new Error(`${eventsInQueue} of ${options.waitingEventsMax} events wait to be written`)))
       }
-      queue.push(new Waiting(commit, monotonicMillisOf(clock), resume))
+      queue.push(new WaitingCommit(commit, monotonicMillisOf(clock), resume))
       eventsInQueue += events
       work.openUnsafe()
       awaited.openUnsafe()
@@ -86,7 +90,7 @@ export const make = Effect.fnUntraced(function* <E>(
     }
   })
 
-  function take(): ReadonlyArray<Waiting> {
+  function take(): ReadonlyArray<WaitingCommit> {
     let commits = 0
     let events = 0
     while (commits < queue.length && commits < options.statementCommitsMax) {
@@ -99,7 +103,7 @@ export const make = Effect.fnUntraced(function* <E>(
     return queue.splice(0, commits)
   }
 
-  const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>): Effect.fn.Return<void> {
+  const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<WaitingCommit>): Effect.fn.Return<void> {
     // A caller that already got an unknown outcome does not need its commit written.
     const unanswered = batch.filter((waiting) => !waiting.answered)
     if (unanswered.length === 0) return
@@ -118,7 +122,7 @@ export const make = Effect.fnUntraced(function* <E>(
   })
 
   /** Runs one statement until it ends or is given up. A statement that was given up ends by itself. */
-  const execute = (batch: ReadonlyArray<Waiting>) =>
+  const execute = (batch: ReadonlyArray<WaitingCommit>) =>
     Effect.callback<Exit.Exit<ReadonlyArray<number>, E>>((resume) => {
       const fiber = fork(options.write(batch.map(({ commit }) => commit)))
       const end = (exit: Exit.Exit<ReadonlyArray<number>, E>) => {
@@ -144,7 +148,7 @@ export const make = Effect.fnUntraced(function* <E>(
       const now = monotonicMillisOf(clock)
       if (now - loggedAt < logIntervalMillis) return Effect.void
       loggedAt = now
-      return Effect.logError(`The journal could not write ${commits} commit(s): ${reasonOf(cause)}`)
+      return logFailing(`The journal could not write ${commits} commit(s): ${reasonOf(cause)}`)
     })
 
   const watchdog = Effect.gen(function* () {
@@ -171,20 +175,25 @@ export const make = Effect.fnUntraced(function* <E>(
       for (const waiting of [...taken, ...queue]) waiting.answer(failure(new Error("The journal was closed")))
     })
   )
-  return { append }
+  return { append, waiting: () => ({ events: eventsInQueue, seconds: secondsSince(queue[0]?.since, clock) }) }
 })
 
 const logIntervalMillis = 1_000
 
+const logFailing = (reason: string) => annotated("journal.failing")(Effect.logError(reason))
+
+const secondsSince = (since: number | undefined, clock: Clock.Clock): number =>
+  since === undefined ? 0 : (monotonicMillisOf(clock) - since) / 1_000
+
 /** A commit that has not been answered, and the callback that answers it. */
-class Waiting {
+class WaitingCommit {
   readonly commit: EncodedCommit
   /** When it was handed over, in milliseconds of the monotonic clock. */
   readonly since: number
   readonly resume: (answer: Effect.Effect<void, JournalConflict | Unavailable>) => void
   answered = false
 
-  constructor(commit: EncodedCommit, since: number, resume: Waiting["resume"]) {
+  constructor(commit: EncodedCommit, since: number, resume: WaitingCommit["resume"]) {
     this.commit = commit
     this.since = since
     this.resume = resume
@@ -207,7 +216,7 @@ interface Running {
   readonly giveUp: () => void
 }
 
-function answerAll(batch: ReadonlyArray<Waiting>, written: ReadonlyArray<number>) {
+function answerAll(batch: ReadonlyArray<WaitingCommit>, written: ReadonlyArray<number>) {
   if (written.length === batch.length) {
     for (const waiting of batch) waiting.answer(Effect.void)
     return

@@ -7,7 +7,7 @@
  * there first, whatever this process assumes. Where several processes share a database, a new owner takes each
  * mechanism over. From then on every commit of the former owner is refused, even if its sequence is the expected one.
  */
-import { Context, Effect, Schema, Stream } from "effect"
+import { Context, Effect, Schema, Stream, type Tracer } from "effect"
 import type { Event, Kind, MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -23,6 +23,8 @@ export interface Commit {
    * over.
    */
   readonly epoch?: number
+  /** The level at which the events were decided. Absent means 1. */
+  readonly level?: number
   /**
    * The events in order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a
    * commit is one transaction, and later commits wait until it is done. Instants are whole milliseconds.
@@ -34,6 +36,8 @@ export interface Commit {
   readonly wakeAt: Millis | null
   /** The mechanism's record after the commit. Present only if an event changed it. */
   readonly record?: MechanismRecord
+  /** The spans in which sampled callers wait for the commit. They are not written. */
+  readonly spans?: ReadonlyArray<Tracer.Span>
 }
 
 /** The mechanism's record in the `mechanisms` table, for reads that need no actor. */
@@ -58,6 +62,8 @@ export interface Head {
   readonly sequence: number
   /** How often the mechanism has been taken over. */
   readonly epoch: number
+  /** The highest level of the journal's commits. */
+  readonly level: number
   readonly wakeAt: Millis | null
   /** Archived and torn down: no command reaches the mechanism, and it has no timed transition left. */
   readonly isOver: boolean

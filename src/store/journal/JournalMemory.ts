@@ -23,6 +23,7 @@ export interface Stored {
   record: MechanismRecord
   wakeAt: Millis | null
   epoch: number
+  level: number
   readonly events: Array<Recorded>
   readonly places: Map<string, PlaceRow>
 }
@@ -55,6 +56,7 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
           record,
           wakeAt,
           epoch: 0,
+          level: 1,
           events: [],
           places: new Map()
         }
@@ -100,17 +102,19 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
     Effect.sync(() => [...tables.values()].filter(({ wakeAt }) => wakeAt !== null && wakeAt <= at).map(headOf))
 })
 
-function write(stored: Stored, { events, places, wakeAt, record }: Commit) {
+function write(stored: Stored, { events, places, wakeAt, record, level = 1 }: Commit) {
+  stored.level = Math.max(stored.level, level)
   for (const event of events) stored.events.push({ sequence: stored.events.length + 1, event })
   for (const { consumerId, ...place } of places) stored.places.set(consumerId, place)
   stored.wakeAt = wakeAt
   if (record !== undefined) stored.record = record
 }
 
-const headOf = ({ identity, events, wakeAt, epoch, record }: Stored): Head => ({
+const headOf = ({ identity, events, wakeAt, epoch, level, record }: Stored): Head => ({
   identity,
   sequence: events.length,
   epoch,
+  level,
   wakeAt,
   isOver: record.archived && record.status.teardownStatus === "completed"
 })

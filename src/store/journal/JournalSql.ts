@@ -9,9 +9,15 @@ import { PgClient, PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as GroupCommit from "./GroupCommit.ts"
-import { type Commit, type Creation, type Head, Journal } from "./Journal.ts"
+import { type Commit, type Creation, type Head, Journal, type JournalConflict } from "./Journal.ts"
+import { Measures } from "../../measures/Measures.ts"
+import { OwnCommits } from "./OwnCommits.ts"
+import { Traces } from "../../measures/Traces.ts"
+import { measured } from "./MeasuredStatement.ts"
+import { inSpan, inSpans } from "./TracedAppends.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
-import { decodePage, encodeCommit, type EventCodecs, type StoredRow } from "./JournalCodec.ts"
+import { decodePage, encodeCommit, type EncodedCommit, type EventCodecs, type StoredRow } from "./JournalCodec.ts"
+import * as Heads from "./JournalHeads.ts"
 import * as Statements from "./JournalStatements.ts"
 import { isRefusal, orUnavailable } from "../postgres/SqlFailure.ts"
 
@@ -38,23 +44,7 @@ export const layer = (options: Options): Layer.Layer<Journal, SqlError, PgClient
 
 const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
   const sql = yield* PgClient.PgClient
-  // One connection writes. The second takes over when a statement was given up and does not end.
-  const writers = yield* PgPool.make({
-    ...sql.config,
-    multiplex: false,
-    minConnections: 0,
-    maxConnections: 2
-  })
-
-  const group = yield* GroupCommit.make<SqlError>({
-    ...options,
-    isRefusal,
-    write: (commits) =>
-      Effect.map(
-        writers.use((connection) => connection.queryValues(Statements.append, Statements.appendParameters(commits))),
-        (rows) => rows[0]![0] as ReadonlyArray<number>
-      )
-  })
+  const write = yield* makeWrite(options)
 
   /** Encodes a commit. A commit that could not be read back fails here, before it can affect others. */
   const encode = (commit: Commit) => {
@@ -64,7 +54,7 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
       : Effect.fail(new Unavailable({ cause: new Error(encoded.failure) }))
   }
 
-  const append = (commit: Commit) => Effect.flatMap(encode(commit), group.append)
+  const append = inSpans(yield* Traces, (commit) => Effect.flatMap(encode(commit), write))
 
   const create = Effect.fn("Journal.create")(function* (creations: ReadonlyArray<Creation>) {
     if (creations.length === 0) return
@@ -74,21 +64,21 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
 
   const heads = (statement: string, parameters: ReadonlyArray<unknown>) =>
     Effect.map(sql.unsafe(statement, parameters).values, (rows) =>
-      (rows as unknown as ReadonlyArray<Statements.HeadRow>).map(Statements.toHead)
+      (rows as unknown as ReadonlyArray<Heads.HeadRow>).map(Heads.toHead)
     )
 
   const head = Effect.fn("Journal.head")(
-    (mechanismId: string) => Effect.map(heads(Statements.head, [mechanismId]), (found) => found[0]),
+    (mechanismId: string) => Effect.map(heads(Heads.head, [mechanismId]), (found) => found[0]),
     orUnavailable
   )
 
   const takeOver = Effect.fn("Journal.takeOver")(
     (mechanismIds: ReadonlyArray<string>) =>
-      mechanismIds.length === 0 ? Effect.succeed([]) : heads(Statements.takeOver, [mechanismIds]),
+      mechanismIds.length === 0 ? Effect.succeed([]) : heads(Heads.takeOver, [mechanismIds]),
     orUnavailable
   )
 
-  const due = Effect.fn("Journal.due")((at: number) => heads(Statements.due, [new Date(at)]), orUnavailable)
+  const due = Effect.fn("Journal.due")((at: number) => heads(Heads.due, [new Date(at)]), orUnavailable)
 
   const readPage = Effect.fnUntraced(function* (head: Head, after: number) {
     const upTo = Math.min(head.sequence, after + options.pageEvents)
@@ -110,7 +100,43 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
     head,
     takeOver,
     read,
-    unfinished: heads(Statements.unfinished, []).pipe(orUnavailable),
+    unfinished: heads(Heads.unfinished, []).pipe(orUnavailable),
     due
   }
+})
+
+/** Starts the writer. Returns the function that hands an encoded commit over to it, and counts what was not written. */
+const makeWrite = Effect.fnUntraced(function* (options: Options & typeof defaults) {
+  const sql = yield* PgClient.PgClient
+  const { journal: measures } = yield* Measures
+  const ownCommits = yield* OwnCommits
+  // One connection writes. The second takes over when a statement was given up and does not end.
+  const writers = yield* PgPool.make({
+    ...sql.config,
+    multiplex: false,
+    minConnections: 0,
+    maxConnections: 2
+  })
+
+  const group = yield* GroupCommit.make<SqlError>({
+    ...options,
+    isRefusal,
+    write: inSpan(
+      yield* Traces,
+      measured(measures, (commits) =>
+        Effect.map(
+          writers.use((connection) => connection.queryValues(Statements.append, Statements.appendParameters(commits))),
+          (rows) => {
+            ownCommits.report()
+            return rows[0]![0] as ReadonlyArray<number>
+          }
+        )
+      )
+    )
+  })
+  measures.waiting = group.waiting
+
+  const countLost = ({ _tag }: JournalConflict | Unavailable) =>
+    Effect.sync(() => void (_tag === "JournalConflict" ? measures.conflicts++ : measures.unavailable++))
+  return (commit: EncodedCommit) => Effect.tapError(group.append(commit), countLost)
 })

@@ -6,15 +6,13 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import type { Mode } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Creation, Head, MechanismRecord } from "./Journal.ts"
+import type { Creation, MechanismRecord } from "./Journal.ts"
 import type { EncodedCommit, OwnFields } from "./JournalCodec.ts"
 
 /** The beginning of both statements that write: the commits, from 1. `before` counts the events of earlier commits. */
-const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[]) with ordinality
-      as expecting (mechanism_id, sequence, reign, events, before, wake_at, number)`
+const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[], $20::int4[])
+      with ordinality as expecting (mechanism_id, sequence, reign, events, before, wake_at, level, number)`
 
 /** Inserts the events and places of the commits in the table `written` (number, mechanism_id, base). */
 const rows = `inserted as (
@@ -51,7 +49,8 @@ const recordValues = `record->'configuration', record->'status'->>'statusOverrid
 export const append = `
   with written as (
     update mechanism_heads as head
-    set sequence = expecting.sequence + expecting.events, wake_at = expecting.wake_at
+    set sequence = expecting.sequence + expecting.events, wake_at = expecting.wake_at,
+      level = greatest(head.level, expecting.level)
     from ${commits}
     where head.mechanism_id = expecting.mechanism_id
       and head.sequence = expecting.sequence and head.reign = expecting.reign
@@ -73,82 +72,22 @@ export const create = `
     insert into mechanisms (id, organization_id, mode, experience_id, sequence_id, kind, created_at, created_by, ${recordColumns})
     select expecting.mechanism_id, (identity->>'organizationId')::uuid, identity->>'mode', (identity->>'experienceId')::uuid,
       (identity->>'sequenceId')::uuid, identity->>'kind', created_at, created_by, ${recordValues}
-    from unnest($18::int4[], $19::jsonb[], $20::jsonb[], $21::timestamptz[], $22::text[])
+    from unnest($18::int4[], $19::jsonb[], $21::jsonb[], $22::timestamptz[], $23::text[])
       as creation (number, record, identity, created_at, created_by)
     join expecting on expecting.number = creation.number
   ), headed as (
-    insert into mechanism_heads (mechanism_id, sequence, wake_at)
-    select mechanism_id, sequence + events, wake_at from expecting
+    insert into mechanism_heads (mechanism_id, sequence, wake_at, level)
+    select mechanism_id, sequence + events, wake_at, level from expecting
   ), written as (
     select number::int4 as number, mechanism_id, sequence - before as base from expecting
   ), ${rows}
   select 1`
-
-const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.reign,
-  head.wake_at, archived and teardown_status is not distinct from 'completed'`
-
-const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
-
-/** The head of one mechanism, by its id. {@link toHead} reads its row. */
-export const head = `${heads} where id = $1::uuid`
-
-/** The heads of all unfinished mechanisms. */
-export const unfinished = `${heads} where teardown_status is distinct from 'completed'`
-
-/** The heads of all mechanisms with a wake-up at or before an instant. */
-export const due = `${heads} where head.wake_at <= $1::timestamptz`
-
-/**
- * Begins a new epoch for mechanisms, by their ids. A concurrent commit is written before it or refused. Heads are
- * locked in the order of their ids, so that two processes that take over do not deadlock.
- */
-export const takeOver = `
-  with held as (
-    select mechanism_id from mechanism_heads where mechanism_id = any($1::uuid[]) order by mechanism_id for update
-  )
-  update mechanism_heads as head set reign = head.reign + 1
-  from held join mechanisms on id = held.mechanism_id
-  where head.mechanism_id = held.mechanism_id
-  returning ${headColumns}`
 
 /** A page of a mechanism's events: those after a sequence up to another, as `StoredRow`s. */
 export const page = `
   select (sequence - $2::int8)::int4, at, type, consumer_id, data
   from journal where mechanism_id = $1::uuid and sequence > $2::int8 and sequence <= $3::int8
   order by sequence`
-
-/** A row of {@link head}, {@link unfinished}, {@link due} or {@link takeOver}. */
-export type HeadRow = readonly [
-  id: string,
-  organizationId: string,
-  mode: Mode,
-  experienceId: string,
-  sequenceId: string,
-  kind: Kind,
-  sequence: number,
-  epoch: number,
-  wakeAt: Date | null,
-  isOver: boolean
-]
-
-export const toHead = ([
-  id,
-  organizationId,
-  mode,
-  experienceId,
-  sequenceId,
-  kind,
-  sequence,
-  epoch,
-  wakeAt,
-  isOver
-]: HeadRow): Head => ({
-  identity: { id, organizationId, mode, experienceId, sequenceId, kind },
-  sequence,
-  epoch,
-  wakeAt: wakeAt === null ? null : wakeAt.getTime(),
-  isOver
-})
 
 /** The parameters of {@link append}. */
 export const appendParameters = (encoded: ReadonlyArray<EncodedCommit>): ReadonlyArray<PgTypes.Parameter> => {
@@ -174,7 +113,8 @@ export const appendParameters = (encoded: ReadonlyArray<EncodedCommit>): Readonl
     array(place.updatedAt, PgTypes.OID.timestamptz),
     array(place.fields, PgTypes.OID.jsonb),
     array(record.number, PgTypes.OID.int4),
-    array(record.record, PgTypes.OID.jsonb)
+    array(record.record, PgTypes.OID.jsonb),
+    array(commit.level, PgTypes.OID.int4)
   ]
 }
 
@@ -214,7 +154,8 @@ const emptyColumns = () => ({
     epoch: [] as Array<number>,
     events: [] as Array<number>,
     before: [] as Array<number>,
-    wakeAt: [] as Array<Millis | null>
+    wakeAt: [] as Array<Millis | null>,
+    level: [] as Array<number>
   },
   event: {
     number: [] as Array<number>,
@@ -238,13 +179,15 @@ const emptyColumns = () => ({
 })
 
 function addCommit({ commit, event, place, record }: Columns, number: number, encoded: EncodedCommit) {
-  const { mechanismId, expectedSequence, epoch = 0, events, places, wakeAt, record: changed } = encoded.commit
+  const { mechanismId, expectedSequence, epoch = 0, level = 1, events, places, wakeAt } = encoded.commit
+  const { record: changed } = encoded.commit
   commit.mechanismId.push(mechanismId)
   commit.sequence.push(BigInt(expectedSequence))
   commit.epoch.push(epoch)
   commit.events.push(events.length)
   commit.before.push(event.number.length)
   commit.wakeAt.push(wakeAt)
+  commit.level.push(level)
   for (let index = 0; index < events.length; index++) {
     const { at, _tag, consumerId } = events[index]!
     const data = encoded.data[index]!

@@ -73,6 +73,7 @@ const kinds = [
   "Remove",
   "Configure",
   "SetExperienceWindow",
+  "Extend",
   "None"
 ] as const
 
@@ -114,6 +115,8 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
     case "SetExperienceWindow":
       return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "Extend":
+      return { _tag: kind, to: consumerId === consumers[0] ? { until: at(4) } : { seconds: 1 }, by: "admin" }
     case "None":
       return undefined
     case "Cancel":

@@ -2,6 +2,7 @@
  * The reference of the appointment, as plain as possible: arrays, a list of all slots, and every answer computed by
  * iterating over all of them. Only for appointments in UTC. It shares only the types with the appointment.
  */
+import { extension } from "../mechanism/support/extension.ts"
 import { isDeepStrictEqual } from "node:util"
 import type { Command, Configuration, Event, View } from "../../../src/domain/appointment/Appointment.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
@@ -139,6 +140,15 @@ export class Reference {
         const hasOpened = this.#standings.length > 0 || (this.#held.openAt ?? 0) <= now
         const configuration = this.#isClosed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
         return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
+      case "Extend": {
+        const closeAt = this.#isClosed ? undefined : this.#held.closeAt
+        const events = extension(command, {
+          configuration: this.configuration,
+          closeAt,
+          holding: []
+        })
+        return events as ReadonlyArray<Draft>
       }
       case "End":
         return this.#isClosed ? [] : [{ _tag: "Ended", by: command.by }]

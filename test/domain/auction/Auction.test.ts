@@ -10,7 +10,7 @@ import { at, bid, complete, configure, deny, dutch, end, english, enter, History
 import { Reference, type Refused, textOf, unitsOf } from "./Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim"]
-const sequences = 10_000
+const sequences = Number(process.env["AUCTION_SEQUENCES"] ?? 2_000)
 
 const unit = 100_000_000n
 const cent = 1_000_000n

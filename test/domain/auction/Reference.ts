@@ -126,6 +126,7 @@ export class Reference {
         this.notice(now)
         return undefined
       case "Archive":
+      case "Extend":
       case "Configure":
         throw new Error("not known here")
     }
@@ -161,14 +162,16 @@ export class Reference {
   }
 
   /** Returns the public facts, with consumers in place of handles. */
-  facts(now: number): { readonly [K in keyof Facts]: unknown } {
+  facts(now: number): { readonly [K in keyof Facts]?: unknown } {
     const { quantity, auctionType, startPrice } = this.configuration
     const leadingBids = [...this.#won, ...this.#leading()]
     const english = leadingBids.length >= quantity ? leadingBids.at(-1)!.amount : startPrice
+    const auctionEnded = this.#closedAt <= now
     return {
       currentPrice: auctionType === "dutch" ? this.#price(now) : english,
+      ...(auctionType === "dutch" || auctionEnded ? {} : { minimumBid: this.minimum("nobody", now) }),
       remainingQuantity: quantity - this.#won.length,
-      auctionEnded: this.#closedAt <= now,
+      auctionEnded,
       leadingBids,
       latestBids: this.#offers.toReversed()
     }

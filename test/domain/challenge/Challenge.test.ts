@@ -50,7 +50,7 @@ describe("A change", () => {
   })
 
   it("is shown without the secret key", () => {
-    assert.deepStrictEqual(shownChallenge(before), {
+    assert.deepStrictEqual(shownChallenge(before, true), {
       mode: null,
       provider: "turnstile",
       siteKey: "site",

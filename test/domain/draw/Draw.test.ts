@@ -7,6 +7,7 @@ import { askedOf } from "../mechanism/support/History.ts"
 import { itAcceptsAny, assertFollows, assertReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configuration, dice, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
+import { assertRisksShown, risks } from "../mechanism/support/risks.ts"
 import { windowOf } from "../mechanism/support/window.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim", "lee", "mia", "zoe"]
@@ -24,6 +25,7 @@ const settingsArbitrary = Arbitrary.map(
     supportsGuest: pick(true, true, false),
     loyaltyBiasEnabled: pick(true, false),
     loyaltyWeight: pick(0, 1, 2.5),
+    riskWeight: pick(undefined, 0.5, 1),
     beacon: pick(undefined, undefined, "drand")
   }),
   ({ openAt, closeAt, drawAt, ...settings }): Partial<Configuration> =>
@@ -46,6 +48,7 @@ const changes: ReadonlyArray<Partial<Configuration>> = [
   { capacity: 3 },
   { loyaltyBiasEnabled: true },
   { loyaltyWeight: 3 },
+  { riskWeight: 0.25 },
   { beacon: "drand" },
   { supportsGuest: true },
   { name: "Renamed" }
@@ -64,6 +67,7 @@ const kinds = [
   "ProvideBeacon",
   "Configure",
   "SetExperienceWindow",
+  "Extend",
   "None"
 ] as const
 
@@ -78,6 +82,7 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       redemptionId: pick(undefined, undefined, "one", "two"),
       shown: pick(undefined, undefined, undefined, "last", "first"),
       loyaltyScore: pick(0, 0, 0.5, 1),
+      risk: pick(...risks),
       change: pick(...changes),
       windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
       windowCloseAt: pick(undefined, undefined, at(5), at(7)),
@@ -93,12 +98,12 @@ const signature = "5e".repeat(48)
 const randomness = createHash("sha256").update(Buffer.from(signature, "hex")).digest("hex")
 
 const commandOf = (step: Step, current: Configuration): Command | undefined => {
-  const { kind, consumerId, isGuest, loyaltyScore } = step
+  const { kind, consumerId, isGuest, loyaltyScore, risk } = step
   if (step.rare === 0) return { _tag: "End", by: "admin" }
   if (step.rare === 1) return { _tag: "Archive", by: "admin" }
   switch (kind) {
     case "Enter":
-      return { _tag: kind, consumerId, isGuest, loyaltyScore }
+      return { _tag: kind, consumerId, isGuest, loyaltyScore, risk }
     case "Deny":
       return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
     case "ProvideBeacon":
@@ -107,6 +112,8 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
     case "SetExperienceWindow":
       return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "Extend":
+      return { _tag: kind, to: consumerId === consumers[0] ? { until: at(4) } : { seconds: 1 }, by: "admin" }
     case "None":
       return undefined
     case "Leave":
@@ -147,6 +154,7 @@ describe("a draw under random commands", () => {
       const reference = new Reference(dice())
       const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
       assertFollows(history, reference, { created, steps, commandOf, consumers, start, counts: decider.counts })
+      assertRisksShown(decider, history, consumers)
     },
     { arbitrary: { runs: 300, size: 60 } }
   )

@@ -2,6 +2,7 @@
  * The reference of the draw, as plain as possible: arrays, and every answer computed by iterating over all of them. It
  * shares only the types with the draw; the naive algorithm gives the drawn order.
  */
+import { extension } from "../mechanism/support/extension.ts"
 import { createHash } from "node:crypto"
 import type { Command, Configuration, Event, View } from "../../../src/domain/draw/Draw.ts"
 import { roundAfter } from "../../../src/domain/draw/proof/Beacon.ts"
@@ -18,6 +19,8 @@ interface Standing {
   status: "ENTERED" | "WON" | "COMPLETED" | "DENIED" | "LEFT"
   since: number
   sequence: number
+  /** When its expiry was set last, as a number of events. */
+  listed: number
   reason: string
   expiresAt: number
 }
@@ -145,7 +148,7 @@ export class Reference {
     const overAt = this.#overAt
     const lastAt = this.events.at(-1)!.at
     const standing = this.#of("ENTERED")
-    const holding = this.#of("WON").toSorted((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+    const holding = this.#of("WON").toSorted((a, b) => a.expiresAt - b.expiresAt || a.listed - b.listed)
     const fixed = this.#all("EntriesFixed")[0]
     const isDrawn = this.#all("Drawn").length > 0
     const isReady = fixed?.beaconRound === undefined || this.#all("BeaconProvided").length > 0
@@ -192,11 +195,15 @@ export class Reference {
       if (this.closedAt === event.at && this.#list.length === 0) this.#list = this.#of("ENTERED")
     } else if (event._tag === "Entered") {
       this.#enter(event)
+    } else if (event._tag === "GrantExtended") {
+      const standing = this.#standings.find(({ consumerId }) => consumerId === event.consumerId)!
+      Object.assign(standing, { expiresAt: event.expiresAt, listed: this.events.length })
     } else if ("consumerId" in event) {
       const standing = this.#standings.find((standing) => standing.consumerId === event.consumerId)!
       const isEnd = event._tag === "Denied" && standing.status === "ENTERED" && overAt !== undefined
       standing.since = isEnd ? overAt : event.at
       standing.sequence = this.events.length
+      standing.listed = this.events.length
       standing.status = (
         { Won: "WON", Expired: "DENIED", Denied: "DENIED", Completed: "COMPLETED", Left: "LEFT" } as const
       )[event._tag]
@@ -209,16 +216,18 @@ export class Reference {
     return event
   }
 
-  #enter({ consumerId, at, loyaltyScore = 0 }: Extract<Event, { _tag: "Entered" }>): void {
-    const { loyaltyBiasEnabled, loyaltyWeight } = this.configuration
+  #enter({ consumerId, at, loyaltyScore = 0, risk }: Extract<Event, { _tag: "Entered" }>): void {
+    const { loyaltyBiasEnabled, loyaltyWeight, riskWeight = 0 } = this.configuration
+    const loyal = 1_000_000 + (loyaltyBiasEnabled ? Math.round(loyaltyScore * loyaltyWeight * 1_000_000) : 0)
     const standing: Standing = {
       consumerId,
       enteredAt: at,
       entry: this.events.length,
-      weight: 1_000_000 + (loyaltyBiasEnabled ? Math.round(loyaltyScore * loyaltyWeight * 1_000_000) : 0),
+      weight: riskWeight === 0 ? loyal : Math.round(loyal * 100 * Math.max(0.01, 1 - riskWeight * (risk?.score ?? 0))),
       status: "ENTERED",
       since: at,
       sequence: this.events.length,
+      listed: this.events.length,
       reason: "",
       expiresAt: Infinity
     }
@@ -240,6 +249,10 @@ export class Reference {
         const hasOpened = this.#standings.length > 0 || now >= (this.#held.openAt ?? 0)
         const configuration = isClosed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
         return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
+      case "Extend": {
+        const closeAt = this.closedAt === undefined ? this.#held.closeAt : undefined
+        return extension(command, { configuration: this.configuration, closeAt, holding: this.#of("WON") })
       }
       case "End":
         return ending
@@ -297,6 +310,8 @@ export class Reference {
     for (const setting of ["loyaltyBiasEnabled", "loyaltyWeight", "beacon"] as const) {
       if (hasEntries && configuration[setting] !== this.configuration[setting])
         return { refused: "ConfigurationFixed", setting }
+      if (setting === "loyaltyWeight" && hasEntries && configuration.riskWeight !== this.configuration.riskWeight)
+        return { refused: "ConfigurationFixed", setting: "riskWeight" }
     }
     const sorted = (settings: Configuration) =>
       JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => a.localeCompare(b)))
@@ -304,7 +319,7 @@ export class Reference {
   }
 
   #mayEnter(
-    { consumerId, isGuest, loyaltyScore }: Extract<Command, { _tag: "Enter" }>,
+    { consumerId, isGuest, loyaltyScore, risk }: Extract<Command, { _tag: "Enter" }>,
     status: View["status"],
     now: number
   ): ReadonlyArray<Draft> | Refused {
@@ -314,6 +329,6 @@ export class Reference {
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
     if (now < openAt) return { refused: "NotOpen", opensAt: openAt }
     if (this.#of("ENTERED").length >= capacity) return { refused: "Full", retryAfterSeconds: 60 }
-    return [{ _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}) }]
+    return [{ _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}), ...(risk && { risk }) }]
   }
 }

@@ -6,7 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decider, type Event } from "../../../src/domain/draw/Draw.ts"
 import { stepsPerSlice } from "../../../src/domain/draw/CooperativeTask.ts"
-import { decodeProof, verify } from "../../../src/domain/draw/proof/Verification.ts"
+import { decodeProof } from "../../../src/domain/draw/proof/Proof.ts"
+import { verify } from "../../../src/domain/draw/proof/Verification.ts"
 import { at, configuration, dice, seed } from "./history.ts"
 import * as Naive from "./proof/naive.ts"
 
@@ -23,7 +24,7 @@ const countReads = <A extends object, Name extends keyof A>(owner: A, name: Name
   })
 }
 
-const size = 60_000
+const size = 20_000
 const winnerCount = 500
 
 /** A draw of many entries, of 200 weights. */
@@ -33,7 +34,7 @@ const large = () => {
   const created = decider.decide(
     state,
     { _tag: "Configure", configuration: settings, by: "admin" },
-    { now: at(0), entropy: dice() }
+    { now: at(0), entropy: dice(), level: 1 }
   ) as ReadonlyArray<Event>
   for (const event of created) decider.evolve(state, event)
   for (let index = 0; index < size; index++) {
@@ -53,7 +54,7 @@ const looks = (state: ReturnType<typeof large>) => {
   while (decider.wakeAt(state) !== undefined) {
     digests.made = 0
     decider.work!(state, at(200))
-    const event = decider.due(state, { now: at(200), entropy: () => "" })
+    const event = decider.due(state, { now: at(200), entropy: () => "", level: 1 })
     most = Math.max(most, digests.made)
     if (event === undefined) empty++
     else {
@@ -82,7 +83,7 @@ describe("a large draw", () => {
     decider.evolve(unworked, { _tag: "Closed", at: at(100) })
     digests.made = 0
     for (let look = 0; look < 200; look++) {
-      assert.isUndefined(decider.due(unworked, { now: at(200), entropy: () => "" }))
+      assert.isUndefined(decider.due(unworked, { now: at(200), entropy: () => "", level: 1 }))
     }
     assert.strictEqual(digests.made, 0)
   })

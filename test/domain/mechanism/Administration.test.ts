@@ -39,7 +39,7 @@ const outcome = (command: Command, state: Partial<State> = {}, more: Partial<Rul
   decideBy<Configuration, State, Command, Event, Closed | ConfigurationFixed>({ ...rules, ...more })(
     { ...newState(configuration, {}), sequence: 1, ...state },
     command,
-    { now: 10, entropy: () => "chance" }
+    { now: 10, entropy: () => "chance", level: 1 }
   )
 
 const configured = (changes: Partial<Configuration>) => [

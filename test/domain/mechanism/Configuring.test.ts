@@ -5,11 +5,14 @@ import type { Windowed } from "../../../src/domain/experience/ExperienceWindow.t
 const state: { readonly configured: Windowed } = { configured: { openAt: 1 } }
 
 describe("a change of the configuration", () => {
-  it("is recorded with its author, unless the configuration stays the same", () => {
-    assert.deepStrictEqual(configured(state, { openAt: 2 }, "admin", 5), [
-      { _tag: "Configured", at: 5, configuration: { openAt: 2 }, by: "admin" }
+  it("is recorded with its author and reason, unless the configuration stays the same", () => {
+    const by = "admin"
+    const changed = { _tag: "Configured", at: 5, configuration: { openAt: 2 }, by }
+    assert.deepStrictEqual<unknown>(configured(state, { openAt: 2 }, { by }, 5), [changed])
+    assert.deepStrictEqual<unknown>(configured(state, { openAt: 2 }, { by, reason: "OTHER" }, 5), [
+      { ...changed, reason: "OTHER" }
     ])
-    assert.deepStrictEqual(configured(state, { openAt: 1 }, "admin", 5), [])
+    assert.deepStrictEqual(configured(state, { openAt: 1 }, { by, reason: "OTHER" }, 5), [])
   })
 })
 

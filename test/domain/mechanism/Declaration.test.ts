@@ -44,7 +44,7 @@ describe("a declaration", () => {
   it("gives a decider that follows the table of transitions, and has no work if the table has none", () => {
     const state = { ...decider.initial(), configuration: { closeAt: 9 } }
     assert.strictEqual(decider.wakeAt(state), 9)
-    assert.deepStrictEqual(decider.due(state, { now: 9, entropy: () => "" }), { _tag: "Closed", at: 9 })
+    assert.deepStrictEqual(decider.due(state, { now: 9, entropy: () => "", level: 1 }), { _tag: "Closed", at: 9 })
     assert.isUndefined(decider.work)
     const worked: Array<number> = []
     const slow = { ...closing, work: () => void worked.push(1) }

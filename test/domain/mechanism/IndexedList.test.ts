@@ -120,6 +120,16 @@ describe("an indexed list", () => {
     assert.strictEqual(line.size, 0)
   })
 
+  it("knows its own members from those of another list", () => {
+    const [line, other] = [new IndexedList<Standing>(), new IndexedList<Standing>()]
+    const [mine, theirs] = [standing(1, 1), standing(2, 2)]
+    line.insert(mine)
+    other.insert(theirs)
+    assert.deepStrictEqual([line.has(mine), line.has(theirs), line.has(standing(3, 3))], [true, false, false])
+    line.remove(mine)
+    assert.isFalse(line.has(mine))
+  })
+
   it("is empty and usable after all members were taken out", () => {
     const line = new IndexedList<Standing>()
     const members = Array.from({ length: 2_000 }, (_, name) => standing(name, name))

@@ -6,7 +6,7 @@ describe("every kind of mechanism", () => {
   it("begins without places, due events or wake-ups", () => {
     for (const decider of Object.values<AnyDecider>(deciders)) {
       const state = decider.initial()
-      assert.isUndefined(decider.due(state, { now: Number.MAX_SAFE_INTEGER, entropy: () => "00".repeat(16) }))
+      assert.isUndefined(decider.due(state, { now: Number.MAX_SAFE_INTEGER, entropy: () => "00".repeat(16), level: 1 }))
       assert.isUndefined(decider.wakeAt(state))
       assert.isUndefined(decider.place(state, "anyone"))
     }

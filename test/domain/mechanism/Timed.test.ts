@@ -17,7 +17,7 @@ const transition = (tag: string, more: Partial<TimedTransition<State, Event>> = 
 })
 
 const stateOf = (times: State["times"], lastAt = 0): State => ({ lastAt, times, worked: 0 })
-const moment = (now: number) => ({ now, entropy: () => "chance" })
+const moment = (now: number) => ({ now, entropy: () => "chance", level: 1 })
 
 describe("a table of timed transitions", () => {
   const table = [transition("First"), transition("Second"), transition("Third")]

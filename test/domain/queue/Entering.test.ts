@@ -30,6 +30,7 @@ describe("entering a queue", () => {
     assert.deepStrictEqual(queue.view(2, "bob"), {
       status: "QUEUED",
       position: 2,
+      ticket: 2,
       positionDisplayMode: "precise",
       enteredAt: at(2)
     })

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
 import { decider, type Event } from "../../../src/domain/queue/Queue.ts"
-import { admit, at, enter, entered, given, granted, type History, leave, left, seed } from "./history.ts"
+import { assertRefused } from "../mechanism/support/History.ts"
+import { admit, at, configure, enter, entered, given, granted, type History, leave, left, seed } from "./history.ts"
 
 const consumers = Array.from({ length: 100 }, (_, index) => `c${index}`)
 const settings = { lobbyOpenAt: at(10), openAt: at(60), admitRate: 6 }
@@ -96,6 +97,31 @@ describe("the lobby", () => {
   it("opens before any other event if the process was down at its time", () => {
     const queue = given(settings, [entered(10, "ada")])
     assert.deepStrictEqual(queue.noticed(600), [opened(60, seed), granted(600, "ada")])
+  })
+
+  it("puts a place that weighs less first less often, if the queue weighs the risk", () => {
+    const rounds = 2_000
+    const risk = { score: 1, reasons: ["SHARED_ADDRESS"] } as const
+    const firstOf = (riskWeight: number) => {
+      let first = 0
+      for (let round = 0; round < rounds; round++) {
+        const seed = createHash("md5").update(String(round)).digest("hex")
+        const risky = { ...entered(10, "ada"), risk } as Event
+        const queue = given({ ...settings, riskWeight }, [risky, entered(10, "bob"), opened(60, seed)])
+        if (queue.position(60, "ada") === 1) first++
+      }
+      return first
+    }
+    // The chance is 0.25 / 1.25, and the bounds are five standard deviations.
+    assert.approximately(firstOf(0.75), rounds / 5, 90)
+    assert.approximately(firstOf(0), rounds / 2, 112)
+  })
+
+  it("keeps its weight of the risk from the first entry on", () => {
+    const queue = given({ ...settings, riskWeight: 0.5 })
+    assert.lengthOf(queue.when(1, configure({ ...settings, riskWeight: 0.6 })) as ReadonlyArray<Event>, 1)
+    queue.enter(10, "ada")
+    assertRefused(queue.when(20, configure(settings)), "ConfigurationFixed", { setting: "riskWeight" })
   })
 
   it("never opens if the queue was ended before", () => {

@@ -4,7 +4,9 @@ import { type Command, type Configuration, configurationProblems, decider } from
 import { askedOf } from "../mechanism/support/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configuration, History, seed, start } from "./history.ts"
+import { checkingLines } from "./lines.ts"
 import { Reference } from "./Reference.ts"
+import { assertRisksShown, risks } from "../mechanism/support/risks.ts"
 import { assertGrantsNamed, assertGrantsWithin } from "../mechanism/support/redemption.ts"
 import { windowOf } from "../mechanism/support/window.ts"
 
@@ -24,7 +26,8 @@ const settingsArbitrary = Arbitrary.map(
     grantsPerConsumer: pick(undefined, undefined, 1, 2),
     supportsGuest: pick(true, false),
     loyaltyBiasEnabled: pick(true, false),
-    loyaltyHeadStartSeconds: pick(0, 1, 60)
+    loyaltyHeadStartSeconds: pick(0, 1, 60),
+    riskWeight: pick(undefined, 0.5, 1)
   }),
   ({ openAt, closeAt, lobby, ...settings }): Partial<Configuration> =>
     present({
@@ -48,6 +51,7 @@ const changes: ReadonlyArray<Partial<Configuration>> = [
   { grantsPerConsumer: 3 },
   { loyaltyBiasEnabled: true },
   { supportsGuest: true },
+  { riskWeight: 0.7 },
   { name: "Renamed" }
 ]
 
@@ -59,12 +63,16 @@ const kinds = [
   "Leave",
   "Admit",
   "AdmitNext",
+  "Pause",
+  "Resume",
+  "Resume",
   "Deny",
   "Complete",
   "Complete",
   "Remove",
   "Configure",
   "SetExperienceWindow",
+  "Extend",
   "None"
 ] as const
 
@@ -79,7 +87,9 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       redemptionId: pick(undefined, undefined, "one", "two"),
       shown: pick(undefined, undefined, undefined, "last", "first"),
       loyaltyScore: pick(0, 0, 0.5, 1),
+      risk: pick(...risks),
       change: pick(...changes),
+      reason: pick(undefined, undefined, "HIGH_LOAD", "OTHER"),
       windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
       windowCloseAt: pick(undefined, undefined, at(5), at(7)),
       /** Ends or archives the queue, in few steps. */
@@ -91,20 +101,27 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
 type Step = ReturnType<typeof stepsArbitrary> extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
 
 const commandOf = (step: Step, current: Configuration): Command | undefined => {
-  const { kind, consumerId, isGuest, loyaltyScore } = step
-  if (step.rare === 0) return { _tag: "End", by: "admin" }
+  const { kind, consumerId, isGuest, loyaltyScore, risk, reason } = step
+  if (step.rare === 0) return { _tag: "End", by: "admin", reason }
   if (step.rare === 1) return { _tag: "Archive", by: "admin" }
   switch (kind) {
     case "Enter":
-      return { _tag: kind, consumerId, isGuest, loyaltyScore }
+      return { _tag: kind, consumerId, isGuest, loyaltyScore, risk }
     case "Deny":
       return { _tag: kind, consumerId, reason: isGuest ? "FRAUD_DETECTED" : "ADMIN_ACTION", by: "admin" }
     case "AdmitNext":
-      return { _tag: kind, count: step.isGuest ? 5 : 2, by: "admin" }
+      return { _tag: kind, count: step.isGuest ? 5 : 2, by: "admin", reason }
+    case "Pause":
+    case "Resume":
+      return { _tag: kind, by: "admin", reason }
+    case "Admit":
+      return { _tag: kind, consumerId, by: "admin", reason }
     case "Configure":
-      return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+      return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin", reason }
     case "SetExperienceWindow":
       return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "Extend":
+      return { _tag: kind, to: consumerId === consumers[0] ? { until: at(4) } : { seconds: 1 }, by: "admin" }
     case "None":
       return undefined
     case "Leave":
@@ -121,7 +138,10 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
 }
 
 /** Returns every answer that a queue gives. */
-const told = (state: History["state"], now: number): unknown => askedOf(decider, state, consumers, now)
+const told = (state: History["state"], now: number): unknown => ({
+  ...askedOf(decider, state, consumers, now),
+  facts: decider.facts!(state, now)
+})
 
 /** Runs the steps; `tick` applies the due transitions before each. */
 const run = (settings: Partial<Configuration>, steps: ReadonlyArray<Step>, tick: "noticed" | "until"): History => {
@@ -139,7 +159,10 @@ describe("a queue under random commands", () => {
       const history = new History()
       const reference = new Reference()
       const created: Command = { _tag: "Configure", configuration: configuration(settings), by: "admin" }
-      assertFollows(history, reference, { created, steps, commandOf, consumers, start, counts: decider.counts, seed })
+      const compare = checkingLines(history, consumers)
+      const { counts } = decider
+      assertFollows(history, reference, { created, steps, commandOf, consumers, start, counts, compare, seed })
+      assertRisksShown(decider, history, consumers)
     },
     { arbitrary: { runs: 400, size: 60 } }
   )
@@ -170,6 +193,7 @@ describe("a queue under random commands", () => {
       let returned = 0
       let left = 0
       let grants = 0
+      let isPaused = false
       for (const event of events) {
         assert.isAtLeast(event.at, last)
         last = event.at
@@ -177,11 +201,16 @@ describe("a queue under random commands", () => {
           if (decider.view(replayed, event.consumerId, 0).status === "GRANTED") returned++
         }
         if (event._tag === "Left" && decider.view(replayed, event.consumerId, 0).status === "GRANTED") left++
+        if (event._tag === "Paused" || event._tag === "Resumed") {
+          assert.strictEqual(isPaused, event._tag === "Resumed")
+          isPaused = !isPaused
+        }
         if (event._tag === "Granted") {
           grants++
           const view = decider.view(replayed, event.consumerId, 0)
           assert.strictEqual(view.status, "QUEUED")
           if (event.by === undefined) {
+            assert.isFalse(isPaused)
             instants.push(event.at)
             assert.propertyVal(view, "position", 1)
           }

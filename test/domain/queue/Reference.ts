@@ -1,9 +1,12 @@
 /**
  * The reference of the queue, as plain as possible: arrays, and every answer computed by iterating over all of them. It
- * shares only the types with the queue, and the shuffle, which has its own tests.
+ * shares only the types with the queue, and the shuffles and the factor of a risk, which have their own tests.
  */
+import { extension } from "../mechanism/support/extension.ts"
 import type { Command, Configuration, Event, View } from "../../../src/domain/queue/Queue.ts"
-import { seededRandom, shuffle } from "../../../src/domain/values/SeededRandom.ts"
+import { riskFactor } from "../../../src/domain/risk/RiskWeight.ts"
+import { seededRandom, shuffle, shuffleByWeight } from "../../../src/domain/values/SeededRandom.ts"
+import { lastRisk } from "../mechanism/support/risks.ts"
 import { completion, grantsOf } from "../mechanism/support/redemption.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
@@ -15,7 +18,11 @@ interface Standing {
   order: number
   expiresAt: number
   sequence: number
+  /** When its expiry was set last, as a number of events. */
+  listed: number
   reason: string
+  /** 0 in the lobby. */
+  ticket: number
 }
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
@@ -26,9 +33,17 @@ export interface Refused {
   readonly [name: string]: unknown
 }
 
+/** The author of a command, and the reason if there is one. */
+const givenBy = ({ by, reason }: { readonly by: string; readonly reason?: string | undefined }) => ({
+  by,
+  ...(reason === undefined ? {} : { reason })
+})
+
 export class Reference {
   readonly events: Array<Event> = []
   #standings: Array<Standing> = []
+  #tickets = 0
+  #isMoved = false
   /** After each event: its instant, the rate, and whether the rate had a consumer to admit. */
   readonly #spans: Array<{ at: number; admitRate: number; admissible: boolean }> = []
 
@@ -55,7 +70,9 @@ export class Reference {
     const view = {
       QUEUED: {
         ...(this.#inLobby ? {} : { position }),
-        ...(this.#inLobby || admitRate === 0
+        ...(this.#inLobby || this.#isMoved ? {} : { ticket: found.ticket }),
+        ...(this.#isPaused ? { paused: true } : {}),
+        ...(this.#inLobby || admitRate === 0 || this.#isPaused
           ? {}
           : { estimatedWaitTimeInSeconds: Math.ceil((position * 60) / admitRate) }),
         positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
@@ -91,11 +108,17 @@ export class Reference {
     return this.configuration.lobbyOpenAt !== undefined && this.#all("Opened").length === 0
   }
 
+  get #isPaused(): boolean {
+    return this.#all("Paused").length > this.#all("Resumed").length
+  }
+
   get #admissionsLeft(): number {
     const { maxAdmissions, recycleExpiredAdmissions } = this.configuration
     if (maxAdmissions === undefined) return Infinity
     const granted = (consumerId: string, before: number) =>
-      this.events.slice(0, before).findLast((event) => "consumerId" in event && event.consumerId === consumerId)
+      this.events
+        .slice(0, before)
+        .findLast((event) => "consumerId" in event && event._tag !== "GrantExtended" && event.consumerId === consumerId)
         ?._tag === "Granted"
     const returned = this.events.filter(
       (event, index) => event._tag === "Expired" || (event._tag === "Denied" && granted(event.consumerId, index))
@@ -152,7 +175,7 @@ export class Reference {
     const lastAt = this.events.at(-1)!.at
     const waiting = this.#waiting()
     const holding = this.#standings.filter((standing) => standing.status === "GRANTED")
-    const expiring = holding.toSorted((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+    const expiring = holding.toSorted((a, b) => a.expiresAt - b.expiresAt || a.listed - b.listed)
     const over = closedAt !== undefined && waiting.length === 0 && holding.length === 0
     const candidates: ReadonlyArray<[number, Draft]> = [
       [this.#inLobby && closedAt === undefined ? openAt! : Infinity, { _tag: "Opened", seed }],
@@ -175,11 +198,19 @@ export class Reference {
     const sequence = this.events.length
     if (event._tag === "Opened") {
       const waiting = this.#waiting()
-      shuffle(waiting, seededRandom(event.seed))
-      waiting.forEach((standing, index) => (standing.order = index))
+      const { riskWeight = 0 } = this.configuration
+      const factorOf = ({ consumerId }: Standing) => riskFactor(riskWeight, lastRisk(this.events, consumerId))
+      if (riskWeight > 0) shuffleByWeight(waiting, seededRandom(event.seed), factorOf)
+      else shuffle(waiting, seededRandom(event.seed))
+      waiting.forEach((standing, index) => {
+        standing.order = index
+        standing.ticket = index + 1
+      })
+      this.#tickets = waiting.length
     } else if (event._tag === "Entered") {
       const { consumerId, at, loyaltyScore = 0 } = event
       const { loyaltyBiasEnabled, loyaltyHeadStartSeconds } = this.configuration
+      if (!this.#inLobby && loyaltyBiasEnabled && loyaltyScore * loyaltyHeadStartSeconds > 0) this.#isMoved = true
       const order = this.#inLobby || !loyaltyBiasEnabled ? at : at - loyaltyScore * loyaltyHeadStartSeconds * 1000
       this.#standings = this.#standings.filter((standing) => standing.consumerId !== consumerId)
       this.#standings.push({
@@ -190,8 +221,13 @@ export class Reference {
         order,
         expiresAt: Infinity,
         sequence,
-        reason: ""
+        listed: sequence,
+        reason: "",
+        ticket: this.#inLobby ? 0 : ++this.#tickets
       })
+    } else if (event._tag === "GrantExtended") {
+      const standing = this.#standings.find(({ consumerId }) => consumerId === event.consumerId)!
+      Object.assign(standing, { expiresAt: event.expiresAt, listed: sequence })
     } else if ("consumerId" in event) {
       const standing = this.#standings.find((standing) => standing.consumerId === event.consumerId)!
       standing.status = (
@@ -199,6 +235,7 @@ export class Reference {
       )[event._tag]
       standing.since = event.at
       standing.sequence = sequence
+      standing.listed = sequence
       if (event._tag === "Granted")
         standing.expiresAt = event.at + (this.configuration.admissionExpirationSeconds ?? Infinity) * 1000
       if (event._tag === "Expired") standing.reason = "ADMISSION_EXPIRED"
@@ -207,6 +244,7 @@ export class Reference {
     const { admitRate } = this.configuration
     const admissible =
       admitRate > 0 &&
+      !this.#isPaused &&
       !this.#inLobby &&
       this.closedAt === undefined &&
       this.#waiting().length > 0 &&
@@ -217,18 +255,28 @@ export class Reference {
 
   #decide(command: Command, now: number): ReadonlyArray<Draft> | Refused {
     const closed = this.closedAt !== undefined
-    if (command._tag === "Configure") return this.#configure(command.configuration, command.by, now)
+    if (command._tag === "Configure") return this.#configure(command, now)
     if (command._tag === "SetExperienceWindow") {
       const hasOpened = this.#all("Opened").length > 0 || now >= (this.#held.openAt ?? 0)
       const configuration = closed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
       return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
     }
-    if (command._tag === "AdmitNext") return this.#admitNext(command.count, command.by, now)
-    if (command._tag === "End") return closed ? [] : [{ _tag: "Ended", by: command.by }]
+    if (command._tag === "AdmitNext") return this.#admitNext(command, now)
+    if (command._tag === "Pause" || command._tag === "Resume") {
+      if (closed) return { refused: "Closed" }
+      const changes = this.#isPaused === (command._tag === "Resume")
+      return changes ? [{ _tag: `${command._tag}d`, ...givenBy(command) }] : []
+    }
+    if (command._tag === "End") return closed ? [] : [{ _tag: "Ended", ...givenBy(command) }]
     if (command._tag === "Archive") {
       if (this.#all("Archived").length > 0) return []
       const archived: Draft = { _tag: "Archived", by: command.by }
       return closed ? [archived] : [{ _tag: "Ended", by: command.by }, archived]
+    }
+    if (command._tag === "Extend") {
+      const holding = this.#standings.filter((standing) => standing.status === "GRANTED")
+      const closeAt = closed ? undefined : this.#held.closeAt
+      return extension(command, { configuration: this.configuration, closeAt, holding })
     }
     const { consumerId } = command
     const view = this.view(consumerId)
@@ -250,7 +298,7 @@ export class Reference {
         if (closed) return { refused: "Closed" }
         if (status !== "QUEUED") return { refused: "WrongStatus", status }
         return this.#admissionsLeft > 0
-          ? [{ _tag: "Granted", consumerId, by: command.by }]
+          ? [{ _tag: "Granted", consumerId, ...givenBy(command) }]
           : { refused: "AdmissionsUsedUp" }
       case "Remove":
         if (status === "QUEUED") return [{ _tag: "Left", consumerId, by: command.by }]
@@ -261,7 +309,8 @@ export class Reference {
   }
 
   /** Admits the first waiting consumers one by one. */
-  #admitNext(count: number, by: string, now: number): ReadonlyArray<Draft> | Refused {
+  #admitNext(command: Extract<Command, { _tag: "AdmitNext" }>, now: number): ReadonlyArray<Draft> | Refused {
+    const { count } = command
     const { openAt = 0 } = this.#held
     if (this.closedAt !== undefined) return { refused: "Closed" }
     if (this.#inLobby || now < openAt) return { refused: "NotOpen", opensAt: openAt }
@@ -269,12 +318,13 @@ export class Reference {
     const waiting = this.#waiting()
     const admitted: Array<Draft> = []
     for (let left = this.#admissionsLeft; left > 0 && admitted.length < count && waiting.length > 0; left--) {
-      admitted.push({ _tag: "Granted", consumerId: waiting.shift()!.consumerId, by })
+      admitted.push({ _tag: "Granted", consumerId: waiting.shift()!.consumerId, ...givenBy(command) })
     }
     return admitted
   }
 
-  #configure(wanted: Configuration, by: string, now: number): ReadonlyArray<Draft> | Refused {
+  #configure(command: Extract<Command, { _tag: "Configure" }>, now: number): ReadonlyArray<Draft> | Refused {
+    const wanted = command.configuration
     let configuration = wanted
     if (this.events.length > 0) {
       if (this.closedAt !== undefined) return { refused: "Closed" }
@@ -284,15 +334,17 @@ export class Reference {
         if (opened && configuration[setting] !== this.configuration[setting])
           return { refused: "ConfigurationFixed", setting }
       }
+      if (opened && (configuration.riskWeight ?? 0) !== (this.configuration.riskWeight ?? 0))
+        return { refused: "ConfigurationFixed", setting: "riskWeight" }
       const sorted = (settings: Configuration) =>
         JSON.stringify(Object.entries(settings).toSorted(([a], [b]) => a.localeCompare(b)))
       if (sorted(configuration) === sorted(this.configuration)) return []
     }
-    return [{ _tag: "Configured", configuration, by }]
+    return [{ _tag: "Configured", configuration, ...givenBy(command) }]
   }
 
   #enter(
-    { consumerId, isGuest, loyaltyScore }: Extract<Command, { _tag: "Enter" }>,
+    { consumerId, isGuest, loyaltyScore, risk }: Extract<Command, { _tag: "Enter" }>,
     view: View,
     now: number
   ): ReadonlyArray<Draft> | Refused {
@@ -308,9 +360,9 @@ export class Reference {
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
     if (now < (lobbyOpenAt ?? openAt)) return { refused: "NotOpen", opensAt: lobbyOpenAt ?? openAt }
     if (this.#waiting().length >= capacity) {
-      const spacing = admitRate === 0 || this.#admissionsLeft <= 0 ? 60 : Math.ceil(60 / admitRate)
+      const spacing = admitRate === 0 || this.#isPaused || this.#admissionsLeft <= 0 ? 60 : Math.ceil(60 / admitRate)
       return { refused: "Full", retryAfterSeconds: spacing + Math.ceil(Math.max(0, openAt - now) / 1000) }
     }
-    return [{ _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}) }]
+    return [{ _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}), ...(risk && { risk }) }]
   }
 }

@@ -2,6 +2,7 @@
  * The reference of the timed release, as plain as possible: it keeps only its events, and computes every answer by
  * iterating over all of them.
  */
+import { extension } from "../mechanism/support/extension.ts"
 import type { Command, Configuration, Event, View } from "../../../src/domain/timedRelease/TimedRelease.ts"
 import { completion, grantsOf } from "../mechanism/support/redemption.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
@@ -85,8 +86,11 @@ export class Reference {
     const seconds = configured.configuration.admissionExpirationSeconds ?? Infinity
     const enteredAt = since[0]!.at
     const variantId = since.flatMap((event) => ("variantId" in event ? [event.variantId] : [])).at(-1)
-    const last = since.findLast((event) => event._tag !== "Selected")!
-    return { enteredAt, variantId, expiresAt: enteredAt + seconds * 1000, last, sequence: index + 1 }
+    const last = since.findLast(({ _tag }) => _tag !== "Selected" && _tag !== "GrantExtended")!
+    const moved = since.findLast((event) => event._tag === "GrantExtended")
+    const listed = moved === undefined ? index : this.events.indexOf(moved)
+    const expiresAt = moved?.expiresAt ?? enteredAt + seconds * 1000
+    return { enteredAt, variantId, expiresAt, last, sequence: index + 1, listed }
   }
 
   /** The consumers that hold a grant, the next to expire first. */
@@ -94,7 +98,7 @@ export class Reference {
     return this.#consumers
       .filter((consumerId) => this.view(consumerId).status === "ENTERED")
       .map((consumerId) => ({ consumerId, ...this.#entryOf(consumerId)! }))
-      .toSorted((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+      .toSorted((a, b) => a.expiresAt - b.expiresAt || a.listed - b.listed)
   }
 
   #next(now: number): Draft | undefined {
@@ -125,6 +129,10 @@ export class Reference {
         const hasOpened = this.#consumers.length > 0 || now >= (this.#held.openAt ?? 0)
         const configuration = this.closed ? undefined : afterWindow(this.configuration, command.window, hasOpened)
         return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
+      case "Extend": {
+        const closeAt = this.closed ? undefined : this.#held.closeAt
+        return extension(command, { configuration: this.configuration, closeAt, holding: this.#holding })
       }
       case "End":
         return this.closed ? [] : [{ _tag: "Ended", by: command.by }]

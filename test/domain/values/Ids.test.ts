@@ -1,10 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { Id, Mode, sameTenant } from "../../../src/domain/values/Ids.ts"
+import { createdAtOf, Id, Mode, sameTenant } from "../../../src/domain/values/Ids.ts"
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 describe("an identifier", () => {
+  it("tells when it was made, if it is a UUIDv7", () => {
+    assert.strictEqual(createdAtOf("0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"), 0x0199b2a17c3e)
+    assert.strictEqual(createdAtOf("0199b2a1-7c3e-4d7a-b0f2-0f1e2d3c4b5a"), 0)
+    assert.strictEqual(createdAtOf(""), 0)
+  })
+
   it("is any UUID, and lower case inside", () => {
     assert.strictEqual(Schema.decodeUnknownSync(Id)(id), id)
     assert.strictEqual(Schema.decodeUnknownSync(Id)(id.toUpperCase()), id)

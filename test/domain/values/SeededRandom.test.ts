@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { below, seededRandom, shuffle } from "../../../src/domain/values/SeededRandom.ts"
+import { below, seededRandom, shuffle, shuffleByWeight } from "../../../src/domain/values/SeededRandom.ts"
 
 const seed = "00000001000000020000000300000004"
 
@@ -46,5 +46,35 @@ describe("seeded chance", () => {
     }
     assert.deepStrictEqual([...orders.keys()].toSorted(), ["abc", "acb", "bac", "bca", "cab", "cba"])
     for (const count of orders.values()) assert.approximately(count, 1_000, 145)
+  })
+
+  it("shuffles by weight: each item comes next with its share of the remaining weight, and none is lost", () => {
+    const random = seededRandom("9e3779b97f4a7c15f39cc0605cedc834")
+    const weights: { readonly [item: string]: number } = { a: 1, b: 0.5, c: 0.01 }
+    const orders = new Map<string, number>()
+    for (let round = 0; round < 60_000; round++) {
+      const items = ["a", "b", "c"]
+      shuffleByWeight(items, random, (item) => weights[item]!)
+      assert.deepStrictEqual(items.toSorted(), ["a", "b", "c"])
+      orders.set(items.join(""), (orders.get(items.join("")) ?? 0) + 1)
+    }
+    const chance = ([first, second]: string) => {
+      const left = 1.51 - weights[first!]!
+      return (weights[first!]! / 1.51) * (weights[second!]! / left)
+    }
+    for (const order of ["abc", "acb", "bac", "bca", "cab", "cba"]) {
+      const expected = 60_000 * chance(order)
+      // Five standard deviations.
+      assert.approximately(orders.get(order) ?? 0, expected, 5 * Math.sqrt(expected))
+    }
+  })
+
+  it("shuffles by weight into the same order for the same seed", () => {
+    const shuffled = () => {
+      const items = Array.from({ length: 100 }, (_, index) => index)
+      shuffleByWeight(items, seededRandom(seed), (item) => (item % 2 === 0 ? 1 : 0.3))
+      return items
+    }
+    assert.deepStrictEqual(shuffled(), shuffled())
   })
 })

@@ -2,6 +2,7 @@
  * The reference of the waitlist, as plain as possible: it keeps only its events, and computes every answer by iterating
  * over all of them.
  */
+import { extension } from "../mechanism/support/extension.ts"
 import type { Command, Configuration, Event, View } from "../../../src/domain/waitlist/Waitlist.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
 
@@ -126,6 +127,15 @@ export class Reference {
         const { openAt: _, ...window } = command.window
         const configuration = this.#closed ? undefined : afterWindow(this.configuration, window, false)
         return configuration === undefined ? [] : [{ _tag: "Configured", configuration, by: command.by }]
+      }
+      case "Extend": {
+        const closeAt = this.#closed ? undefined : this.#held.closeAt
+        const events = extension(command, {
+          configuration: this.configuration,
+          closeAt,
+          holding: []
+        })
+        return events as ReadonlyArray<Draft>
       }
       case "End":
         return ended

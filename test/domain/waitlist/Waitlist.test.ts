@@ -44,6 +44,7 @@ const kinds = [
   "ScheduleNotice",
   "Configure",
   "SetExperienceWindow",
+  "Extend",
   "None"
 ] as const
 
@@ -80,6 +81,8 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return { _tag: kind, consumerId, by: "admin" }
     case "SetExperienceWindow":
       return { _tag: kind, window: windowOf(step, current), by: "admin" }
+    case "Extend":
+      return { _tag: kind, to: consumerId === consumers[0] ? { until: at(4) } : { seconds: 1 }, by: "admin" }
     case "None":
       return undefined
     default:
@@ -151,7 +154,7 @@ describe("a waitlist under random commands", () => {
           const mark = decider.decide(
             state,
             { _tag: "MarkNotified", consumerId },
-            { now: state.lastAt, entropy: () => "" }
+            { now: state.lastAt, entropy: () => "", level: 1 }
           )
           assert(isEvents(mark) && mark.length === 1)
           decider.evolve(state, mark[0]!)

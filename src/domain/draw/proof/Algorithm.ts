@@ -3,7 +3,8 @@
  * enough to implement it in another language. Texts are ASCII, hexadecimal digits are lower case, ‖ concatenates texts,
  * and every number is an integer.
  *
- * 1. An entry has an id of 26 hexadecimal digits, and a weight in millionths, from 1,000,000 to 1,001,000,000.
+ * 1. An entry has an id of 26 hexadecimal digits, and a weight, from 1,000,000 to 1,001,000,000. Only the proportions of
+ *    the weights count. They are millionths; in a draw that weighs the risk of entries, hundredths of millionths.
  * 2. `seed` is 32 bytes, shown as 64 digits. `seedCommitment` is the SHA-256 of these 32 bytes.
  * 3. The list of entries is sorted by id. `entriesDigest` is the SHA-256 of the list's text: of each entry its id, a
  *    comma, its weight in decimal, and a line feed (byte 10).
@@ -35,6 +36,9 @@ export const idLength = 26
 
 /** The weight of an entry without loyalty, in millionths; no weight is less. */
 export const weightMin = 1_000_000
+
+/** How much larger all weights are in a draw that weighs the risk. The least factor of a risk is a hundredth. */
+export const weightsWithRisk = 100
 
 /** Returns the commitment to a seed, published before the drawing. */
 export const commitmentOf = (seed: string): string => sha256OfHex(seed)

@@ -2,11 +2,7 @@
  * The public randomness beacon that a draw may wait for: drand's network `quicknet`. Its round n is published at
  * `genesis + (n − 1) × period`. The round of a draw follows from the draw's time alone, so no operator can choose it.
  */
-import { Schema } from "effect"
 import type { Millis } from "../../values/Time.ts"
-
-/** A beacon that a draw can name. */
-export const BeaconName = Schema.Literal("drand")
 
 /** The network's name at drand. */
 export const beaconNetwork = "quicknet"

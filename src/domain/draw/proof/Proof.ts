@@ -3,32 +3,20 @@
  * bytes for each entry, so it is written in pieces.
  */
 import { Schema } from "effect"
+import { ruleOf } from "../../risk/RiskWeight.ts"
 import { toText } from "../../values/Time.ts"
 import { algorithm, commitmentOf } from "./Algorithm.ts"
 import { beaconNetwork } from "./Beacon.ts"
+import { notProven } from "./NotProven.ts"
 import { workOnEntries } from "../Selection.ts"
 import { entryIdOf, type State } from "../State.ts"
-
-/** What no proof can show. */
-const neverProven = [
-  "That seedCommitment was published before the first entry, and entriesDigest before the drawing: compare both with what the draw's record showed then.",
-  "That each entry is a consumer of its own, and that no entry was left out: whoever entered holds a signed receipt and can look for its entry in the list.",
-  "That those who are named as withdrawn withdrew by themselves, or were denied for a reason."
-]
-
-const notProvenWithoutBeacon =
-  "That nobody who knew the seed tried out last entries until the result was to his liking: for this the draw would have had to name a public randomness beacon."
-
-/** Returns what a proof does not show, in sentences. */
-export const notProven = (hasBeacon: boolean): ReadonlyArray<string> =>
-  hasBeacon ? neverProven : [notProvenWithoutBeacon, ...neverProven]
 
 const Hex = (digits: number) => Schema.String.check(Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`)))
 
 /** An entry's id. It names the entry in everything that is published. */
 const EntryId = Hex(26)
 
-/** One entry; the weight in millionths. */
+/** One entry. With a rule about the risk, a weight of 1 is 100,000,000; else it is 1,000,000. */
 const Entry = Schema.Struct({
   id: EntryId,
   weight: Schema.Int.check(Schema.isBetween({ minimum: 1_000_000, maximum: 1_001_000_000 }))
@@ -48,6 +36,8 @@ export const Proof = Schema.Struct({
   beaconRound: Schema.NullOr(Schema.Int),
   beaconSignature: Schema.NullOr(Hex(96)),
   notProven: Schema.Array(Schema.String),
+  /** The rule about the risk of entries, which the weights follow. Absent if the draw does not weigh it. */
+  riskRule: Schema.optionalKey(Schema.String),
   winnerCount: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
   /** In the drawn order. */
   winners: Schema.Array(EntryId),
@@ -58,6 +48,9 @@ export const Proof = Schema.Struct({
 }).annotate({ identifier: "DrawProof" })
 export type Proof = typeof Proof.Type
 
+/** Decodes a proof from a JSON value, or returns what is wrong with its shape. */
+export const decodeProof = Schema.decodeUnknownResult(Proof)
+
 /** The proof's text in pieces, to be concatenated. Each piece takes about a millisecond, and may be empty. */
 export type ProofText = Generator<string, void>
 
@@ -67,6 +60,7 @@ const entriesPerPiece = 1_000
 /** Writes the proof of a draw that has been drawn. The proof never changes after the drawing. */
 export function* proofText(state: State, drawId: string): ProofText {
   const { configuration, beacon, beaconRound, winners, withdrawn } = state
+  const { riskWeight = 0 } = configuration
   const head: Omit<Proof, "winners" | "withdrawn" | "entries"> = {
     drawId,
     algorithm,
@@ -80,6 +74,7 @@ export function* proofText(state: State, drawId: string): ProofText {
     beaconRound: beaconRound ?? null,
     beaconSignature: beacon?.signature ?? null,
     notProven: notProven(beacon !== undefined),
+    ...(riskWeight > 0 && { riskRule: ruleOf("draw", riskWeight) }),
     winnerCount: configuration.winnerCount
   }
   yield JSON.stringify(head).slice(0, -1)

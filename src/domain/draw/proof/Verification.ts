@@ -1,12 +1,13 @@
 /**
  * Checks a draw from its proof alone. Nothing here uses other knowledge of the draw. The steps are those at the head of
- * Algorithm.
+ * Algorithm. The pages run this file in browsers too.
  */
-import { Option, Schema } from "effect"
+import { Option } from "effect"
 import { sha256OfHex } from "../../values/Digest.ts"
 import { algorithm, commitmentOf, entriesDigest, scoring } from "./Algorithm.ts"
 import { beaconNetwork, roundAfter } from "./Beacon.ts"
-import { notProven, Proof } from "./Proof.ts"
+import { notProven } from "./NotProven.ts"
+import type { Proof } from "./Proof.ts"
 
 /** One check and its result. */
 export interface Check {
@@ -30,9 +31,6 @@ export type CheckSignature = (round: {
   readonly randomness: string
   readonly signature: string
 }) => boolean
-
-/** Decodes a proof from a JSON value, or returns what is wrong with its shape. */
-export const decodeProof = Schema.decodeUnknownResult(Proof)
 
 /** Computes the draw again and compares the results with the proof. */
 export const verify = (proof: Proof, checkSignature: Option.Option<CheckSignature> = Option.none()): Report => {

@@ -1,8 +1,7 @@
 /** The test vectors: proofs made by another program, with their expected order. */
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
-import type { Proof } from "../../../../src/domain/draw/proof/Proof.ts"
-import { decodeProof } from "../../../../src/domain/draw/proof/Verification.ts"
+import { decodeProof, type Proof } from "../../../../src/domain/draw/proof/Proof.ts"
 
 export interface Vector {
   readonly name: string

@@ -107,7 +107,7 @@ export class History<State extends { readonly lastAt: number }, Command, Event, 
   }
 
   #moment(instant: number): Moment {
-    return { now: this.#at(instant), entropy: this.#telling.entropy }
+    return { now: this.#at(instant), entropy: this.#telling.entropy, level: 1 }
   }
 }
 

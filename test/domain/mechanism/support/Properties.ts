@@ -158,7 +158,7 @@ const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
   for (const event of events) {
     rules.evolve(state, narrowed(event, consumers))
     told(state, start)
-    rules.due(state, { now: start, entropy: () => "00".repeat(16) })
+    rules.due(state, { now: start, entropy: () => "00".repeat(16), level: 1 })
     const places = Object.values(rules.counts(state)).reduce((sum, count) => sum + count, 0)
     const known = consumers.filter((consumerId) => rules.place(state, consumerId) !== undefined)
     assert.strictEqual(places, known.length)
@@ -167,7 +167,7 @@ const assertAcceptsAny = <S, Configuration, E extends AnyEvent>(
 
 /** Returns the event with one of a few consumers, and with instants that a calendar contains. */
 const narrowed = <E extends AnyEvent>(event: E, consumers: ReadonlyArray<string>): E => {
-  const instants = ["at", "startTime", "endTime"] as const
+  const instants = ["at", "startTime", "endTime", "expiresAt"] as const
   const fields: { [name: string]: unknown } = { ...(event as object) }
   for (const name of instants) {
     const instant = fields[name]

@@ -1,0 +1,67 @@
+/** The SQL of the journals' heads: the text of each statement, and how its rows are read. */
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Mode } from "../../domain/values/Ids.ts"
+import type { Head } from "./Journal.ts"
+
+const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.reign,
+  head.level, head.wake_at, archived and teardown_status is not distinct from 'completed'`
+
+const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
+
+/** The head of one mechanism, by its id. {@link toHead} reads its row. */
+export const head = `${heads} where id = $1::uuid`
+
+/** The heads of all unfinished mechanisms. */
+export const unfinished = `${heads} where teardown_status is distinct from 'completed'`
+
+/** The heads of all mechanisms with a wake-up at or before an instant. */
+export const due = `${heads} where head.wake_at <= $1::timestamptz`
+
+/**
+ * Begins a new epoch for mechanisms, by their ids. A concurrent commit is written before it or refused. Heads are
+ * locked in the order of their ids, so that two processes that take over do not deadlock.
+ */
+export const takeOver = `
+  with held as (
+    select mechanism_id from mechanism_heads where mechanism_id = any($1::uuid[]) order by mechanism_id for update
+  )
+  update mechanism_heads as head set reign = head.reign + 1
+  from held join mechanisms on id = held.mechanism_id
+  where head.mechanism_id = held.mechanism_id
+  returning ${headColumns}`
+
+/** A row of {@link head}, {@link unfinished}, {@link due} or {@link takeOver}. */
+export type HeadRow = readonly [
+  id: string,
+  organizationId: string,
+  mode: Mode,
+  experienceId: string,
+  sequenceId: string,
+  kind: Kind,
+  sequence: number,
+  epoch: number,
+  level: number,
+  wakeAt: Date | null,
+  isOver: boolean
+]
+
+export const toHead = ([
+  id,
+  organizationId,
+  mode,
+  experienceId,
+  sequenceId,
+  kind,
+  sequence,
+  epoch,
+  level,
+  wakeAt,
+  isOver
+]: HeadRow): Head => ({
+  identity: { id, organizationId, mode, experienceId, sequenceId, kind },
+  sequence,
+  epoch,
+  level,
+  wakeAt: wakeAt === null ? null : wakeAt.getTime(),
+  isOver
+})
