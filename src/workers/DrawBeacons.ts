@@ -9,6 +9,7 @@ import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import * as EffectLoop from "./EffectLoop.ts"
+import { annotated } from "../measures/StateChange.ts"
 
 /** Pause between polls while a draw waits. */
 const pollIntervalMillis = 1_000
@@ -44,9 +45,11 @@ export const layer = Layer.effectDiscard(
       if (isOutage === (missing !== undefined)) return
       isOutage = missing !== undefined
       yield* missing === undefined
-        ? Effect.logInfo("The randomness beacon is available again; waiting draws continue")
+        ? Effect.logInfo("The randomness beacon is available again; waiting draws continue").pipe(
+            annotated("beacon.back")
+          )
         : Effect.logWarning("The randomness beacon is unavailable; draws wait for it").pipe(
-            Effect.annotateLogs({ round: missing.round, reasons: missing.reasons.join("; ") })
+            annotated("beacon.lost", { round: missing.round, reasons: missing.reasons.join("; ") })
           )
     })
 

@@ -10,17 +10,21 @@ import { Clock, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
 import { WebhookClient } from "../delivery/webhook/WebhookClient.ts"
 import { Leases } from "../store/coordination/Leases.ts"
+import { OwnCommits } from "../store/journal/OwnCommits.ts"
 import { AssignedProducts } from "../store/experience/AssignedProducts.ts"
 import type { Endpoint } from "../store/webhook/OutboxRows.ts"
 import type { Round } from "../store/webhook/Round.ts"
 import { WebhookDeliveries } from "../store/webhook/WebhookDeliveries.ts"
 import { WebhookOutbox } from "../store/webhook/WebhookOutbox.ts"
+import * as Owners from "./webhook/Owners.ts"
 import * as Reading from "./webhook/Reading.ts"
 import { endpointAfter, waiting } from "./webhook/Results.ts"
 import * as Sending from "./webhook/Sending.ts"
+import { annotated } from "../measures/StateChange.ts"
 
-/** Pause between polls when there is nothing to do. */
+/** Pause between polls when there is nothing to do: the longest, and the shortest, after commits of this process. */
 const pollMillis = 1_000
+const earliestPollMillis = 100
 
 /** Duration of a lease, and how often it is extended during a round. A lease of a process that died ends after it. */
 const leaseSeconds = 10
@@ -45,14 +49,17 @@ export const make = Effect.gen(function* () {
   const leases = yield* Leases
   const readNew = yield* Reading.make
   const send = yield* Sending.make
+  const tellOwner = yield* Owners.make
   const owner = randomUUID()
 
-  /** Records a round, and logs that it disabled its webhook. */
+  /** Records a round, tells the organization what failed, and logs that the round disabled its webhook. */
   const record = Effect.fnUntraced(function* (round: Round) {
     yield* Effect.retry(deliveries.record(round, yield* Clock.currentTimeMillis), recordTries)
+    yield* tellOwner(round)
     const reason = round.endpoint?.disabledReason
     if (!reason) return
-    yield* Effect.annotateLogs(Effect.logWarning("A webhook was disabled"), { webhook: round.webhookId, reason })
+    const disabled = annotated("webhook.disabled", { webhook: round.webhookId, reason })
+    yield* disabled(Effect.logWarning("A webhook was disabled"))
   })
 
   /** Serves one webhook. Returns true if there is more to do at once. */
@@ -98,6 +105,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { endpoints, endpoint, serve } = yield* make
     const deliveries = yield* WebhookDeliveries
+    const ownCommits = yield* OwnCommits
     const serving = yield* FiberMap.make<string, boolean>()
 
     /** Serves a webhook until it has nothing to do at once. Each round reads its address, secrets and state again. */
@@ -111,10 +119,12 @@ export const layer = Layer.effectDiscard(
       if ((yield* FiberMap.size(serving)) >= endpointsAtOnce) return
       yield* FiberMap.run(serving, id, rounds(id), { onlyIfMissing: true })
     })
-    const poll = Effect.flatMap(endpoints, (found) => Effect.forEach(found, start, { discard: true })).pipe(
+    const poll = Effect.sync(() => ownCommits.forget()).pipe(
+      Effect.andThen(endpoints),
+      Effect.flatMap((found) => Effect.forEach(found, start, { discard: true })),
       Effect.as(false),
       orLater,
-      Effect.andThen(Effect.sleep(pollMillis))
+      Effect.andThen(ownCommits.wait(earliestPollMillis, pollMillis))
     )
     const remove = Effect.flatMap(Clock.currentTimeMillis, deliveries.removeOld).pipe(
       Effect.map((removed) => removed > 0),

@@ -4,7 +4,7 @@
 import { Context, Deferred, Effect, Exit, Layer, References, Scope, Stream } from "effect"
 import * as Queue from "../../src/domain/queue/Queue.ts"
 import { Engine } from "../../src/engine/Engine.ts"
-import { recordOf } from "../../src/engine/actor/Actor.ts"
+import { recordOf } from "../../src/engine/actor/Record.ts"
 import { type Commit, Journal } from "../../src/store/journal/Journal.ts"
 import { Unavailable } from "../../src/store/postgres/Unavailable.ts"
 import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"

@@ -7,7 +7,8 @@ import { WebhookDeliveries } from "../../src/store/webhook/WebhookDeliveries.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Webhooks } from "../../src/store/webhook/Webhooks.ts"
 import { aQueue, aTenant } from "../store/support/recordsFixture.ts"
-import { aProcess, aWebhook, aWorld, clock, entered, type Received, services } from "./support/webhookWorld.ts"
+import type { Received } from "./support/webhookReceiver.ts"
+import { aProcess, aWebhook, aWorld, clock, entered, services } from "./support/webhookWorld.ts"
 
 const minutes = (count: number) => count * 60_000
 const hours = (count: number) => minutes(60 * count)

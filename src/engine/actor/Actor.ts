@@ -15,17 +15,22 @@
  * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and other mechanisms continue.
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
-import type { Command, Event, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
+import type { Command, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
 import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import { type Commit, Journal, type JournalConflict, type MechanismRecord } from "../../store/journal/Journal.ts"
+import type { Sample } from "../../measures/MechanismMeasures.ts"
+import { Measures } from "../../measures/Measures.ts"
+import { Traces } from "../../measures/Traces.ts"
+import { type Commit, Journal, type JournalConflict } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Timer from "./Timer.ts"
 import { type AnyDecider, type Batch, lookPast, runBatch } from "./Batch.ts"
 import { Failpoint } from "./Failpoint.ts"
-import { RateMeter } from "./RateMeter.ts"
+import { ActorMeter } from "./ActorMeter.ts"
+import { commandsOf, type Message as AnyMessage, sender, wakeUp, withSpans } from "./Message.ts"
 import { ReadBarrier } from "./ReadBarrier.ts"
+import { recordOf } from "./Record.ts"
 import type { Change } from "./Change.ts"
 
 /** The mechanism's mailbox is full, or the maximum of readers waits for a write. 503 with `Retry-After` */
@@ -78,6 +83,8 @@ export interface Actor {
    * may have changed it, because that write may or may not have reached the database.
    */
   readonly recall: (consumerId: string) => unknown
+  /** Returns figures for the measures. The numbers of places may be those of the batch that is being written. */
+  readonly sample: () => Sample
   /** Returns the result of `question` on the committed state; undefined during a write. Never waits. */
   readonly query: <A>(question: (state: never) => A) => A | undefined
   /** The loop. Ends only by failure or interruption, after it has answered every caller. */
@@ -104,15 +111,7 @@ export interface MechanismViews {
   readonly isOver: boolean
 }
 
-type Answer = (answer: Effect.Effect<unknown, Refusal | Unavailable | Overloaded>) => void
-
-/** A command and its caller's reply function. A message without a command is a wake-up. */
-interface Message {
-  readonly command?: Command
-  readonly answer: Answer
-}
-
-const wakeUp: Message = { answer: () => {} }
+type Message = AnyMessage<Refusal | Unavailable | Overloaded>
 
 /** The cause of an `Unavailable` that means: the actor tried nothing, so the caller may send the command elsewhere. */
 export const hasStopped = "the mechanism's actor has stopped"
@@ -121,8 +120,9 @@ const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 
 /** What an actor needs from the registry that runs it. */
 export interface ActorOptions {
-  /** 16 fresh random bytes as hex. */
+  /** 16 fresh random bytes as hex, and the level that the installation writes. */
   readonly entropy: () => string
+  readonly level: { readonly current: number }
   /** Called after each commit with its changes; must return at once. */
   readonly onCommit: (change: Change) => void
   /**
@@ -135,7 +135,7 @@ export interface ActorOptions {
 /** Creates an actor over the recovered state; its loop is `run`. */
 export const make = Effect.fnUntraced(function* (
   recovered: Recovered,
-  { entropy, onCommit, onStop }: ActorOptions
+  { entropy, level, onCommit, onStop }: ActorOptions
 ): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
@@ -145,8 +145,7 @@ export const make = Effect.fnUntraced(function* (
 
   const { identity, state } = recovered
   const decider: AnyDecider = deciders[identity.kind]
-  const entries = new RateMeter()
-  const grants = new RateMeter()
+  const meter = new ActorMeter(decider, (yield* Measures).mechanisms.of(identity.kind))
   const readBarrier = new ReadBarrier()
 
   let sequence = recovered.sequence
@@ -159,9 +158,7 @@ export const make = Effect.fnUntraced(function* (
   let current: ReadonlyArray<Message> = []
   let status = decider.statusFields(state)
   let configuration: unknown = decider.configurationOf(state)
-
   const isOver = (): boolean => status.archived && status.teardownStatus === "completed"
-
   const now = (): Millis => Math.max(clock.currentTimeMillisUnsafe(), lastAt)
 
   const commitOf = (batch: Batch, moment: Moment): Commit => ({
@@ -169,6 +166,7 @@ export const make = Effect.fnUntraced(function* (
     kind: identity.kind,
     expectedSequence: sequence,
     epoch: recovered.epoch,
+    level: moment.level,
     events: batch.events,
     places: Array.from(batch.consumerIds, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! })),
     wakeAt: decider.wakeAt(state) ?? null,
@@ -182,10 +180,7 @@ export const make = Effect.fnUntraced(function* (
       status = decider.statusFields(state)
       configuration = decider.configurationOf(state)
     }
-    for (const { _tag, at } of batch.events) {
-      if (decider.rated.entries.includes(_tag)) entries.add(at)
-      if (decider.rated.grants.includes(_tag)) grants.add(at)
-    }
+    meter.committed(batch.events)
   }
 
   const answerAll = (messages: ReadonlyArray<Message>, batch: Batch): void => {
@@ -199,18 +194,21 @@ export const make = Effect.fnUntraced(function* (
 
   const step = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>) {
     current = messages
-    const moment: Moment = { now: now(), entropy }
-    const batch = runBatch(decider, state, commandsOf(messages), moment)
+    const moment: Moment = { now: now(), entropy, level: level.current }
+    const commands = commandsOf(messages)
+    meter.took(commands.length, decider.wakeAt(state), moment.now)
+    const batch = runBatch(decider, state, commands, moment)
     if (batch.events.length > 0) {
       writing = batch
       if (failpoint !== undefined) yield* failpoint("decided")
-      yield* journal.append(commitOf(batch, moment))
+      yield* journal.append(withSpans(commitOf(batch, moment), messages))
       if (failpoint !== undefined) yield* failpoint("committed")
       writing = undefined
       committed(batch)
       onCommit(batch)
     }
     current = []
+    meter.answered(batch)
     answerAll(messages, batch)
     readBarrier.answerAll(moment.now)
     if (failpoint !== undefined) yield* failpoint("answered")
@@ -219,7 +217,8 @@ export const make = Effect.fnUntraced(function* (
 
   const stop = (exit: Exit.Exit<never, JournalConflict | Unavailable>): void => {
     isStopped = true
-    const isOutage = Exit.isFailure(exit) && Option.exists(Cause.findErrorOption(exit.cause), isUnavailable)
+    const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
+    const isOutage = error?._tag === "Unavailable"
     if (isOutage && writing !== undefined) doubted = lookPast(decider, state, writing)
     onStop(isOutage)
     const unavailable = Effect.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
@@ -247,11 +246,10 @@ export const make = Effect.fnUntraced(function* (
       !(mechanism.includesArchived === true ? isOver() : status.archived),
     isArchived: () => status.archived,
     isOver: () => isOver() && writing === undefined,
-    send: (command) =>
-      Effect.callback<unknown, Refusal | Unavailable | Overloaded>((resume) => {
-        if (isStopped) resume(stopped)
-        else if (!Mailbox.offerUnsafe(mailbox, { command, answer: resume })) resume(Effect.fail(new Overloaded()))
-      }),
+    send: sender((yield* Traces) !== undefined, (message) => {
+      if (isStopped) message.answer(stopped)
+      else if (!Mailbox.offerUnsafe(mailbox, message)) message.answer(Effect.fail(new Overloaded()))
+    }),
     wake: () => void Mailbox.offerUnsafe(mailbox, wakeUp),
     configuration: () => configuration,
     view: (consumerId) => read((at) => decider.view(state, consumerId, at)),
@@ -261,8 +259,7 @@ export const make = Effect.fnUntraced(function* (
       status: decider.statusFields(state),
       lifecycle: decider.lifecycle(state, at),
       counts: { ...decider.counts(state) },
-      entriesPerMinute: entries.perMinute(at),
-      grantsPerMinute: grants.perMinute(at),
+      ...meter.rates(at),
       lastSequence: sequence
     })),
     viewMany: (consumerIds) =>
@@ -272,6 +269,7 @@ export const make = Effect.fnUntraced(function* (
         return { sequence, views, isOver: archived || teardownStatus === "completed" }
       }),
     recall: (consumerId) => (doubted?.has(consumerId) === false ? decider.view(state, consumerId, now()) : undefined),
+    sample: () => meter.sample(identity, state, Mailbox.sizeUnsafe(mailbox), now()),
     query: (question) => (writing !== undefined || isStopped ? undefined : question(state as never)),
     run: Effect.suspend(() => timer.set(decider.wakeAt(state), now())).pipe(
       Effect.andThen(
@@ -285,40 +283,3 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 })
-
-/** Returns the record that is stored next to the journal, after events that may have changed it. */
-export function recordOf(
-  decider: AnyDecider,
-  state: unknown,
-  events: ReadonlyArray<Event>,
-  now: Millis
-): MechanismRecord {
-  const { archived, ...status } = decider.statusFields(state)
-  return {
-    configuration: {
-      ...(Schema.encodeSync(decider.configuration)(decider.configurationOf(state)) as object),
-      ...decider.publishedFacts?.(state)
-    },
-    status,
-    archived,
-    updatedAt: now,
-    updatedBy: authorOf(events)
-  }
-}
-
-/** Returns the author of the latest change to the record; "system" if time caused it. */
-function authorOf(events: ReadonlyArray<Event>): string {
-  for (let index = events.length - 1; index >= 0; index--) {
-    const event = events[index]!
-    if ("by" in event && event.consumerId === undefined) return String(event.by)
-  }
-  return "system"
-}
-
-const isUnavailable = (error: JournalConflict | Unavailable): boolean => error._tag === "Unavailable"
-
-function commandsOf(messages: ReadonlyArray<Message>): ReadonlyArray<Command> {
-  const commands: Array<Command> = []
-  for (const { command } of messages) if (command !== undefined) commands.push(command)
-  return commands
-}

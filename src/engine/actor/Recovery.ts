@@ -3,13 +3,19 @@
  */
 import { Effect, Stream } from "effect"
 import { deciders } from "../../domain/mechanism/Mechanism.ts"
-import { type Head, Journal } from "../../store/journal/Journal.ts"
+import { type Head, Journal, type Recorded } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Recovered } from "./Actor.ts"
 import type { AnyDecider } from "./Batch.ts"
 
-/** Returns the state after the journal's events. An event that cannot be decoded is a defect. */
-export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Return<Recovered, Unavailable, Journal> {
+/**
+ * Returns the state after the journal's events, and runs `afterPage` after each page of them. An event that cannot be
+ * decoded is a defect.
+ */
+export const recover = Effect.fnUntraced(function* (
+  head: Head,
+  afterPage: (events: ReadonlyArray<Recorded>) => Effect.Effect<void> = () => Effect.void
+): Effect.fn.Return<Recovered, Unavailable, Journal> {
   const journal = yield* Journal
   const { identity } = head
 
@@ -18,12 +24,13 @@ export const recover = Effect.fnUntraced(function* (head: Head): Effect.fn.Retur
   let sequence = 0
   let lastAt = 0
   yield* Stream.runForEach(journal.read(head, 0), (page) =>
-    Effect.sync(() => {
+    Effect.suspend(() => {
       for (const recorded of page) {
         decider.evolve(state, recorded.event)
         sequence = recorded.sequence
         lastAt = recorded.event.at
       }
+      return afterPage(page)
     })
   )
   return { identity: { ...identity, kind: identity.kind }, state, sequence, epoch: head.epoch, lastAt }

@@ -10,11 +10,12 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type ConfigurationOf, deciders } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Parents, WaitlistExists } from "../../store/experience/BelowSequence.ts"
+import { Level } from "../../store/coordination/Level.ts"
 import { type Creation as JournalCreation, Journal } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { Sequences } from "../../store/experience/Sequences.ts"
-import { recordOf } from "../actor/Actor.ts"
+import { recordOf } from "../actor/Record.ts"
 import { type AnyDecider, runBatch } from "../actor/Batch.ts"
 import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
@@ -78,6 +79,7 @@ export class Creation extends Context.Service<
       const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
       const entropy = yield* Entropy
+      const level = yield* Level
 
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
@@ -90,7 +92,9 @@ export class Creation extends Context.Service<
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
-            creations.push(creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy))
+            creations.push(
+              creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy, level.current)
+            )
           }
           yield* journal.create(creations)
           const identities = creations.map(({ identity }) => identity)
@@ -135,12 +139,13 @@ export function creationOf<K extends Kind>(
   configuration: ConfigurationOf<K>,
   by: string,
   now: Millis,
-  entropy = systemEntropy
+  entropy = systemEntropy,
+  level = 1
 ): JournalCreation {
   const decider: AnyDecider = deciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
-  const { events } = runBatch(decider, state, [configure], { now, entropy })
+  const { events } = runBatch(decider, state, [configure], { now, entropy, level })
   return {
     identity,
     createdBy: by,
@@ -148,6 +153,7 @@ export function creationOf<K extends Kind>(
       mechanismId: identity.id,
       kind: identity.kind,
       expectedSequence: 0,
+      level,
       events,
       places: [],
       wakeAt: decider.wakeAt(state) ?? null,

@@ -4,6 +4,7 @@
  */
 import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import { Engine } from "../Engine.ts"
+import { Installation } from "../../store/coordination/Installation.ts"
 import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
 
 /**
@@ -112,6 +113,11 @@ export class Readiness extends Context.Service<
       )
       yield* readiness.remark("wake-ups", overdueRemark(engine))
       yield* readiness.remark("parked mechanisms", parkedRemark(engine))
+      const { heldAt } = yield* Installation
+      yield* readiness.remark(
+        "hold",
+        Effect.succeed(heldAt === undefined ? undefined : "reads only: see `usher resume`")
+      )
     })
   )
 }

@@ -59,6 +59,15 @@ export class ActorSlot {
     return this.actor === undefined && this.starting === undefined && !this.failures.parked
   }
 
+  /** Records a failure. Returns the pause before the next attempt; undefined if the mechanism is parked. */
+  failed(cause: Cause.Cause<unknown>, now: Millis): Millis | undefined {
+    const isDefect = Cause.hasDies(cause)
+    this.lastFailure = cause
+    const pauseMillis = this.failures.note({ isDefect, at: now })
+    if (isDefect) this.restsUntil = now + (pauseMillis ?? 0)
+    return pauseMillis
+  }
+
   /** Removes the actor, which has stopped. An outage gives its instant, and the stopped actor stays readable. */
   ended(outageAt: ClockReading | undefined): void {
     if (this.actor !== undefined && outageAt !== undefined) this.stopped = { actor: this.actor, since: outageAt }
@@ -115,5 +124,24 @@ export class ActorSlot {
 
   private tellWatchers(): void {
     for (const onChange of this.watchers) onChange()
+  }
+}
+
+/** The slots in use, by mechanism. */
+export class ActorSlots extends Map<string, ActorSlot> {
+  of(id: string): ActorSlot {
+    let slot = this.get(id)
+    if (slot === undefined) this.set(id, (slot = new ActorSlot(id)))
+    return slot
+  }
+
+  get parked(): ReadonlyArray<ParkedMechanism> {
+    return [...this.values()].flatMap(({ parkedMechanism }) => parkedMechanism ?? [])
+  }
+
+  /** Stops the actors of lost mechanisms. */
+  stop(isLost: (mechanismId: string) => boolean): Effect.Effect<void> {
+    const lost = [...this.values()].filter(({ id }) => isLost(id))
+    return Effect.forEach(lost, (slot) => slot.stop, { concurrency: "unbounded", discard: true })
   }
 }

@@ -5,20 +5,25 @@
  */
 import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
+import { Measures } from "../../measures/Measures.ts"
+import { Level } from "../../store/coordination/Level.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Actor from "../actor/Actor.ts"
 import { ArchivedEvictor } from "./ArchivedEvictor.ts"
+import * as HeldActor from "../actor/HeldActor.ts"
 import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { recover } from "../actor/Recovery.ts"
-import { ActorSlot, type ParkedMechanism } from "./ActorSlot.ts"
+import { type ActorSlot, ActorSlots, type ParkedMechanism } from "./ActorSlot.ts"
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { RunningActors } from "./RunningActors.ts"
+import * as Takeover from "./Takeover.ts"
 import * as WakeupScheduler from "./WakeupScheduler.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** The mechanism failed too often and is parked until an operator unparks it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
@@ -57,27 +62,6 @@ export interface Registry {
   readonly isRestored: () => boolean
 }
 
-const notHeld = Effect.fail(new Unavailable({ cause: Actor.hasStopped }))
-
-/** The slots in use, by mechanism. */
-class ActorSlots extends Map<string, ActorSlot> {
-  of(id: string): ActorSlot {
-    let slot = this.get(id)
-    if (slot === undefined) this.set(id, (slot = new ActorSlot(id)))
-    return slot
-  }
-
-  get parked(): ReadonlyArray<ParkedMechanism> {
-    return [...this.values()].flatMap(({ parkedMechanism }) => parkedMechanism ?? [])
-  }
-
-  /** Stops the actors of lost mechanisms. */
-  stop(isLost: (mechanismId: string) => boolean): Effect.Effect<void> {
-    const lost = [...this.values()].filter(({ id }) => isLost(id))
-    return Effect.forEach(lost, (slot) => slot.stop, { concurrency: "unbounded", discard: true })
-  }
-}
-
 /** Creates a registry whose actors live in the surrounding scope, and begins to start unfinished mechanisms. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
@@ -87,8 +71,10 @@ export const make = Effect.fnUntraced(function* (
   const entropy = yield* Entropy
   const scope = yield* Effect.scope
   const slots = new ActorSlots()
-  const actors = new RunningActors(ownership)
+  const actors = new RunningActors(ownership, (yield* Measures).mechanisms)
   const evictor = new ArchivedEvictor()
+  const { canRead, taken } = yield* Takeover.make(ownership)
+  const level = yield* Level
   let isRestored = false
 
   const subscriptions = yield* ChangeSubscriptions.make(ownership)
@@ -108,7 +94,7 @@ export const make = Effect.fnUntraced(function* (
       if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
-      Effect.flatMap((recovered) => Actor.make(recovered, { entropy, onCommit, onStop })),
+      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, level, onCommit, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
@@ -126,14 +112,6 @@ export const make = Effect.fnUntraced(function* (
     )
     return actor
   })
-
-  /** Takes over a mechanism and returns its head; undefined if there is no such mechanism. */
-  const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
-    Effect.flatMap(journal.head(id), (head) =>
-      head === undefined
-        ? Effect.undefined
-        : Effect.flatMap(ownership.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
-    )
 
   /** Starts the actor from its head, unless it is over. Takes it over first, unless `known` was just taken over. */
   const start = (slot: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
@@ -154,7 +132,7 @@ export const make = Effect.fnUntraced(function* (
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
       // A closed scope runs no fiber, so the caller would get no answer.
-      if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
+      if (scope.state._tag === "Closed" || !ownership.owns(id)) return Takeover.notHeld
       const slot = slots.of(id)
       if (slot.actor !== undefined) return Effect.succeed(slot.actor)
       if (slot.failures.parked) {
@@ -177,26 +155,24 @@ export const make = Effect.fnUntraced(function* (
   /** Records a failure and restarts after a pause. Does not restart a parked mechanism. */
   const afterFailure = (slot: ActorSlot, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return Effect.void
-    const isDefect = Cause.hasDies(exit.cause)
-    slot.lastFailure = exit.cause
-    const now = clock.currentTimeMillisUnsafe()
-    const pauseMillis = slot.failures.note({ isDefect, at: now })
-    if (isDefect) slot.restsUntil = now + (pauseMillis ?? 0)
+    actors.failed()
+    const pauseMillis = slot.failed(exit.cause, clock.currentTimeMillisUnsafe())
     const annotations = { mechanismId: slot.id, restarts: slot.failures.restarts }
     if (pauseMillis === undefined) {
-      return Effect.logError("mechanism parked: it failed too often", exit.cause).pipe(Effect.annotateLogs(annotations))
+      return annotated("mechanism.parked", annotations)(Effect.logError("mechanism parked", exit.cause))
     }
-    return Effect.logWarning(`mechanism failed; next attempt in ${pauseMillis} ms`, exit.cause).pipe(
-      Effect.annotateLogs(annotations),
+    return logFailure(exit.cause, pauseMillis).pipe(
+      annotated("mechanism.failed", annotations),
       Effect.andThen(Effect.forkIn(Effect.andThen(Effect.sleep(pauseMillis), Effect.exit(acquire(slot.id))), scope)),
       Effect.asVoid
     )
   }
 
-  const wakeups = WakeupScheduler.make({
+  const wakeups = yield* WakeupScheduler.makeUnlessHeld({
     journal,
     ownership,
     slots,
+    canRead,
     start: (id, head) => Effect.exit(acquire(id, head)),
     beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
@@ -231,3 +207,10 @@ export const make = Effect.fnUntraced(function* (
     isRestored: () => isRestored
   }
 })
+
+/** A failed append is the database's event (`journal.failing`), and not one of each mechanism. */
+const logFailure = (cause: Cause.Cause<unknown>, pauseMillis: Millis): Effect.Effect<void> => {
+  const isOutage = cause.reasons.every((reason) => reason._tag === "Fail" && reason.error instanceof Unavailable)
+  const log = isOutage ? Effect.logDebug : Effect.logWarning
+  return log(`mechanism failed; next attempt in ${pauseMillis} ms`, cause)
+}

@@ -5,6 +5,7 @@ import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Actor } from "../actor/Actor.ts"
 import type { AnyDecider } from "../actor/Batch.ts"
+import type { MechanismMeasures } from "../../measures/MechanismMeasures.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
 
 interface ActorAnswer<A> {
@@ -17,8 +18,13 @@ export class RunningActors {
   private readonly actors = new Map<Kind, Set<Actor>>()
   private readonly workers = new Map<Kind, Set<() => void>>()
 
-  constructor(ownership: ShardOwnership) {
+  private readonly measures: MechanismMeasures
+
+  constructor(ownership: ShardOwnership, measures: MechanismMeasures) {
     this.ownership = ownership
+    this.measures = measures
+    measures.samples = () =>
+      Array.from(this.actors.values()).flatMap((actors) => Array.from(actors, ({ sample }) => sample()))
   }
 
   /**
@@ -39,6 +45,11 @@ export class RunningActors {
   add(actor: Actor): void {
     setOf(this.actors, actor.identity.kind).add(actor)
     this.committed(actor)
+  }
+
+  /** Counts a failure of an actor or of its start. */
+  failed(): void {
+    this.measures.restarts++
   }
 
   delete(actor: Actor): void {

@@ -5,6 +5,7 @@
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Head, Journal } from "../../store/journal/Journal.ts"
+import { Installation } from "../../store/coordination/Installation.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
@@ -17,18 +18,36 @@ const startConcurrency = 8
  */
 const pollIntervalMillis = 1_000
 
-export const make = (options: {
+interface Options {
   readonly journal: Journal["Service"]
   readonly ownership: ShardOwnership
   readonly slots: ReadonlyMap<string, ActorSlot>
+  /** True if this release can read the mechanism's journal. */
+  readonly canRead: (head: Head) => boolean
   readonly start: (mechanismId: string, head?: Head) => Effect.Effect<unknown>
   readonly beforePoll: Effect.Effect<void>
-}) => {
-  const { journal, ownership, slots, start, beforePoll } = options
+}
+
+/** In a database on hold nothing starts without a caller, and nothing is overdue. */
+const held: ReturnType<typeof make> = {
+  startUnfinished: Effect.void,
+  polls: Effect.never,
+  overdue: () => Effect.undefined
+}
+
+/** Makes the scheduler, or one that does nothing if the database is on hold. */
+export const makeUnlessHeld = (options: Options) =>
+  Effect.map(Installation, ({ heldAt }) => (heldAt === undefined ? make(options) : held))
+
+const make = (options: Options) => {
+  const { journal, ownership, slots, canRead, start, beforePoll } = options
 
   /** Takes over and starts the mechanisms that should run here and do not. */
   const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
-    const absent = heads.filter(({ identity: { id } }) => (slots.get(id)?.canStart ?? true) && ownership.owns(id))
+    const absent = heads.filter((head) => {
+      const { id } = head.identity
+      return (slots.get(id)?.canStart ?? true) && ownership.owns(id) && canRead(head)
+    })
     return Effect.flatMap(ownership.takeOver(absent), (own) =>
       Effect.forEach(own, (head) => start(head.identity.id, head), { concurrency: startConcurrency, discard: true })
     )

@@ -48,7 +48,7 @@ export class ConsumerRecords extends Context.Service<
     archive(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
     /** Returns the consumer, if it is archived. */
     findArchived(tenant: Tenant, id: string): Effect.Effect<Consumer, RecordNotFound | Unavailable>
-    /** Restores the consumer and notifies every process. */
+    /** Restores the consumer and notifies every process. An erased one is not found. */
     restore(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, KeyTaken | RecordNotFound | Unavailable>
   }
 >()("usher/store/consumer/ConsumerRecords") {
@@ -131,7 +131,7 @@ const makeArchiving = Effect.gen(function* () {
 
   /** Archives or restores the consumer. Its tokens are refused until an instant. Returns no row if nothing changed. */
   const setArchived = (tenant: Tenant, id: string, stamp: Stamp, archived: boolean, heldOffUntil: Millis) => {
-    const isOther = archived ? sql`not c.archived` : sql`c.archived`
+    const isOther = archived ? sql`not c.archived` : sql`c.archived and c.erased_at is null`
     return sql<Row>`
     with changed as (
       update consumers c set ${sql.update({ ...stamped(stamp), archived })}

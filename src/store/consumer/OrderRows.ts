@@ -32,6 +32,9 @@ export interface Row extends RecordRow {
   readonly paid_at: Date | null
   readonly fulfilled_at: Date | null
   readonly cancelled_at: Date | null
+  /** The provider's id of the payment, if a receiver reported it. */
+  readonly payment_id: string | null
+  readonly grant_lapsed: boolean
 }
 
 /** The time at which the order reached each status. */
@@ -95,6 +98,7 @@ export const toOrder = (row: Row): Order => {
     items: items.map((item) => ({ productId: null, productVariantId: null, ...item })),
     metadata: metadata ?? null,
     placedAt: row.placed_at.getTime(),
-    ...momentsOf(row)
+    ...momentsOf(row),
+    grantLapsed: row.grant_lapsed
   }
 }

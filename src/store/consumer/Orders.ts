@@ -39,6 +39,14 @@ const ordersAtOnce = 4
 /** The maximum of waiting and running order writes. Beyond it, callers must retry later. */
 const ordersMax = 1_000
 
+/** The payment that a receiver reported for a new order. */
+export interface Payment {
+  /** The provider's id. */
+  readonly paymentId: string | undefined
+  /** True if the order's grant had lapsed before. */
+  readonly grantLapsed: boolean
+}
+
 /** The filters of a list of orders. */
 export interface OrderFilter {
   readonly status?: OrderStatus | undefined
@@ -74,7 +82,8 @@ const declaration: Declaration<Row, Order, Sort> = {
 export class Orders extends Context.Service<
   Orders,
   Readable<Order, Sort, OrderFilter> &
-    Revisable<Order, Settings, ExternalIdTaken | OutOfStock> & {
+    /** With `keepsUnits`, the units of a cancelled order stay sold. */
+    Revisable<Order, Settings, ExternalIdTaken | OutOfStock, { readonly keepsUnits?: boolean }> & {
       /** Returns the origin and the currency of an order that names these records. */
       originOf(
         tenant: Tenant,
@@ -98,7 +107,8 @@ export class Orders extends Context.Service<
         by: string,
         origin: Origin,
         settings: Settings,
-        complete?: Effect.Effect<number | undefined, E>
+        complete?: Effect.Effect<number | undefined, E>,
+        payment?: Payment
       ): Effect.Effect<Order, E | ExternalIdTaken | GrantHasOrder | OutOfStock | UnknownReferences | Unavailable>
     }
 >()("usher/store/consumer/Orders") {
@@ -153,7 +163,8 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
       by: string,
       origin: Origin,
       settings: Settings,
-      complete: Effect.Effect<number | undefined, E> = Effect.undefined
+      complete: Effect.Effect<number | undefined, E> = Effect.undefined,
+      payment: Payment = unreported
     ) {
       const consumer = yield* held(sql, tenant, sql`c.id = ${origin.consumerId} and not c.archived`)
       if (consumer === undefined) return yield* new UnknownReferences({ problems: [unknownConsumer] })
@@ -166,7 +177,9 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
         distribution_id: origin.distributionId,
         distribution_type: origin.distributionType,
         ...columnsOf(sql, settings, never, stamp.now),
-        taken_units: sql.json(Object.fromEntries(taken))
+        taken_units: sql.json(Object.fromEntries(taken)),
+        payment_id: payment.paymentId ?? null,
+        grant_lapsed: payment.grantLapsed
       }))
       yield* recount(sql, consumer, undefined, row)
       const grantSequence = yield* outside(complete)
@@ -186,7 +199,13 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
 
 const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) =>
   Effect.fn("Orders.change")(
-    function* <E>(tenant: Tenant, id: string, by: string, revise: (settings: Settings) => Result.Result<Settings, E>) {
+    function* <E>(
+      tenant: Tenant,
+      id: string,
+      by: string,
+      revise: (settings: Settings) => Result.Result<Settings, E>,
+      extra: { readonly keepsUnits?: boolean } = {}
+    ) {
       // The consumer is locked first, as in creating. Another lock order could deadlock.
       const ofOrder = sql`c.id = (select o.consumer_id from orders o where o.id = ${id} and ${ofTenant(sql, tenant, "o")})`
       const consumer = yield* held(sql, tenant, ofOrder)
@@ -197,7 +216,8 @@ const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Or
       const stamp = yield* stampOf(by)
       const had = new Map(Object.entries(before.taken_units))
       const needs = needsOf(had, unitsOf(present), unitsOf(settings))
-      const taken = yield* Stock.count(sql, tenant, stamp, had, needs)
+      // Without units of its own, the order returns none later either.
+      const taken = extra.keepsUnits === true ? none : yield* Stock.count(sql, tenant, stamp, had, needs)
       const row = yield* update(id, stamp, {
         ...columnsOf(sql, settings, momentsOf(before), stamp.now),
         taken_units: sql.json(Object.fromEntries(taken))
@@ -218,5 +238,7 @@ const orExternalIdTaken = orTaken((constraint) =>
 const orGrantHasOrder = orTaken((constraint) => (constraint === "orders_by_grant" ? new GrantHasOrder() : undefined))
 
 const none: Units = new Map()
+
+const unreported: Payment = { paymentId: undefined, grantLapsed: false }
 
 const never: Moments = { paidAt: null, fulfilledAt: null, cancelledAt: null }

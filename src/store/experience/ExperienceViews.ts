@@ -63,6 +63,12 @@ export class ExperienceViews extends Context.Service<
       experienceId: string,
       consumerId?: string
     ): Effect.Effect<ExperienceView, RecordNotFound | Unavailable>
+    /** Returns the tenant of an experience that is not archived, for callers without a credential. */
+    tenantOf(experienceId: string): Effect.Effect<Tenant, RecordNotFound | Unavailable>
+    /** Returns the tenant and the experience of a queue that is not archived. */
+    experienceOfQueue(
+      queueId: string
+    ): Effect.Effect<Tenant & { readonly experienceId: string }, RecordNotFound | Unavailable>
   }
 >()("usher/store/experience/ExperienceViews") {
   static readonly layer = Layer.effect(
@@ -85,7 +91,21 @@ export class ExperienceViews extends Context.Service<
         return whole === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(whole)
       }, orUnavailable)
 
-      return { find }
+      const tenantOf = Effect.fn("ExperienceViews.tenantOf")(function* (experienceId: string) {
+        const rows = yield* sql<Tenant>`
+          select e.organization_id as "organizationId", e.mode from experiences e
+          where e.id = ${experienceId} and not e.archived`
+        return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
+      }, orUnavailable)
+
+      const experienceOfQueue = Effect.fn("ExperienceViews.experienceOfQueue")(function* (queueId: string) {
+        const rows = yield* sql<Tenant & { readonly experienceId: string }>`
+          select m.organization_id as "organizationId", m.mode, m.experience_id as "experienceId" from mechanisms m
+          where m.id = ${queueId} and m.kind = 'queue' and not m.archived`
+        return rows[0] ?? (yield* new RecordNotFound({ record: "Queue" }))
+      }, orUnavailable)
+
+      return { find, tenantOf, experienceOfQueue }
     })
   )
 }

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { slotStart } from "../../domain/appointment/Appointment.ts"
+import { noRisk, type Risk } from "../../domain/risk/Risk.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -33,6 +34,8 @@ export interface ConsumerPlace {
   readonly status: string
   readonly enteredAt: Millis
   readonly updatedAt: Millis
+  /** The risk of its entry. */
+  readonly risk: Risk
   /** The fields of the status, as the API shows them. */
   readonly fields: { readonly [name: string]: unknown }
 }
@@ -49,6 +52,8 @@ export interface PlaceFilter {
   /** Bookings of this slot of the appointment, in every status. */
   readonly slotId?: string | undefined
   readonly confirmationCode?: string | undefined
+  /** Only places whose risk has at least this score. */
+  readonly minRiskScore?: number | undefined
 }
 
 /** The list of a mechanism's consumers, sorted by entry. */
@@ -69,6 +74,13 @@ export class Places extends Context.Service<
       query: PageQuery<keyof typeof shape.sorts>,
       filter: PlaceFilter
     ): Effect.Effect<Page<ConsumerPlace>, PageRefused | Unavailable>
+    /** Returns the consumers whose places have not ended and have at least this risk, in the order of entry. */
+    atRisk(
+      tenant: Tenant,
+      mechanismId: string,
+      minRiskScore: number,
+      max: number
+    ): Effect.Effect<ReadonlyArray<string>, Unavailable>
     /**
      * Returns the mechanisms in which the consumer waits, takes part or holds something, as last recorded, with
      * archived ones and without those in `without`. Returns at most `standingMax`: a call without these finds the
@@ -124,15 +136,12 @@ export class Places extends Context.Service<
         tenant: Tenant,
         mechanismId: string,
         query: PageQuery<keyof typeof shape.sorts>,
-        { status, slotId, confirmationCode }: PlaceFilter
+        { status, slotId, confirmationCode, minRiskScore }: PlaceFilter
       ) {
-        const filter = { mechanismId, status, slotId, confirmationCode }
+        const filter = { mechanismId, status, slotId, confirmationCode, minRiskScore: minRiskScore?.toString() }
         const planned = yield* plan(shape, query, { tenant, filter })
-        const conditions: Array<Fragment> = [
-          sql`p.mechanism_id = ${mechanismId}`,
-          sql`exists (select 1 from mechanisms where id = ${mechanismId}
-            and ${ofTenant(sql, tenant)})`
-        ]
+        const conditions = belonging(sql, tenant, mechanismId)
+        if (minRiskScore !== undefined) conditions.push(hasRisk(sql, minRiskScore))
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
         if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
@@ -166,10 +175,31 @@ export class Places extends Context.Service<
           limit ${standingMax}`
       }, orUnavailable)
 
-      return { list, standing }
+      return { list, atRisk: makeAtRisk(sql), standing }
     })
   )
 }
+
+/** Makes the query of the consumers whose places have not ended and have at least a risk. */
+const makeAtRisk = (sql: PgClient.PgClient) =>
+  Effect.fn("Places.atRisk")(function* (tenant: Tenant, mechanismId: string, minRiskScore: number, max: number) {
+    const rows = yield* sql<Pick<Row, "consumer_id">>`
+      select p.consumer_id from places p
+      where ${sql.and(belonging(sql, tenant, mechanismId))} and ${hasRisk(sql, minRiskScore)}
+        and p.status <> all(${endStatuses}::text[])
+      order by p.entered_at, p.consumer_id limit ${max}`
+    return rows.map((row) => row.consumer_id)
+  }, orUnavailable)
+
+/** True for the places of a mechanism, if it is the tenant's. */
+const belonging = (sql: PgClient.PgClient, tenant: Tenant, mechanismId: string): Array<Fragment> => [
+  sql`p.mechanism_id = ${mechanismId}`,
+  sql`exists (select 1 from mechanisms where id = ${mechanismId} and ${ofTenant(sql, tenant)})`
+]
+
+/** True for places whose entry has at least this risk. Most entries have none, and nothing is stored of them. */
+const hasRisk = (sql: PgClient.PgClient, minRiskScore: number): Fragment =>
+  sql`coalesce((p.fields -> 'risk' ->> 'score')::float8, 0) >= ${minRiskScore}`
 
 /** Returns the lowest and the highest id that begin with the text. Undefined if none does. */
 const idsBeginning = (text: string): { readonly least: string; readonly greatest: string } | undefined => {
@@ -186,16 +216,20 @@ interface Row {
   readonly status: string
   readonly entered_at: Date
   readonly updated_at: Date
-  readonly fields: { readonly [name: string]: unknown } | null
+  readonly fields: { readonly risk?: Risk; readonly [name: string]: unknown } | null
 }
 
-const toConsumerPlace = (row: Row): ConsumerPlace => ({
-  consumerId: row.consumer_id,
-  email: row.email,
-  phone: row.phone,
-  fullName: row.full_name,
-  status: row.status,
-  enteredAt: row.entered_at.getTime(),
-  updatedAt: row.updated_at.getTime(),
-  fields: row.fields ?? {}
-})
+const toConsumerPlace = (row: Row): ConsumerPlace => {
+  const { risk = noRisk, ...fields } = row.fields ?? {}
+  return {
+    consumerId: row.consumer_id,
+    email: row.email,
+    phone: row.phone,
+    fullName: row.full_name,
+    status: row.status,
+    enteredAt: row.entered_at.getTime(),
+    updatedAt: row.updated_at.getTime(),
+    risk,
+    fields
+  }
+}

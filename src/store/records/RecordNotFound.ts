@@ -21,6 +21,8 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Variant option",
     "Variant option value",
     "Order",
-    "Webhook"
+    "Webhook",
+    "Receiver",
+    "Person"
   ])
 }) {}

@@ -79,9 +79,14 @@ const makeWrites = <Row extends RecordRow, A, Sort extends string, Blocked, Wron
     return fields === undefined ? row : (yield* select(sql`${sql(alias)}.id = ${row.id}`))[0]!
   })
 
-  /** Creates a record with these columns. */
-  const insert = Effect.fnUntraced(function* (tenant: Tenant, stamp: Stamp, columns: (id: string) => Columns) {
-    const id = yield* random.uuidV7()
+  /** Creates a record with these columns. Its id is a UUIDv7, or the given one. */
+  const insert = Effect.fnUntraced(function* (
+    tenant: Tenant,
+    stamp: Stamp,
+    columns: (id: string) => Columns,
+    given?: string
+  ) {
+    const id = given ?? (yield* random.uuidV7())
     const row = { ...newRow(tenant, id, stamp), ...columns(id) }
     const rows = yield* sql<Row>`insert into ${table} ${sql.insert(row).returning("*")}`
     return yield* written(rows[0]!)

@@ -50,6 +50,7 @@ describe("A mechanism's consumers in Postgres", () => {
             status: "GRANTED",
             enteredAt,
             updatedAt: enteredAt + 5,
+            risk: { score: 0, reasons: [] },
             fields: { grantedAt: "2026-11-21T18:00:00.005Z" }
           },
           {
@@ -60,6 +61,7 @@ describe("A mechanism's consumers in Postgres", () => {
             status: "QUEUED",
             enteredAt: enteredAt + 1,
             updatedAt: enteredAt + 6,
+            risk: { score: 0, reasons: [] },
             fields: {}
           }
         ])
@@ -77,6 +79,48 @@ describe("A mechanism's consumers in Postgres", () => {
         assert.deepStrictEqual((yield* places.list(tenant, id, { search: "secret" }, {})).data, [])
         for (const other of [stranger, inTestMode(tenant)]) {
           assert.deepStrictEqual((yield* places.list(other, id, {}, {})).data, [])
+        }
+      })
+    )
+
+    it.effect("show the risk of their entries, and are filtered by its score", () =>
+      Effect.gen(function* () {
+        const places = yield* Places
+        const tenant = yield* aTenant()
+        const risk = (score: number) => ({ risk: { score, reasons: ["SHARED_ADDRESS"] } })
+        const [low, high, none, ended] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+        const { id } = yield* aQueue(tenant, {
+          places: [
+            place(low, 0, "QUEUED", risk(0.29)),
+            place(high, 1, "GRANTED", { grantedAt: "2026-11-21T18:00:00.005Z", ...risk(0.8) }),
+            place(none, 2),
+            place(ended, 3, "DENIED", risk(1))
+          ]
+        })
+        yield* aQueue(tenant, { places: [place(randomUUID(), 0, "QUEUED", risk(1))] })
+        const { data } = yield* places.list(tenant, id, {}, {})
+        assert.deepStrictEqual(
+          data.map(({ risk, fields }) => [risk.score, fields]),
+          [
+            [0.29, {}],
+            [0.8, { grantedAt: "2026-11-21T18:00:00.005Z" }],
+            [0, {}],
+            [1, {}]
+          ]
+        )
+        const found = (minRiskScore: number) =>
+          Effect.map(
+            walk(1, (query) => places.list(tenant, id, query, { minRiskScore })),
+            (rows) => rows.map(({ consumerId }) => consumerId)
+          )
+        assert.deepStrictEqual(yield* found(0), [low, high, none, ended])
+        assert.deepStrictEqual(yield* found(0.29), [low, high, ended])
+        assert.deepStrictEqual(yield* found(0.3), [high, ended])
+        assert.deepStrictEqual(yield* places.atRisk(tenant, id, 0.1, 10), [low, high])
+        assert.deepStrictEqual(yield* places.atRisk(tenant, id, 0.1, 1), [low])
+        assert.deepStrictEqual(yield* places.atRisk(tenant, id, 0, 10), [low, high, none])
+        for (const other of [yield* aTenant(), inTestMode(tenant)]) {
+          assert.deepStrictEqual(yield* places.atRisk(other, id, 0, 10), [])
         }
       })
     )

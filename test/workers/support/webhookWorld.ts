@@ -1,10 +1,9 @@
 /** Webhooks of a real journal and a real receiver on loopback, whose answers the test sets. */
-import { Effect, Exit, Layer, References, Scope } from "effect"
+import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { IpNetwork } from "effect/net"
 import { randomUUID } from "node:crypto"
-import { createServer, type ServerResponse } from "node:http"
-import type { AddressInfo } from "node:net"
 import { WebhookClient } from "../../../src/delivery/webhook/WebhookClient.ts"
+import { Delivery } from "../../../src/delivery/Delivery.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import type * as Queue from "../../../src/domain/queue/Queue.ts"
 import type { Settings as WebhookSettings } from "../../../src/domain/webhook/Webhook.ts"
@@ -19,58 +18,7 @@ import { Webhooks } from "../../../src/store/webhook/Webhooks.ts"
 import * as Worker from "../../../src/workers/WebhookDeliveries.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import { aQueue, aTenant, layer as records } from "../../store/support/recordsFixture.ts"
-
-/** A request that the receiver has seen. */
-export interface Received {
-  readonly id: string
-  readonly type: string
-  readonly consumerId: string
-  readonly headers: Record<string, string>
-  readonly body: string
-}
-
-/** Starts a receiver. `answer` returns the status of each request, or `hang`. */
-export const aReceiver = Effect.gen(function* () {
-  const world = {
-    received: [] as Array<Received>,
-    answer: (_: Received): number | "hang" => 204,
-    retryAfter: undefined as string | undefined,
-    inFlight: 0,
-    inFlightMost: 0
-  }
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const server = createServer((request, response) => {
-        world.inFlight++
-        world.inFlightMost = Math.max(world.inFlightMost, world.inFlight)
-        let body = ""
-        request.on("data", (chunk: Buffer) => (body += chunk.toString("utf8")))
-        request.on("end", () => {
-          const { id, type, data } = JSON.parse(body)
-          const headers = request.headers as Record<string, string>
-          const seen = { id, type, consumerId: data.consumer_id, headers, body }
-          world.received.push(seen)
-          respond(response, world.answer(seen), world.retryAfter)
-        })
-        response.on("close", () => world.inFlight--)
-      })
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-  return Object.assign(world, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` })
-})
-
-const respond = (response: ServerResponse, status: number | "hang", retryAfter: string | undefined) => {
-  if (status === "hang") return
-  const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter }
-  // Requests that are sent at the same time overlap.
-  setTimeout(() => response.writeHead(status, headers).end("seen"), 5)
-}
+import { aReceiver } from "./webhookReceiver.ts"
 
 const stores = Layer.mergeAll(
   WebhookOutbox.layer,
@@ -87,8 +35,10 @@ const settings = Settings.layerTest({
 export const aProcess = Effect.gen(function* () {
   const scope = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
+  const delivery = Context.get(yield* Layer.buildWithScope(Layer.provide(Delivery.layer, settings), scope), Delivery)
   const worker = yield* Worker.make.pipe(
     Effect.provide(Layer.mergeAll(stores, WebhookClient.layer)),
+    Effect.provideService(Delivery, delivery),
     Effect.provide(settings),
     Scope.provide(scope)
   )
@@ -97,7 +47,9 @@ export const aProcess = Effect.gen(function* () {
     const more = yield* Effect.forEach(endpoints, worker.serve)
     return more.includes(true)
   })
-  return { round, all: Effect.repeat(round, { while: (isMore) => isMore }) }
+  /** Returns the mails to the tenant, newest first. */
+  const mails = (tenant: Tenant) => delivery.outbox!(tenant, undefined)
+  return { round, all: Effect.repeat(round, { while: (isMore) => isMore }), mails }
 })
 
 /** Creates a webhook for entries and admissions. */

@@ -1,0 +1,63 @@
+/** A real endpoint of webhooks on loopback, whose answers the test sets. */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { payloadProblem } from "../../support/webhookPayloads.ts"
+
+/** A request that the receiver has seen. */
+export interface Received {
+  readonly id: string
+  readonly type: string
+  readonly consumerId: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
+
+/** Starts a receiver. At its end it fails unless every payload was as described. `answer` returns the status of each request, or `hang`. */
+export const aReceiver = Effect.gen(function* () {
+  const world = {
+    received: [] as Array<Received>,
+    /** What is wrong with the first payload that is not as described. */
+    problem: undefined as string | undefined,
+    answer: (_: Received): number | "hang" => 204,
+    retryAfter: undefined as string | undefined,
+    inFlight: 0,
+    inFlightMost: 0
+  }
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const server = createServer((request, response) => {
+        world.inFlight++
+        world.inFlightMost = Math.max(world.inFlightMost, world.inFlight)
+        let body = ""
+        request.on("data", (chunk: Buffer) => (body += chunk.toString("utf8")))
+        request.on("end", () => {
+          const payload = JSON.parse(body)
+          const { id, type, data } = payload
+          world.problem ??= payloadProblem(payload)
+          const headers = request.headers as Record<string, string>
+          const seen = { id, type, consumerId: data.consumer_id, headers, body }
+          world.received.push(seen)
+          respond(response, world.answer(seen), world.retryAfter)
+        })
+        response.on("close", () => world.inFlight--)
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+        assert.isUndefined(world.problem)
+      })
+  )
+  return Object.assign(world, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` })
+})
+
+const respond = (response: ServerResponse, status: number | "hang", retryAfter: string | undefined) => {
+  if (status === "hang") return
+  const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter }
+  // Requests that are sent at the same time overlap.
+  setTimeout(() => response.writeHead(status, headers).end("seen"), 5)
+}
