@@ -11,6 +11,7 @@ import { AnalyticsApi } from "./organization/AnalyticsApi.ts"
 import { ApiKeyApi } from "./organization/ApiKeyApi.ts"
 import { AppointmentApi } from "./appointment/AppointmentApi.ts"
 import { AuctionApi } from "./auction/AuctionApi.ts"
+import { AuditLogApi } from "./organization/AuditLogApi.ts"
 import { AudienceApi } from "./consumer/AudienceApi.ts"
 import { ConsumersApi } from "./consumer/ConsumerApi.ts"
 import { DistributionApi } from "./mechanism/DistributionApi.ts"
@@ -21,9 +22,11 @@ import { OrganizationApi } from "./organization/OrganizationApi.ts"
 import { MediaAssetApi } from "./catalogue/MediaAssetApi.ts"
 import { OrderApi } from "./consumer/OrderApi.ts"
 import { ExperiencePageApi } from "./experience/ExperiencePageApi.ts"
+import { PeopleApi } from "./people/PeopleApi.ts"
 import { OutboxApi } from "./organization/OutboxApi.ts"
 import { ProductApi } from "./catalogue/ProductApi.ts"
 import { QueueApi } from "./queue/QueueApi.ts"
+import { ReceiverApi } from "./receiver/ReceiverApi.ts"
 import { SecurityEventApi } from "./organization/SecurityEventApi.ts"
 import { SequenceApi } from "./experience/SequenceApi.ts"
 import { SyncSourceApi } from "./catalogue/SyncSourceApi.ts"
@@ -31,6 +34,7 @@ import { TimedReleaseApi } from "./timedRelease/TimedReleaseApi.ts"
 import { VariantApi } from "./catalogue/VariantApi.ts"
 import { VariantOptionApi } from "./catalogue/VariantOptionApi.ts"
 import { WaitlistApi } from "./waitlist/WaitlistApi.ts"
+import { describedWebhooks } from "./webhook/DescribedWebhooks.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
 export const AdminApi = describe(
@@ -57,6 +61,9 @@ export const AdminApi = describe(
     .add(OrderApi)
     .add(AnalyticsApi)
     .add(WebhookApi)
+    .add(AuditLogApi)
+    .add(ReceiverApi)
+    .add(PeopleApi)
     .add(SecurityEventApi)
     .add(NodeApi)
     .add(OutboxApi)
@@ -67,6 +74,7 @@ export const AdminApi = describe(
   {
     title: "Usher Admin API",
     description:
-      "For an organization's server: experiences, their sequences, the mechanisms that release products to consumers, and what happens in them. Every operation needs the secret key. Every response carries `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused."
+      "For an organization's server: experiences, their sequences, the mechanisms that release products to consumers, and what happens in them. Every operation needs the secret key. Every response carries `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused.",
+    webhooks: describedWebhooks
   }
 )

@@ -17,17 +17,20 @@ const adminStreamsMax = 1_000
 const adminStreamsPerOrganization = 500
 
 const adminStreams = {
+  api: "admin",
   streamsMax: adminStreamsMax,
   perAddress: adminStreamsMax,
   perOrganization: adminStreamsPerOrganization
-}
+} as const
+
+const callers = Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, StreamKey.layer)
+const streams = EventStreams.layerWith(adminStreams)
+
+/** The handlers of all operations, which pages run in this process. */
+export const handlers = Handlers.layer.pipe(Layer.provide(callers), Layer.provide(streams))
 
 /** The routes of the admin listener. They need the database, the journal, the engine and the checks of keys. */
 export const layer = Layer.merge(
-  HttpApiBuilder.layer(AdminApi).pipe(
-    Layer.provide(Handlers.layer),
-    Layer.provide(Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, StreamKey.layer)),
-    Layer.provide(EventStreams.layerWith(adminStreams))
-  ),
+  HttpApiBuilder.layer(AdminApi).pipe(Layer.provide(Handlers.layer), Layer.provide(callers), Layer.provide(streams)),
   System.layer(AdminApi, "operators")
 )

@@ -1,6 +1,7 @@
 /** Puts the gate for bots before an operation. A caller that may pass costs a few lookups in memory. */
 import { Effect } from "effect"
 import { type Action, type ChallengeAsked, Challenges } from "../../auth/challenge/Challenges.ts"
+import type { SolvedChallenge } from "../../domain/risk/Risk.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { answering } from "../errors/Answering.ts"
@@ -18,8 +19,8 @@ interface Asked {
 const header = solutionHeader.toLowerCase()
 
 /**
- * Makes the gate. It runs the operation if the caller may pass or has sent a good solution. Else it fails with the
- * next challenge.
+ * Makes the gate. It runs the operation if the caller may pass or has sent a good solution, with how that was solved and
+ * with the counted address. Else it fails with the next challenge.
  */
 export const make = Effect.gen(function* () {
   const challenges = yield* Challenges
@@ -27,17 +28,20 @@ export const make = Effect.gen(function* () {
   return <A, E, R>(
     request: RequestFacts,
     { action, tenant, experienceId }: Asked,
-    operation: () => Effect.Effect<A, E, R>
+    operation: (challenge: SolvedChallenge | undefined, address: string) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | ChallengeAsked | Unavailable, R> => {
     const solution = request.headers[header]
+    const address = countedAddress(origins.of(request).address)
     const checked = challenges.check({
       action,
       tenant,
       ...(experienceId !== undefined && { experienceId }),
-      address: countedAddress(origins.of(request).address),
+      address,
       solution: typeof solution === "string" ? solution : undefined
     })
-    return checked === undefined ? operation() : Effect.flatMap(checked, operation)
+    return checked === undefined
+      ? operation(undefined, address)
+      : Effect.flatMap(checked, (challenge) => operation(challenge, address))
   }
 })
 

@@ -2,8 +2,8 @@
  * Bounds the connections of a listener: their number, the number from one address, and the time in which one may be
  * silent. Without them a caller that opens connections and sends nothing takes all descriptors of the process.
  *
- * When the listener is full, a new connection replaces the one that has waited longest without a complete request, and
- * then idle ones. So people still get in while somebody holds connections open. Trusted proxies share their connections among many
+ * When the listener is full, a new connection replaces the one that has waited longest without a complete request. If
+ * none waits, idle ones make room. So people still get in while somebody holds connections open. Trusted proxies share their connections among many
  * clients, so they have no limit by address. An IPv6 client counts by its /64.
  */
 import { Clock, Effect, Schedule } from "effect"
@@ -15,12 +15,13 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Api } from "../limits/Limit.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { countedAddress, isTrustedBy, plain } from "../server/Origins.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** Milliseconds in which a new connection must send its first byte. */
 const silentMillisMax = 5_000
 
-/** Milliseconds after which a connection without a complete request makes room for another one. */
-const patienceMillis = 500
+/** The least milliseconds between two closings of idle connections. */
+const idleClosingMillis = 500
 
 /** Connections of the Admin API. Its callers are the servers of organizations. */
 const adminConnectionsMax = 5_000
@@ -72,7 +73,8 @@ export const guard = Effect.fnUntraced(function* (server: Server, api: Api) {
     const cut = connections.takeReport()
     if (cut.length === 0) return Effect.void
     const sentences = cut.map(([reason, count]) => `${count} connections ${meanings[reason]}`)
-    return Effect.logWarning(`${api === "admin" ? "Admin" : "Consumer"} API: ${sentences.join("; ")}`)
+    const line = `${api === "admin" ? "Admin" : "Consumer"} API: ${sentences.join("; ")}`
+    return annotated("connections.cut")(Effect.logWarning(line))
   })
   yield* Effect.forkScoped(Effect.repeat(report, Schedule.spaced(logMillis)))
 })
@@ -134,18 +136,20 @@ export class Connections {
     return report
   }
 
-  /** Cuts the connection that has waited longest. Otherwise closes idle ones, for the next connections. */
+  /**
+   * Cuts the connection that has waited longest. If none waits, closes idle ones, for the next connections. A client
+   * sends its request as soon as it is connected, so one that waits is hardly ever a shopper.
+   */
   private makeRoom(): boolean {
-    const now = this.options.now()
-    for (const [socket, since] of this.waiting) {
+    for (const socket of this.waiting.keys()) {
       if (socket.bytesRead > 0 && this.options.isEncrypted) this.waiting.delete(socket)
-      else if (now - since < patienceMillis) break
       else {
         this.destroy(socket, "waiting")
         return true
       }
     }
-    if (now - this.idleClosedAt >= patienceMillis) {
+    const now = this.options.now()
+    if (now - this.idleClosedAt >= idleClosingMillis) {
       this.idleClosedAt = now
       this.options.closeIdle()
     }

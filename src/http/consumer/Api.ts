@@ -12,6 +12,7 @@ import { AuthGroup } from "./consumer/AuthApi.ts"
 import { ExperiencesGroup } from "./experience/ExperienceApi.ts"
 import { ProfilesGroup } from "./consumer/ProfileApi.ts"
 import { DrawsGroup } from "./draw/DrawApi.ts"
+import { LiveGroup } from "./live/LiveApi.ts"
 import { GrantsGroup } from "./mechanism/RevokedGrantApi.ts"
 import { QueuesGroup } from "./queue/QueueApi.ts"
 import { TimedReleasesGroup } from "./timedRelease/TimedReleaseApi.ts"
@@ -29,6 +30,7 @@ export const ConsumerApi = describe(
     .add(TimedReleasesGroup)
     .add(WaitlistsGroup)
     .add(GrantsGroup)
+    .add(LiveGroup)
     .middleware(Validation)
     .prefix("/api"),
   {

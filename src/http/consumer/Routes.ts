@@ -11,6 +11,7 @@ import * as Revoked from "../../store/mechanism/RevokedGrants.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { ShownPages } from "../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../store/experience/ShownProducts.ts"
+import { Anyone } from "../credentials/Anyone.ts"
 import * as Credentials from "../credentials/Credentials.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as Direct from "../direct/Direct.ts"
@@ -23,6 +24,10 @@ import * as Auth from "./consumer/Auth.ts"
 import * as Experiences from "./experience/Experiences.ts"
 import * as Profiles from "./consumer/Profiles.ts"
 import * as Draws from "./draw/Draws.ts"
+import * as Hooks from "./receiver/Hooks.ts"
+import * as Live from "./live/Live.ts"
+import { LiveExperiences } from "./live/LiveExperiences.ts"
+import { QueueLines } from "./live/QueueLines.ts"
 import * as RevokedGrants from "./mechanism/RevokedGrants.ts"
 import * as Queues from "./queue/Queues.ts"
 import * as TimedReleases from "./timedRelease/TimedReleases.ts"
@@ -30,23 +35,42 @@ import * as Waitlists from "./waitlist/Waitlists.ts"
 
 type Callers = Layer.Success<typeof Credentials.layerConsumer>
 
+const groups = Layer.mergeAll(
+  Auth.layer,
+  Experiences.layer,
+  Profiles.layer,
+  Queues.layer,
+  Draws.layer,
+  Auctions.layer,
+  Appointments.layer,
+  TimedReleases.layer,
+  Waitlists.layer,
+  RevokedGrants.layer,
+  Live.layer.pipe(Layer.provide(Layer.merge(LiveExperiences.layer, QueueLines.layer)))
+).pipe(Layer.provide(EventStreams.layer))
+
+const records = Layer.mergeAll(
+  ExperienceViews.layer,
+  ExperienceEntries.layer,
+  ShownPages.layer,
+  SequenceAccess.layer,
+  AssignedProducts.layer,
+  ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
+  Records.Profiles.layer,
+  ConsumerRecords.layer,
+  Revoked.RevokedGrants.layer
+)
+
+/** The handlers of all operations, which pages run in this process. */
+export const handlers = groups.pipe(
+  Layer.provide(Layer.mergeAll(Credentials.layerConsumer, Anyone.layer, Validation.layer)),
+  Layer.provide(records)
+)
+
 const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
   const api = Layer.merge(HttpApiBuilder.layer(ConsumerApi), Direct.layer(ConsumerApi)).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        Auth.layer,
-        Experiences.layer,
-        Profiles.layer,
-        Queues.layer,
-        Draws.layer,
-        Auctions.layer,
-        Appointments.layer,
-        TimedReleases.layer,
-        Waitlists.layer,
-        RevokedGrants.layer
-      )
-    ),
-    Layer.provide(Layer.mergeAll(credentials, EventStreams.layer, Validation.layer))
+    Layer.provide(groups),
+    Layer.provide(Layer.mergeAll(credentials, Anyone.layer, Validation.layer))
   )
   return Layer.mergeAll(api, System.layer(ConsumerApi, "public"), System.layerKeys)
 }
@@ -56,20 +80,6 @@ export const layerNoRecords = noRecordsWith(Credentials.layerConsumer)
 
 /** With other checks of credentials. */
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
-  noRecordsWith(credentials).pipe(
-    Layer.provide(
-      Layer.mergeAll(
-        ExperienceViews.layer,
-        ExperienceEntries.layer,
-        ShownPages.layer,
-        SequenceAccess.layer,
-        AssignedProducts.layer,
-        ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
-        Records.Profiles.layer,
-        ConsumerRecords.layer,
-        Revoked.RevokedGrants.layer
-      )
-    )
-  )
+  noRecordsWith(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer))
 
 export const layer = layerWith(Credentials.layerConsumer)

@@ -20,7 +20,9 @@ import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import { CurrentSpan } from "../../measures/Traces.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { Installation } from "../../store/coordination/Installation.ts"
 import { unfit } from "../codecs/JsonDecoder.ts"
 import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
 import type { KnownCaller } from "../credentials/KnownCallers.ts"
@@ -30,17 +32,22 @@ import { compileOperations, type Operation } from "./Operations.ts"
 import * as Outcome from "./Outcome.ts"
 import { type Answer, DirectPath } from "./DirectPath.ts"
 import { isSmall, keepText, readSmall } from "../server/FastBodyReader.ts"
-import { exceededBy, publicBounds } from "../server/JsonBounds.ts"
+import { exceededBy, publicBounds } from "../../domain/values/JsonBounds.ts"
+import { noteOperation, spanOf } from "../server/MeasuredResponse.ts"
 import { countedAddress, type Origin, Origins } from "../server/Origins.ts"
 import { makeHeaders, requestIdOf, type ResponseHeaders } from "../server/ResponseHeaders.ts"
 
-/** Compiles the direct path of an API, if the settings do not switch it off. Access logs need the complete path. */
+/**
+ * Compiles the direct path of an API, if the settings do not switch it off. Access logs and a database on hold need the
+ * complete path.
+ */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const { directPath } = yield* Settings
       const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
-      if (!directPath || logsAccess) return
+      const { heldAt } = yield* Installation
+      if (!directPath || logsAccess || heldAt !== undefined) return
       const operations = yield* compileOperations(api as unknown as HttpApi.Top)
       const services = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
       const open = Effect.map(
@@ -97,6 +104,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     const { operation, message, otherwise } = request
     const body = bodyOf(operation, message)
     if (body === "other" || readiness.isDraining()) return otherwise()
+    if (operation.headersOfHttpApi.some((name) => message.headers[name] !== undefined)) return otherwise()
     const origin = origins.ofMessage(message)
     if (!origin.isSafe) return otherwise()
     const caller = operation.findCaller(message.headers)
@@ -125,6 +133,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   function run(request: Counted, payload: unknown): void {
     const { operation, id, message, response, caller } = request
     const { encode } = operation
+    noteOperation(response, operation.measures)
     const effect = operation.handle({ id, payload, message })
     if (encode === undefined) return complete({ ...request, effect: Effect.updateContext(effect, caller.provide) })
     const finish = (exit: Exit.Exit<unknown, unknown>) => {
@@ -133,7 +142,9 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
       if (text === undefined) complete({ ...request, effect: exit })
       else write(request, text)
     }
-    const fiber = Effect.runForkWith(caller.provide(services))(effect)
+    const span = spanOf(response)
+    const provided = caller.provide(services)
+    const fiber = Effect.runForkWith(span === undefined ? provided : Context.add(provided, CurrentSpan, span))(effect)
     const exit = fiber.pollUnsafe()
     if (exit === undefined) wait(Fiber.runIn(fiber, scope), response, finish)
     else finish(exit)

@@ -5,6 +5,8 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import { Id } from "../../domain/values/Ids.ts"
 import { compileDecoder, type JsonDecoder } from "../codecs/JsonDecoder.ts"
 import { compileEncoder, type JsonEncoder } from "../codecs/JsonEncoder.ts"
+import type { RouteMeasures } from "../../measures/HttpMeasures.ts"
+import { Measures } from "../../measures/Measures.ts"
 import * as KnownCallers from "../credentials/KnownCallers.ts"
 import type { RequestFacts } from "../server/Origins.ts"
 import { RateCategory } from "../limits/Limit.ts"
@@ -25,6 +27,9 @@ export interface Operation {
   readonly endpoint: HttpApiEndpoint.Top
   readonly findCaller: KnownCallers.FindCaller
   readonly gate: Gate
+  readonly measures: RouteMeasures
+  /** The headers that only HttpApi reads: a request that has one of them is left to it. */
+  readonly headersOfHttpApi: ReadonlyArray<string>
   /** Absent if the operation takes no body. */
   readonly decode: JsonDecoder | undefined
   /** The handler of the group. It needs the services that the group has, and the caller. */
@@ -47,6 +52,7 @@ interface RegisteredHandler {
 export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const services = yield* Effect.context()
   const limits = yield* RateLimits
+  const { http } = yield* Measures
   const callers = yield* KnownCallers.make
   const operations = new Map<string, Operation>()
   for (const group of Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>) {
@@ -55,7 +61,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
       const shape = shapeOf(endpoint)
       const caller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
       if (shape === undefined || caller === undefined) continue
-      const { param, path, decode, encode, readHeaders } = shape
+      const { param, path, decode, encode, hasHeaders, headersOfHttpApi } = shape
       const { find, around } = caller
       const run = ({ id, payload, message }: Input) =>
         handler({
@@ -64,13 +70,15 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
           request: { source: message, headers: message.headers } satisfies RequestFacts,
           ...(param !== undefined && { params: { [param]: id } }),
           ...(decode !== undefined && { payload }),
-          ...(readHeaders && { headers: streamHeaders(message.headers) })
+          ...(hasHeaders && { headers: streamHeaders(message.headers) })
         })
       operations.set(`${endpoint.method} ${path}`, {
         group,
         endpoint,
         findCaller: find,
         gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
+        measures: http.consumer.route(endpoint.method, endpoint.path),
+        headersOfHttpApi,
         decode,
         handle: around === undefined ? run : (input) => around(run(input)),
         encode: around === undefined ? encode : undefined
@@ -85,15 +93,21 @@ function shapeOf(endpoint: HttpApiEndpoint.Top) {
   const { path, params, query, headers, payload, success } = endpoint
   if (query !== undefined || Context.get(endpoint.annotations, CompletePathOnly)) return undefined
   const fields = fieldsOf(headers)
-  const isStream = fields.length === 1 && fields[0] === "last-event-id"
+  const headersOfHttpApi = fields.map(({ name }) => String(name)).filter((name) => name !== "last-event-id")
   const { "application/json": json, ...otherBodies } = Object.fromEntries(payload)
   const decode = json === undefined ? undefined : compileDecoder(json.schemas)
   const isBodyCovered = Object.keys(otherBodies).length === 0 && (json === undefined || decode !== undefined)
   const route = routeOf(path, params)
-  if (route === undefined || !isBodyCovered || (fields.length > 0 && !isStream)) return undefined
+  if (route === undefined || !isBodyCovered || !fields.every(isOptional)) return undefined
   const [schema, ...more] = success
   const isPlain = schema !== undefined && more.length === 0 && !isSpecial(schema.ast)
-  return { ...route, decode, encode: isPlain ? compileEncoder(schema) : undefined, readHeaders: isStream }
+  return {
+    ...route,
+    decode,
+    encode: isPlain ? compileEncoder(schema) : undefined,
+    hasHeaders: fields.length > 0,
+    headersOfHttpApi
+  }
 }
 
 /** True if the answer has another status than 200, or is not JSON. */
@@ -105,8 +119,10 @@ const streamHeaders = ({ "last-event-id": sent }: IncomingHttpHeaders) => ({
   ...(sent !== undefined && { "last-event-id": sent })
 })
 
-const fieldsOf = (schema: Schema.Top | undefined): ReadonlyArray<PropertyKey> =>
-  schema !== undefined && SchemaAST.isObjects(schema.ast) ? schema.ast.propertySignatures.map(({ name }) => name) : []
+const fieldsOf = (schema: Schema.Top | undefined): ReadonlyArray<SchemaAST.PropertySignature> =>
+  schema !== undefined && SchemaAST.isObjects(schema.ast) ? schema.ast.propertySignatures : []
+
+const isOptional = ({ type }: SchemaAST.PropertySignature): boolean => SchemaAST.isOptional(type)
 
 /** Covers paths without parameters, and `/api/{group}/:id/{operation}`. */
 function routeOf(path: string, params: HttpApiEndpoint.Top["params"]) {

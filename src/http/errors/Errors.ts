@@ -211,7 +211,12 @@ export class ServiceUnavailable extends Schema.Error<ServiceUnavailable>("Servic
 export const ServiceUnavailableWithHeaders = ServiceUnavailable.pipe(
   HttpApiSchema.encodeToWithHeaders(
     {
-      body: Schema.Struct({ error: Schema.Literal("Service unavailable") }).annotate({ httpApiStatus: 503 }),
+      body: Schema.Struct({
+        error: Schema.Literal("Service unavailable"),
+        code: Schema.optionalKey(Schema.Literal("ON_HOLD")).annotateKey({
+          description: "`ON_HOLD`: the database was restored, and takes no writes until an operator resumes it"
+        })
+      }).annotate({ httpApiStatus: 503 }),
       headers: { "retry-after": Schema.Int }
     },
     {

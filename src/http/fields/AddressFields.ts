@@ -6,15 +6,6 @@ import type { ValidationError } from "../errors/Errors.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { invalidInput } from "../errors/Validation.ts"
 
-/** An email address, in upper or lower case. */
-export const EmailText = text({ maxLength: 320 }).check(
-  Schema.makeFilter((value: string) => parseEmail(value) !== undefined, {
-    expected: "an email address",
-    representation: { id: "usher/email", payload: null },
-    toJsonSchema: () => ({ format: "email" })
-  })
-)
-
 /** A phone number. The handler checks it, because that needs the country as well. */
 export const PhoneText = text({ minLength: 1, maxLength: 64 }).annotate({
   description: "In international form, or in the national form of `defaultCountry`.",

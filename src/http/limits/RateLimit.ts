@@ -7,6 +7,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
 import { RateLimitExceeded } from "../errors/Errors.ts"
 import { type Api, RateCategory } from "./Limit.ts"
 import type { LimitStatus } from "./LimitStatus.ts"
@@ -18,7 +19,7 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 /**
- * Counts a request of the key's organization, or ends it with a 429. The consumer is named if it acts itself.
+ * Counts a request of the key's organization, or ends it with a 429 and records that. The consumer is named if it acts itself.
  *
  * Every operation declares the 429 (`RateLimitExceeded`). It leaves as a finished response without the encoder, because
  * a refusal must cost less than an answer.
@@ -29,14 +30,27 @@ export type Admission = (request: Request, holder: KeyHolder, consumerId?: strin
 export const admissions = Effect.gen(function* () {
   const limits = yield* RateLimits
   const origins = yield* Origins
+  const securityEvents = yield* SecurityEvents
   return (api: Api, endpoint: HttpApiEndpoint.Top): Admission => {
-    const gate = limits.gate(api, Context.get(endpoint.annotations, RateCategory))
+    const category = Context.get(endpoint.annotations, RateCategory)
+    const gate = limits.gate(api, category)
     return (request, holder, consumerId) => {
       if (holder.kind === "secret") allowLargeBody(request)
-      const outcome = gate.pass(callerOf(holder, () => countedAddress(origins.of(request).address), consumerId))
-      return Effect.isEffect(outcome)
-        ? Effect.flatMap(outcome, (standing) => admitted(request, standing))
-        : admitted(request, outcome)
+      const address = () => countedAddress(origins.of(request).address)
+      const admit = (standing: LimitStatus): Effect.Effect<void> => {
+        mark(request.source, standing)
+        const { retryAfterSeconds } = standing
+        if (retryAfterSeconds === undefined) return Exit.void
+        const event = {
+          type: "rate_limited",
+          clientAddress: address(),
+          consumerId,
+          details: { api, category }
+        } as const
+        return Effect.andThen(securityEvents.record(holder.tenant, event), Effect.die(refusal(retryAfterSeconds)))
+      }
+      const outcome = gate.pass(callerOf(holder, address, consumerId))
+      return Effect.isEffect(outcome) ? Effect.flatMap(outcome, admit) : admit(outcome)
     }
   }
 })
@@ -96,6 +110,22 @@ export const addressAdmission = Effect.fnUntraced(function* (options: {
   })
 })
 
+/** Makes the admission of requests that need no credential: so many of an address in a minute, or a 429. */
+export const openAdmission = Effect.fnUntraced(function* (options: {
+  readonly name: string
+  readonly requestsMax: number
+}) {
+  const limits = yield* RateLimits
+  const origins = yield* Origins
+  const limit = limits.byAddress(options.name, options.requestsMax)
+  return (request: Request): Effect.Effect<void> => {
+    const standing = limit.pass(countedAddress(origins.of(request).address))
+    mark(request.source, standing)
+    const { retryAfterSeconds } = standing
+    return retryAfterSeconds === undefined ? Exit.void : Effect.die(refusal(retryAfterSeconds))
+  }
+})
+
 /**
  * Finds the limit status for the responses of an API. Requests of an unknown organization (401, unknown paths) are
  * counted here, by address, under the general limit of the API in the default plan. Preflights and failures of the
@@ -135,12 +165,6 @@ interface Marked {
 /** Notes the limit status of a request that was counted, for its answer. `source` is the request of the platform. */
 export function mark(source: object, standing: LimitStatus): void {
   ;(source as Marked)[marked] = standing
-}
-
-function admitted(request: Request, standing: LimitStatus): Effect.Effect<void> {
-  mark(request.source, standing)
-  const { retryAfterSeconds } = standing
-  return retryAfterSeconds === undefined ? Exit.void : Effect.die(refusal(retryAfterSeconds))
 }
 
 const refusal = (retryAfterSeconds: number): Response =>

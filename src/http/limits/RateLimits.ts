@@ -11,6 +11,7 @@ import { Clock, Context, Effect, Layer, Option, Random, type Scope } from "effec
 import type { RateLimits as Numbers } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
+import { redisPrefix } from "../../store/coordination/Installation.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as LeaseClient from "./LeaseClient.ts"
 import * as AddressLimits from "./AddressLimits.ts"
@@ -80,7 +81,7 @@ export class RateLimits extends Context.Service<
       if (Option.isNone(settings.redisUrl)) return yield* make()
       // Loaded only if it is used, because starts are faster without it.
       const RedisLender = yield* Effect.promise(() => import("./RedisQuotaLease.ts"))
-      const lender = yield* RedisLender.make(settings.redisUrl.value)
+      const lender = yield* RedisLender.make(settings.redisUrl.value, { prefix: yield* redisPrefix("limits") })
       yield* readiness.remark(
         "redis",
         Effect.sync(() => (lender.isInReach() ? undefined : "out of reach; this process counts rate limits alone"))

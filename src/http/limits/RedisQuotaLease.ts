@@ -10,6 +10,7 @@ import type { Redis } from "ioredis"
 import { randomUUID } from "node:crypto"
 import { connect, connected } from "../../store/coordination/RedisConnection.ts"
 import { type QuotaLease, QuotaLeaseLost } from "./QuotaLease.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** Milliseconds in which Redis must answer. */
 const answerMillis = 200
@@ -137,7 +138,7 @@ const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, Quot
       if (answer._tag === "Success") return
       if (probes === 1) {
         const reason = `Redis is out of reach (${answer.failure.reason})`
-        yield* Effect.logWarning(`${reason}: this process counts rate limits alone`)
+        yield* annotated("redis.lost")(Effect.logWarning(`${reason}: this process counts rate limits alone`))
       }
       if (probes % probesPerConnection === 0) reconnect()
       yield* Effect.sleep(probeMillis)
@@ -151,7 +152,9 @@ const makeReach = Effect.fnUntraced(function* (ping: Effect.Effect<unknown, Quot
         yield* watch
         isLost = false
         yield* lost.close
-        yield* Effect.logInfo("Redis is in reach: rate limits are shared with the other processes")
+        yield* annotated("redis.back")(
+          Effect.logInfo("Redis is in reach: rate limits are shared with the other processes")
+        )
       }
     })
   )

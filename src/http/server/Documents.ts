@@ -39,7 +39,8 @@ interface Prepared {
   readonly encodings: { readonly [Coding in Encoding]: Response }
 }
 
-type Encoding = "br" | "gzip" | "identity"
+/** A coding of a body. */
+export type Encoding = "br" | "gzip" | "identity"
 
 const prepare = Effect.fnUntraced(function* ({ text, contentType, headers }: Document) {
   const bytes = Buffer.from(text)
@@ -74,13 +75,13 @@ const prepare = Effect.fnUntraced(function* ({ text, contentType, headers }: Doc
 })
 
 /** Compresses on a thread of the runtime. Requests are answered meanwhile. */
-const compressed = (start: (done: (error: Error | null, bytes: Uint8Array) => void) => void) =>
+export const compressed = (start: (done: (error: Error | null, bytes: Uint8Array) => void) => void) =>
   Effect.callback<Uint8Array>((resume) => {
     start((error, bytes) => resume(error === null ? Effect.succeed(bytes) : Effect.die(error)))
   })
 
 /** The best coding that the caller accepts. A weight of zero means that it does not. */
-function preferred(acceptEncoding: string): Encoding {
+export function preferred(acceptEncoding: string): Encoding {
   const parts = acceptEncoding.toLowerCase().split(",")
   const taken = new Set(
     parts.filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part)).map((part) => part.split(";", 1)[0]!.trim())
@@ -89,7 +90,7 @@ function preferred(acceptEncoding: string): Encoding {
 }
 
 /** True if the caller has the document of this tag. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   const known = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^(W\/)?/, "W/"))
   return ifNoneMatch.trim() === "*" || known.includes(etag)

@@ -4,15 +4,22 @@
  * Consumer API (completions 1). A request over plain HTTP through an open network gets a 403, except for `/health` and
  * `/ready`.
  */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { type Cause, Context, Effect, Exit, LogLevel, References, type Types } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Api } from "../limits/Limit.ts"
+import { Installation } from "../../store/coordination/Installation.ts"
+import { Measures } from "../../measures/Measures.ts"
+import { CurrentSpan } from "../../measures/Traces.ts"
+import { makeNoteRoute, spanOf } from "./MeasuredResponse.ts"
+import * as FailedRequests from "../errors/FailedRequests.ts"
 import { Methods } from "./Methods.ts"
 import { Origins } from "./Origins.ts"
 import { makeHeaders, requestIdOf, type ResponseHeaders } from "./ResponseHeaders.ts"
 import * as RateLimit from "../limits/RateLimit.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as SmallBodies from "./FastBodyReader.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 const preflight = HttpServerResponse.empty({
   status: 204,
@@ -35,6 +42,13 @@ const unreadable = json(400, "Request could not be read", { connection: "close" 
 const internalError = json(500, "Internal server error")
 const unavailable = json(503, "Service unavailable", { "retry-after": "1" })
 
+/** Seconds after which a caller may try a write again while the database is on hold. */
+const holdSeconds = 30
+const onHold = HttpServerResponse.jsonUnsafe(
+  { error: "Service unavailable", code: "ON_HOLD" },
+  { status: 503, headers: { "retry-after": `${holdSeconds}` } }
+)
+
 /** Puts the envelope around every response of one API's listener. */
 export const layer = (api: Api) =>
   HttpRouter.use(
@@ -46,8 +60,11 @@ export const layer = (api: Api) =>
 /** Makes the function that answers with the response of an effect, in its envelope, whatever becomes of the effect. */
 export const make = Effect.fnUntraced(function* (api: Api) {
   const origins = yield* Origins
-  const logsAccess = LogLevel.isLessThanOrEqualTo(yield* References.MinimumLogLevel, "Debug")
+  const logsAccess = yield* accessIsLogged
+  const isHeld = (yield* Installation).heldAt !== undefined
   const isCrossOrigin = api === "consumer"
+  const { http } = yield* Measures
+  const noteRoute = makeNoteRoute(http[api])
   const { sealed, answer } = yield* makeAnswer(api)
   return (handle: Handle): Handle =>
     Effect.withFiber((fiber): Handle => {
@@ -57,10 +74,17 @@ export const make = Effect.fnUntraced(function* (api: Api) {
       if (!origins.of(request).isSafe && !isProbe(request))
         return Exit.succeed(sealed(request, httpsRequired, requestId))
       if (isCrossOrigin && isPreflight(request)) return Exit.succeed(sealed(request, preflight, requestId))
-      const answered = answer(request, requestId, handle)
+      const span = spanOf(NodeHttpServerRequest.toServerResponse(request))
+      // Not `provideService`: it would restore the context, in which the router leaves the route.
+      if (span !== undefined) fiber.setContext(Context.add(fiber.context, CurrentSpan, span))
+      if (isHeld && !isRead(request)) return Exit.succeed(sealed(request, onHold, requestId))
+      const answered = answer(request, requestId, handle, () => noteRoute(request, fiber.context))
       return logsAccess ? Effect.tap(answered, (response) => logAccess(request, requestId, response)) : answered
     })
 })
+
+/** At this level each answer has a line. */
+const accessIsLogged = Effect.map(References.MinimumLogLevel, (level) => LogLevel.isLessThanOrEqualTo(level, "Debug"))
 
 const makeAnswer = Effect.fnUntraced(function* (api: Api) {
   const methods = yield* Methods
@@ -68,6 +92,8 @@ const makeAnswer = Effect.fnUntraced(function* (api: Api) {
   const origins = yield* Origins
   const limited = (yield* RateLimit.limitStatus)(api)
   const addHeaders = makeHeaders(api)
+  const logFailed = yield* FailedRequests.make
+  const logsAccess = yield* accessIsLogged
 
   const sealed = (request: Request, handled: Response, requestId: string): Response => {
     const { limit, response } = limited(request, handled)
@@ -85,10 +111,17 @@ const makeAnswer = Effect.fnUntraced(function* (api: Api) {
     return allowed.length === 0 ? notFound : json(405, "Method not allowed", { allow: allowed.join(", ") })
   }
 
-  const answer = (request: Request, requestId: string, handle: Handle): Handle =>
+  const answer = (request: Request, requestId: string, handle: Handle, onHandled: () => void): Handle =>
     Effect.matchCauseEffect(handle, {
-      onSuccess: (response) => Exit.succeed(sealed(request, response, requestId)),
+      onSuccess: (response) => {
+        onHandled()
+        const answered = Exit.succeed(sealed(request, response, requestId))
+        return response.status < 500 || logsAccess
+          ? answered
+          : Effect.andThen(logFailed(response.status, describe(request, requestId)), answered)
+      },
       onFailure: (cause) => {
+        onHandled()
         const failure = classify(cause)
         switch (failure._tag) {
           case "Response":
@@ -121,6 +154,11 @@ function isProbe({ url }: Request): boolean {
   return /^\/(?:health|ready)(?:\?|$)/.test(url)
 }
 
+/** Operations with these methods change nothing. */
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS"
+}
+
 function isPreflight(request: Request): boolean {
   return request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
 }
@@ -151,13 +189,17 @@ function classify(cause: Cause.Cause<unknown>): Failure {
 }
 
 const logDefect = (request: Request, requestId: string, cause: Cause.Cause<unknown>) =>
-  Effect.logError("A request failed", cause).pipe(Effect.annotateLogs(describe(request, requestId)))
+  Effect.logError("A request failed", cause).pipe(annotated("request.failed", describe(request, requestId)))
 
 const logAccess = (request: Request, requestId: string, { status }: Response) =>
   Effect.logDebug(`${status}`).pipe(Effect.annotateLogs(describe(request, requestId)))
 
-/** The URL without its query, which may hold private data. */
-const describe = (request: Request, requestId: string) => ({
-  requestId,
-  request: `${request.method} ${request.url.split("?", 1)[0]}`
-})
+/** The URL without its query, which may hold private data, and the trace of a sampled request. */
+const describe = (request: Request, requestId: string) => {
+  const span = spanOf(NodeHttpServerRequest.toServerResponse(request))
+  return {
+    requestId,
+    request: `${request.method} ${request.url.split("?", 1)[0]}`,
+    ...(span !== undefined && { trace: span.traceId })
+  }
+}

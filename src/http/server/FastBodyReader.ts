@@ -11,7 +11,7 @@ import { HttpIncomingMessage, HttpServerError, type HttpServerRequest, HttpServe
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import { issueAt } from "../errors/Issues.ts"
 import type { Api } from "../limits/Limit.ts"
-import { exceededBy, type JsonBounds, publicBounds, secretBounds } from "./JsonBounds.ts"
+import { exceededBy, type JsonBounds, publicBounds, secretBounds } from "../../domain/values/JsonBounds.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Text = Request["text"]

@@ -19,7 +19,12 @@ const servers = [{ url: "/", description: "The listener that serves this descrip
 /** The API with its title, version, text, and a complete description. */
 export const describe = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
-  options: { readonly title: string; readonly description: string }
+  options: {
+    readonly title: string
+    readonly description: string
+    /** What the API sends to its callers, by type. Made when the description is. */
+    readonly webhooks?: () => Webhooks
+  }
 ): HttpApi.HttpApi<Id, Groups> =>
   api
     .annotate(OpenApi.Title, options.title)
@@ -28,8 +33,16 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.Constrai
     .annotate(OpenApi.License, license)
     .annotate(OpenApi.Servers, servers)
     .annotate(OpenApi.Transform, (spec) =>
-      opened(completed(spec as Specification, endpointsOf(Object.values(api.groups))))
+      opened({
+        ...completed(spec as Specification, endpointsOf(Object.values(api.groups))),
+        ...(options.webhooks && { webhooks: options.webhooks() })
+      })
     )
+
+/** Requests that the API sends, as OpenAPI 3.1 describes them. */
+export interface Webhooks {
+  readonly [type: string]: { readonly post: object }
+}
 
 interface Operation {
   readonly parameters?: ReadonlyArray<unknown>

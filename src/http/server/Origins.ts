@@ -111,6 +111,14 @@ export function countedAddress(address: string): string {
   return network
 }
 
+/** The network of a counted address: the /24 of IPv4, the /48 of IPv6. The address itself if it is neither. */
+export function countedNetwork(address: string): string {
+  if (!address.includes(":")) return address.slice(0, Math.max(0, address.lastIndexOf(".")))
+  const parsed = NetAddress.ipv6FromString(address)
+  if (Result.isFailure(parsed)) return address
+  return NetAddress.formatIp(IpNetwork.fromAddressUnsafe(parsed.success, 48).address)
+}
+
 /** The networks of recent IPv6 addresses. Parsing one costs more than counting a request. */
 const networks = new SegmentedCache<string>(10_000)
 

@@ -11,8 +11,9 @@ const strictTransport = "max-age=31536000"
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,128}$/
 
+/** `Date` tells a page of another origin the server's time. */
 const exposedHeaders =
-  "X-Request-Id, X-Api-Version, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
+  "Date, X-Request-Id, X-Api-Version, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset"
 
 /** For an organization that names its origins, `AllowedOrigins.ts` narrows this once the key is known. */
 const crossOriginHeaders = {

@@ -6,7 +6,7 @@
  * are left then get a 503, and every connection is cut.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ByteSize, Context, Duration, Effect, Layer, Scope } from "effect"
+import { ByteSize, Clock, Context, Duration, Effect, Layer, Random, References, Scope, Tracer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServer } from "effect/http"
 import { createServer, type RequestListener, type Server as NodeServer } from "node:http"
 import { createServer as createSecureServer } from "node:https"
@@ -14,13 +14,17 @@ import { Settings } from "../../settings/Settings.ts"
 import * as Accepting from "../connections/Accepting.ts"
 import * as Connections from "../connections/Connections.ts"
 import { type Answer, DirectPath } from "../direct/DirectPath.ts"
+import { Measures } from "../../measures/Measures.ts"
 import * as Envelope from "./Envelope.ts"
 import type { Api } from "../limits/Limit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { Methods, routerConfig } from "./Methods.ts"
+import { responseOf } from "./MeasuredResponse.ts"
 import { Origins } from "./Origins.ts"
+import * as RequestSpans from "./RequestSpans.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Tls from "../connections/Tls.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 /** Bytes of the largest body that is read. A larger one gets a 413. */
 const bodySizeMax = ByteSize.mebibytes(1)
@@ -90,10 +94,26 @@ export const layer = <E1, R1, E2, R2>(apis: {
         services
       }).pipe(Scope.provide(yield* Scope.fork(scope)))
       areListening = true
-      yield* Effect.addFinalizer(() => Effect.andThen(readiness.drain, Effect.sleep(shutdownDelayMillis)))
+      const draining = annotated("process.draining")(Effect.logInfo("Shutting down"))
+      yield* Effect.addFinalizer(() =>
+        readiness.drain.pipe(Effect.andThen(draining), Effect.andThen(Effect.sleep(shutdownDelayMillis)))
+      )
       return { consumerUrl, adminUrl }
     })
   )
+
+/**
+ * What a request has of its listener's services. Each route brings those it needs, and HttpApi copies the context of a
+ * request for it, so the context is small.
+ */
+const ofRequests: (services: Context.Context<Scope.Scope>) => Context.Context<Scope.Scope> = Context.pick(
+  Scope.Scope,
+  Clock.Clock,
+  Random.Random,
+  Tracer.Tracer,
+  References.CurrentLoggers,
+  References.MinimumLogLevel
+)
 
 /** Makes one listener. Its routes are complete before it accepts connections. Returns its address. */
 const listen = Effect.fnUntraced(function* <E, R>(options: {
@@ -106,6 +126,8 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
 }) {
   const { shutdownTimeoutSeconds } = yield* Settings
   const tls = yield* Tls.options
+  const { http } = yield* Measures
+  const serving = { ...serverOptions, ServerResponse: responseOf(http[options.api]) }
   const router = yield* Layer.build(
     options.routes.pipe(
       Layer.provide(Methods.layer),
@@ -116,7 +138,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
     )
   )
   const bound = yield* Accepting.bind({
-    create: () => (tls === undefined ? createServer(serverOptions) : createSecureServer({ ...serverOptions, ...tls })),
+    create: () => (tls === undefined ? createServer(serving) : createSecureServer({ ...serving, ...tls })),
     host: options.host,
     port: options.port
   })
@@ -124,27 +146,34 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   yield* Effect.addFinalizer(() => Effect.sync(() => nodeServer.closeAllConnections()))
   yield* server
     .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
-    .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax))
-  yield* answerFirst(nodeServer, yield* Context.get(router, DirectPath).open)
+    .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax), Effect.updateContext(ofRequests))
+  yield* answerFirst(nodeServer, yield* Context.get(router, DirectPath).open, yield* RequestSpans.make(options.api))
   // After `serve`: a request that came before it would never be answered, and this waits for the system.
   yield* Connections.guard(nodeServer, options.api)
   yield* bound.acceptMore
   yield* Effect.addFinalizer(() => drained(bound, shutdownTimeoutSeconds * drainShare))
   const address = HttpServer.formatAddress(server.address)
   const url = tls === undefined ? address : address.replace("http:", "https:")
-  yield* Effect.logInfo(`${options.name} on ${url}`)
+  yield* annotated("api.listening")(Effect.logInfo(`${options.name} on ${url}`))
   return url
 })
 
 /**
- * Offers each request to the direct path. The listener that `serve` has added, which is the last one, gets the requests
+ * Starts the span of a sampled request, and offers each request to the direct path. The listener that `serve` has added, which is the last one, gets the requests
  * that are not answered there.
  */
-const answerFirst = (nodeServer: NodeServer, answer: Answer) =>
+const answerFirst = (
+  nodeServer: NodeServer,
+  answer: Answer,
+  sample: Effect.Success<ReturnType<typeof RequestSpans.make>>
+) =>
   Effect.sync(() => {
     const complete = nodeServer.listeners("request").at(-1) as RequestListener
     nodeServer.off("request", complete)
-    nodeServer.on("request", (message, response) => answer(message, response, () => complete(message, response)))
+    nodeServer.on("request", (message, response) => {
+      sample?.(message, response)
+      answer(message, response, () => complete(message, response))
+    })
   })
 
 /** Returns when every connection has ended, or after the given time. */

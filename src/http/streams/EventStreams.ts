@@ -14,7 +14,9 @@ import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
 import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
 import { ServiceUnavailable } from "../errors/Errors.ts"
+import type { Api } from "../limits/Limit.ts"
 import { refuseNow } from "../limits/RateLimit.ts"
+import { Measures } from "../../measures/Measures.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { type EventSource, EventStream } from "./EventStream.ts"
 import { type Owner, type OwnerBounds, StreamOwners } from "./StreamOwners.ts"
@@ -60,13 +62,20 @@ export class EventStreams extends Context.Service<
   static readonly layerWith = (options: Options) => Layer.effect(EventStreams, make(options))
   static readonly layer = Layer.unwrap(
     Effect.map(Settings, ({ streamsPerAddress, streamsPerOrganization }) =>
-      EventStreams.layerWith({ streamsMax, perAddress: streamsPerAddress, perOrganization: streamsPerOrganization })
+      EventStreams.layerWith({
+        api: "consumer",
+        streamsMax,
+        perAddress: streamsPerAddress,
+        perOrganization: streamsPerOrganization
+      })
     )
   )
 }
 
 interface Options extends OwnerBounds {
   readonly streamsMax: number
+  /** The API that opens the streams. */
+  readonly api: Api
 }
 
 const make = Effect.fnUntraced(function* (
@@ -74,7 +83,7 @@ const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EventStreams["Service"], never, Readiness | Scope.Scope> {
   const clock = yield* Clock.Clock
   const readiness = yield* Readiness
-  const streams = new Set<EventStream>()
+  const streams = new CountedStreams((yield* Measures).http.streams[options.api], options.streamsMax)
   const owners = new StreamOwners(options)
   let opened = 0
 
@@ -128,6 +137,29 @@ const make = Effect.fnUntraced(function* (
       })
   }
 })
+
+/** The open streams, whose number the measures know. */
+class CountedStreams extends Set<EventStream> {
+  private readonly measures: { open: number }
+
+  constructor(measures: { open: number; max: number }, max: number) {
+    super()
+    this.measures = measures
+    measures.max = max
+  }
+
+  override add(stream: EventStream): this {
+    super.add(stream)
+    this.measures.open = this.size
+    return this
+  }
+
+  override delete(stream: EventStream): boolean {
+    const wasThere = super.delete(stream)
+    this.measures.open = this.size
+    return wasThere
+  }
+}
 
 const refuseAddress = ({ perAddress }: Options, context: Context.Context<never>, clock: Clock.Clock) => {
   const request = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)

@@ -1,6 +1,6 @@
 /** The gate for bots over HTTP, with ALTCHA's own library as the client. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { asConsumer, asServer, Usher } from "../support/usherFixture.ts"
 import { askForGuest, from, layer as gated, solve } from "./challengeFixture.ts"
 
@@ -26,6 +26,22 @@ layer(gated, { excludeTestServices: true })("The gate for bots", (it) => {
       assert.strictEqual(again.status, 403)
       assert.notStrictEqual(again.body.challenge.parameters.nonce, refused.body.challenge.parameters.nonce)
       assert.strictEqual((yield* askForGuest(usher, "198.51.100.2")).status, 200)
+    })
+  )
+
+  it.effect("records solutions that do not pass, for the organization to see", () =>
+    Effect.gen(function* () {
+      const usher = yield* Usher
+      yield* crowd(usher, "198.51.100.66")
+      for (const solution of ["made up", "e30="]) {
+        assert.strictEqual((yield* askForGuest(usher, "198.51.100.66", { solution })).status, 403)
+      }
+      const path = "/api/security-events?type=challenge_refused&clientAddress=198.51.100.66"
+      const { body } = yield* Effect.repeat(usher.admin({ path, headers: asServer(usher.brand.secretKey) }), {
+        until: (answer) => answer.body.data[0]?.count === 2,
+        schedule: Schedule.spaced("50 millis")
+      })
+      assert.deepStrictEqual(body.data[0].details, { action: "guest", provider: "proof_of_work" })
     })
   )
 

@@ -14,12 +14,15 @@ import { askForGuest, from, settings, solve } from "./challengeFixture.ts"
 const provider = {
   asked: [] as Array<{ readonly [name: string]: string }>,
   isOut: false,
+  redirects: false,
   spent: new Set<string>()
 }
 const siteverify: HttpServer = createServer((request, response) => {
   let body = ""
   request.on("data", (chunk) => (body += chunk))
   request.on("end", () => {
+    if (provider.redirects && request.url === "/siteverify")
+      return void response.writeHead(307, { location: "/elsewhere" }).end()
     if (provider.isOut) return void response.writeHead(500).end()
     const form = Object.fromEntries(new URLSearchParams(body))
     provider.asked.push(form)
@@ -135,6 +138,19 @@ layer(Layer.provide(layerWith(settings), addresses), { excludeTestServices: true
       const solution = yield* solve(asked.body.challenge)
       assert.strictEqual((yield* ask(solution)).status, 200)
       assert.strictEqual((yield* ask(solution)).status, 403)
+    })
+  )
+
+  it.effect("count a provider that redirects as out of reach, so that no other address gets the secret key", () =>
+    Effect.gen(function* () {
+      const { set, ask } = yield* anOrganization
+      yield* set({ mode: "always", provider: "turnstile", siteKey: "site", secretKey: "secret" })
+      provider.redirects = true
+      const before = provider.asked.length
+      const asked = yield* ask("good-redirected")
+      provider.redirects = false
+      assert.strictEqual(asked.body.challenge.provider, "proof_of_work")
+      assert.lengthOf(provider.asked, before)
     })
   )
 

@@ -72,14 +72,13 @@ describe("The connections of a listener", () => {
     assert.deepStrictEqual(connections.takeReport(), [["address", 1]])
   })
 
-  it("replace the one that waited longest without a complete request when all are taken", () => {
-    const { clock, opened } = listener({ totalMax: 2 })
-    const [talking, oldest] = [opened("a", "request"), opened("a", "half")]
-    clock.now = 499
-    assert.isFalse(opened("b").isOpen, "a connection has half a second for its first byte")
-    clock.now = 500
-    assert.isTrue(opened("b").isOpen)
-    assert.deepStrictEqual([oldest.isOpen, talking.isOpen], [false, true])
+  it("replace the one that waited longest without a complete request when all are taken, and close no idle one", () => {
+    const { clock, opened } = listener({ totalMax: 3 })
+    const [talking, oldest, next] = [opened("a", "request"), opened("a", "half"), opened("a")]
+    assert.isTrue(opened("b", "request").isOpen)
+    assert.deepStrictEqual([oldest.isOpen, next.isOpen], [false, true])
+    assert.isTrue(opened("b", "request").isOpen)
+    assert.deepStrictEqual([next.isOpen, talking.isOpen, clock.idleClosed], [false, true, 0])
   })
 
   it("make room by closing idle ones, twice a second at most", () => {

@@ -10,13 +10,21 @@ import { type Operation, operations, type Scheme } from "../matrix/operations.ts
 import { asConsumer, asServer, Usher } from "../support/usherFixture.ts"
 import * as Fixture from "../support/usherFixture.ts"
 
-type Row = "public read" | "session creation" | "session upgrade" | "session end" | "consumer action" | "server action"
+type Row =
+  | "anyone"
+  | "public read"
+  | "session creation"
+  | "session upgrade"
+  | "session end"
+  | "consumer action"
+  | "server action"
 
 /**
  * The table of credentials: for each row the alternatives, and within an alternative everything that is required
  * together.
  */
 const requirements: { readonly [R in Row]: ReadonlyArray<ReadonlyArray<Scheme>> } = {
+  anyone: [[]],
   "public read": [["publishableKey"], ["secretKey"]],
   "session creation": [["publishableKey"]],
   "session upgrade": [["publishableKey"], ["publishableKey", "accessToken"]],
@@ -65,7 +73,10 @@ const rows: { readonly [operation: string]: Row } = {
   "POST /api/*/:id/deny": "server action",
   "POST /api/*/:id/complete": "server action",
   "POST /api/*/:id/validate": "server action",
-  "GET /api/grants/revoked": "server action"
+  "GET /api/grants/revoked": "server action",
+  "GET /api/*/:id/live": "anyone",
+  "GET /api/*/:id/live/events": "anyone",
+  "GET /api/*/:id/line": "anyone"
 }
 
 const rowOf = ({ name }: Operation): Row | undefined =>

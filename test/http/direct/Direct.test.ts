@@ -1,8 +1,12 @@
 /** Which requests take the direct path, and what happens to a request while it is on it. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { connect } from "node:net"
+import { IpNetwork } from "effect/net"
+import { readFileSync } from "node:fs"
+import { request } from "node:https"
+import { connect, type Socket } from "node:net"
+import { fileURLToPath } from "node:url"
 import * as AdminRoutes from "../../../src/http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
 import * as Credentials from "../../../src/http/credentials/Credentials.ts"
@@ -23,6 +27,13 @@ const refusing = Layer.mergeAll(
   Layer.succeed(Credentials.ServerAction, refuse)
 )
 const directOnly = Server.layer({ consumer: ConsumerRoutes.layerWith(refusing), admin: AdminRoutes.layer })
+
+/**
+ * Asks until the direct path answers. A busy machine may notice late that its memory is current, and leaves requests to
+ * HttpApi until then.
+ */
+const onDirectPath = <A extends { readonly status: number | undefined }>(ask: Effect.Effect<A>) =>
+  Effect.repeat(ask, { until: ({ status }) => status !== 418, schedule: Schedule.spaced("50 millis") })
 
 const head = (method: string, path: string, headers: object, connection = "close") => {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -48,7 +59,9 @@ describe("The direct path", () => {
         const { consumerUrl } = yield* Fixture.otherListeners({ directPath: true }, directOnly)
         const ask = (method: string, path: string, headers: Record<string, string>, body?: object) =>
           Effect.map(
-            send(consumerUrl, { method, path, headers: { origin: "https://shop.example", ...headers }, body }),
+            onDirectPath(
+              send(consumerUrl, { method, path, headers: { origin: "https://shop.example", ...headers }, body })
+            ),
             ({ status }) => status
           )
         const queue = `/api/queues/${queueId}`
@@ -60,6 +73,24 @@ describe("The direct path", () => {
         assert.strictEqual(yield* ask("POST", "/api/auth/guest", key), 200)
         assert.strictEqual(yield* ask("POST", "/api/auth/refresh", key, { refreshToken }), 200)
         assert.strictEqual(yield* ask("POST", `/api/auctions/${queueId}/bid`, asGuest, { amount: "1" }), 404)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("answers over TLS, and behind a trusted proxy", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest } = yield* setUp
+        const path = `/api/queues/${queueId}/status`
+        const secure = yield* Fixture.otherListeners({ directPath: true, ...tls }, directOnly)
+        const answer = yield* onDirectPath(secureGet(new URL(path, secure.consumerUrl), asGuest))
+        assert.deepStrictEqual([answer.status, answer.transport], [200, "max-age=31536000"])
+        const trustedProxies = [IpNetwork.fromStringUnsafe("127.0.0.0/8")]
+        const { consumerUrl } = yield* Fixture.otherListeners({ directPath: true, trustedProxies }, directOnly)
+        const forwarded = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" }
+        const proxied = yield* onDirectPath(send(consumerUrl, { path, headers: { ...asGuest, ...forwarded } }))
+        assert.deepStrictEqual(
+          [proxied.status, proxied.headers["strict-transport-security"]],
+          [200, "max-age=31536000"]
+        )
       }).pipe(Effect.scoped)
     )
 
@@ -204,6 +235,23 @@ describe("On a connection", () => {
       })
     )
 
+    it.effect("a client that reads slowly gets every answer, and holds up nobody", () =>
+      Effect.gen(function* () {
+        const { queueId, asGuest, url } = yield* setUp
+        const status = `/api/queues/${queueId}/status`
+        const slow = yield* slowReader(url)
+        const requestOf = (n: number) =>
+          `${head("GET", status, { ...asGuest, "x-request-id": `r${n}` }, "keep-alive")}\r\n`
+        slow.write(Array.from({ length: 3_000 }, (_, n) => requestOf(n)).join(""))
+        assert.strictEqual((yield* send(url, { path: status, headers: asGuest })).status, 200)
+        const ids = [...(yield* slow.readUntil("x-request-id: r2999\r\n")).matchAll(/^x-request-id: r(.*)\r$/gm)]
+        assert.deepStrictEqual(
+          ids.map(([, id]) => Number(id)),
+          Array.from({ length: 3_000 }, (_, n) => n)
+        )
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("a client that has ended its side still gets an answer that is in memory", () =>
       Effect.gen(function* () {
         const { queueId, asGuest, url } = yield* setUp
@@ -215,6 +263,46 @@ describe("On a connection", () => {
     )
   })
 })
+
+const file = (name: string): string => fileURLToPath(new URL(`../server/tls/${name}`, import.meta.url))
+const tls = { tlsCertFile: file("certificate.pem"), tlsKeyFile: file("key.pem") }
+
+/** Sends a GET over TLS that trusts only the tests' certificate. */
+const secureGet = (url: URL, headers: Record<string, string>) =>
+  Effect.callback<{ readonly status: number | undefined; readonly transport: string | undefined }>((resume) => {
+    const outgoing = request(url, { ca: readFileSync(tls.tlsCertFile), agent: false, headers }, (response) => {
+      const { statusCode: status, headers } = response
+      response.resume()
+      resume(Effect.succeed({ status, transport: headers["strict-transport-security"] }))
+    })
+    outgoing.on("error", (error) => resume(Effect.die(error)))
+    outgoing.end()
+  })
+
+/** A connection that does not read until it is asked to. */
+const slowReader = (url: string) =>
+  Effect.acquireRelease(
+    Effect.callback<Socket>((resume) => {
+      const { hostname, port } = new URL(url)
+      const socket = connect({ host: hostname, port: Number(port) }, () => resume(Effect.succeed(socket)))
+      socket.pause()
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  ).pipe(
+    Effect.map((socket) => ({
+      write: (text: string) => void socket.write(text),
+      readUntil: (end: string) =>
+        Effect.callback<string>((resume) => {
+          let answer = ""
+          socket.setEncoding("utf8")
+          socket.on("data", (chunk: string) => {
+            answer += chunk
+            if (answer.includes(end)) resume(Effect.succeed(answer))
+          })
+          socket.resume()
+        })
+    }))
+  )
 
 /** Sends the text and ends the client's side at once. */
 const halfClosed = (url: string, text: string): Effect.Effect<string> =>

@@ -2,6 +2,7 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Challenges } from "../../../src/auth/challenge/Challenges.ts"
+import { EntryRisks } from "../../../src/auth/risk/EntryRisks.ts"
 import { ApiKeys, type KeyHolder } from "../../../src/auth/keys/ApiKeys.ts"
 import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { ExternalIdentities } from "../../../src/auth/sessions/ExternalIdentities.ts"
@@ -95,7 +96,11 @@ const stubs = Layer.unwrap(
         changed: () => Effect.void,
         consumersChanged: () => Effect.void
       }),
-      Layer.succeed(ExperienceViews, { find: () => refuse("engine") }),
+      Layer.succeed(ExperienceViews, {
+        find: () => refuse("engine"),
+        tenantOf: () => refuse("engine"),
+        experienceOfQueue: () => refuse("engine")
+      }),
       Layer.succeed(ShownPages, { find: () => refuse("engine") }),
       Layer.succeed(ShownProducts, { of: () => refuse("engine"), variantIds: () => refuse("engine") }),
       Layer.succeed(AssignedProducts, { of: () => refuse("engine") }),
@@ -139,6 +144,7 @@ const stubs = Layer.unwrap(
       Layer.succeed(RevokedGrants, { page: () => refuse("store") }),
       Layer.succeed(OneTimeCodes, {
         request: () => refuse("store"),
+        consume: () => refuse("store"),
         prove: () => refuse("store"),
         verify: () => refuse("store")
       }),
@@ -166,7 +172,7 @@ const stubs = Layer.unwrap(
 )
 
 const served = Server.layer({ consumer: ConsumerRoutes.layerNoRecords, admin: Layer.empty }).pipe(
-  Layer.provideMerge(Layer.mergeAll(stubs, Grants.layer, Receipts.layer, Readiness.layer)),
+  Layer.provideMerge(Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, Readiness.layer)),
   Layer.provideMerge(Tokens.layer),
   Layer.provideMerge(Layer.merge(SigningKeys.layerMemory, Revocations.layerMemory)),
   Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 1 }))

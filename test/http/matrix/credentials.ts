@@ -16,8 +16,12 @@ export interface Credential {
   readonly isGoodElsewhere?: boolean
 }
 
+/** True of an operation that needs no credential, and ignores those that it gets. */
+const isOpen = (requirement: Operation["requirement"]): boolean => requirement.some((all) => all.length === 0)
+
 /** Returns whether the operation accepts the credential, and as which tenant. */
 export function outcome({ requirement }: Operation, shown: Shown): Tenancy | "refused" {
+  if (isOpen(requirement)) return "own"
   const accepted = new Set(requirement.flat())
   const relevant = Object.entries(shown).filter(([scheme]) => accepted.has(scheme as Scheme))
   const isMet = requirement.some((all) => all.every((scheme) => relevant.some(([name]) => name === scheme)))

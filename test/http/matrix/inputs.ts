@@ -10,6 +10,8 @@ import { catalogueInputs } from "./inputs/catalogueInputs.ts"
 import { consumerInputs } from "./inputs/consumerInputs.ts"
 import { drawInputs } from "./inputs/drawInputs.ts"
 import { orderInputs } from "./inputs/orderInputs.ts"
+import { peopleInputs } from "./inputs/peopleInputs.ts"
+import { receiverInputs } from "./inputs/receiverInputs.ts"
 import { webhookInputs } from "./inputs/webhookInputs.ts"
 import { experiencePageInputs } from "./inputs/experiencePageInputs.ts"
 import { timedReleaseInputs, waitlistInputs } from "./inputs/timedReleaseInputs.ts"
@@ -133,7 +135,11 @@ const codeSent: MakeInput = (own) =>
   Effect.gen(function* () {
     const to = email()
     yield* requested(own, to)
-    const [message] = (yield* byServer("admin", own, `/outbox?to=${to}`)).data
+    // The mail is sent after the answer.
+    const { data } = yield* Effect.repeat(byServer("admin", own, `/outbox?to=${to}`), {
+      until: (outbox: { readonly data: ReadonlyArray<unknown> }) => outbox.data.length > 0
+    })
+    const [message] = data
     const code = /\b\d{6}\b/.exec(message.text)![0]
     return {
       body: { email: to, code },
@@ -185,6 +191,13 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/experiences/:experienceId": onExperience(),
   "POST /api/experiences/:experienceId/enter": onExperience({}),
   "DELETE /api/experiences/:experienceId/leave": onExperience(),
+  // Anybody may read them, so no identifier is another tenant's.
+  "GET /api/experiences/:experienceId/live": just(({ experienceId }) => ({ params: { experienceId }, status: 200 })),
+  "GET /api/queues/:queueId/line": just(({ queueId }) => ({ params: { queueId }, status: 200 })),
+  "GET /api/experiences/:experienceId/live/events": just(({ experienceId }) => ({
+    params: { experienceId },
+    status: 200
+  })),
   "GET /api/consumers/me": just(({ consumerId, queueId }) => ({
     status: 200,
     guestStatus: 200,
@@ -218,6 +231,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/experiences": just(() => ({ body: { name: "Drop" }, status: 201 })),
   "GET /api/experiences": just(({ experienceId }) => ({ status: 200, secrets: [experienceId] })),
   "GET /api/experiences/:id": record("id", "experienceId"),
+  "GET /api/experiences/:id/events": record("id", "experienceId"),
   "PUT /api/experiences/:id": record("id", "experienceId", { name: "Another" }),
   "DELETE /api/experiences/:id": record("id", "experienceId"),
   "POST /api/experiences/:id/restore": record("id", "experienceId"),
@@ -266,8 +280,13 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "PUT /api/queues/:id": record("id", "queueId", { name: "Another" }),
   "DELETE /api/queues/:id": record("id", "queueId"),
   "POST /api/queues/:id/end": record("id", "queueId"),
+  "POST /api/queues/:id/admit": record("id", "queueId", { count: 1 }),
+  "POST /api/queues/:id/pause": record("id", "queueId", { reason: "OTHER" }),
+  "POST /api/queues/:id/resume": record("id", "queueId"),
   ...experiencePageInputs,
   ...webhookInputs,
+  ...receiverInputs,
+  ...peopleInputs,
   ...appointmentInputs,
   ...auctionInputs,
   ...catalogueInputs,
@@ -286,10 +305,13 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   })),
   "GET /api/distributions/:id": record("id", "queueId"),
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
+  "POST /api/distributions/:id/deny": record("id", "queueId", { minRiskScore: 1, reason: "BOT_DETECTED" }),
+  "POST /api/distributions/:id/extend": record("id", "queueId", { seconds: 60 }),
   "GET /api/distributions/:id/history": record("id", "queueId"),
   "GET /api/distributions/:id/events": record("id", "queueId"),
   "GET /api/organizations/me": just(() => ({ status: 200 })),
   "PUT /api/organizations/me": just(() => ({ body: { name: "Another" }, status: 200, testStatus: 403 })),
+  "GET /api/audit-log": just(() => ({ status: 200 })),
   "GET /api/security-events": just(() => ({ status: 200 })),
   "GET /api/nodes": just(() => ({ status: 200 })),
   "GET /api/outbox": (own) => {

@@ -114,6 +114,7 @@ layer(layerWith(routes), { excludeTestServices: true })("Every response", (it) =
         const { headers } = yield* call({ path, headers: { origin: "https://shop.example" } })
         assert.strictEqual(headers["access-control-allow-origin"], "*")
         for (const name of [
+          "Date",
           "X-Request-Id",
           "Retry-After",
           "X-RateLimit-Limit",

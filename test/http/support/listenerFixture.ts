@@ -1,6 +1,8 @@
 /** The consumer's listener with a test's routes, and its log output. For behavior that all responses share. */
 import { Context, Effect, Layer, Logger } from "effect"
 import type { HttpRouter } from "effect/http"
+import { subscribe } from "node:diagnostics_channel"
+import type { Socket } from "node:net"
 import { networkInterfaces } from "node:os"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
@@ -35,6 +37,15 @@ export const openAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, address }) => family === "IPv4" && !address.startsWith("127."))?.address
 
-/** Returns the title of a test that needs such an address. It names the reason if the test is skipped. */
-export const fromOutside = (title: string): string =>
-  openAddress === undefined ? `${title} [skipped: this machine has only the address of loopback]` : title
+/**
+ * The address under which a listener takes clients from outside. A machine that has loopback alone has none, so clients
+ * of 127.0.0.2 count as such there.
+ */
+export const outsideAddress = openAddress ?? "127.0.0.2"
+
+if (openAddress === undefined) {
+  subscribe("net.server.socket", (message) => {
+    const { socket } = message as { readonly socket: Socket }
+    if (socket.localAddress === outsideAddress) Object.defineProperty(socket, "remoteAddress", { value: "192.0.2.2" })
+  })
+}

@@ -12,6 +12,7 @@ import { Engine } from "../../../src/engine/Engine.ts"
 import * as AdminRoutes from "../../../src/http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
+import * as PageRoutes from "../../../src/pages/Routes.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import { Availability } from "../../../src/store/coordination/Availability.ts"
@@ -150,7 +151,10 @@ const servicesWith = <Database, E>(
     Layer.provideMerge(Layer.merge(database, Availability.layer))
   )
 
-const server = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer })
+const server = Server.layer({
+  consumer: Layer.merge(ConsumerRoutes.layer, PageRoutes.consumer),
+  admin: Layer.merge(AdminRoutes.layer, PageRoutes.admin)
+})
 
 /** Starts a second server on the same database, with its own ports, connections and caches. */
 export const anotherServer = Effect.gen(function* () {
@@ -163,10 +167,16 @@ export const anotherServer = Effect.gen(function* () {
   )
 })
 
-/** Starts two more listeners in front of the same services, with other settings and perhaps other consumer routes. */
+/**
+ * Starts two more listeners in front of the same services, with other settings and perhaps other consumer routes. Their
+ * end does not make the other listeners drain.
+ */
 export const otherListeners = (settings: Partial<Settings["Service"]>, listeners = server) =>
   Effect.gen(function* () {
-    const own = Layer.succeed(Settings, { ...(yield* Settings), ...settings })
+    const own = Layer.merge(
+      Layer.succeed(Settings, { ...(yield* Settings), ...settings }),
+      Layer.fresh(Readiness.layer)
+    )
     return Context.get(yield* Layer.build(Layer.fresh(listeners).pipe(Layer.provide(own))), Server.Listeners)
   })
 

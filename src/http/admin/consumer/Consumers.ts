@@ -9,10 +9,14 @@ import { defaults, Settings } from "../../../domain/consumer/Consumer.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { removeConsumer } from "../../../engine/lifecycle/ConsumerRemoval.ts"
 import type { Engine } from "../../../engine/Engine.ts"
+import { ConsumerExports } from "../../../store/privacy/ConsumerExports.ts"
+import { Erasures } from "../../../store/privacy/Erasures.ts"
 import { keyFields, type Upsert } from "../../../store/consumer/ConsumerMatching.ts"
 import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
 import type { AmbiguousRows } from "../../../store/consumer/ConsumerWrites.ts"
+import { ConsumerPlaces, type PlaceOfConsumer } from "../../../store/mechanism/ConsumerPlaces.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
+import type { Page } from "../../../store/records/Pagination.ts"
 import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
 import { answering } from "../../errors/Answering.ts"
 import type { Issue } from "../../errors/Errors.ts"
@@ -33,16 +37,12 @@ export const ConsumerHandlers = HttpApiBuilder.group(
     const consumers = yield* Consumers
     const sessions = yield* ConsumerSessions
     const protection = yield* Protection
+    const places = yield* ConsumerPlaces
 
-    const archive = yield* makeArchive
+    const exports = yield* ConsumerExports
 
-    const upsert = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof ConsumerBatch.Type) {
-      const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
-      const upserts = (yield* readAll(payload, rows)).map(upsertOf)
-      const data = yield* records.upsert(tenant, by, upserts).pipe(orAmbiguous(payload))
-      yield* protection.consumersChanged(data.map(({ id }) => id))
-      return { data }
-    })
+    const { archive, erase } = yield* makeArchive
+    const upsert = yield* makeUpsert
 
     return handlers.handleAll({
       createConsumer: ({ payload }) =>
@@ -67,10 +67,18 @@ export const ConsumerHandlers = HttpApiBuilder.group(
           )
         ),
 
-      archiveConsumer: onRecord(archive),
+      archiveConsumer: ({ params: { id }, query }) =>
+        forTenant((tenant, by) => (query.erase === true ? erase(tenant, id, by) : archive(tenant, id, by))),
+
+      exportConsumer: onRecord((tenant, id) => exports.collect(tenant, id)),
 
       listConsumerSessions: ({ params: { id }, query }) =>
         forTenant((tenant) => sessions.list(tenant, id, query).pipe(orInvalidPage(query))),
+
+      listConsumerPlaces: ({ params: { id }, query }) =>
+        forTenant((tenant) =>
+          places.list(tenant, id, query).pipe(orInvalidPage(query), Effect.map(withFieldsOfStatus))
+        ),
 
       endConsumerSessions: onRecord((tenant, id) => Effect.map(sessions.endAll(tenant, id), (ended) => ({ ended }))),
 
@@ -85,11 +93,31 @@ export const ConsumerHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Makes the function that archives a consumer, ends its sessions and takes it out of all mechanisms. */
+const withFieldsOfStatus = ({ data, pageInfo }: Page<PlaceOfConsumer>) => ({
+  data: data.map(({ fields, ...common }) => ({ ...fields, ...common })),
+  pageInfo
+})
+
+/** Makes the function that creates and changes many consumers. */
+const makeUpsert = Effect.gen(function* () {
+  const records = yield* ConsumerRecords
+  const protection = yield* Protection
+
+  return Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof ConsumerBatch.Type) {
+    const rows = payload.consumers.map((sent, index) => ({ path: ["consumers", index], sent }))
+    const upserts = (yield* readAll(payload, rows)).map(upsertOf)
+    const data = yield* records.upsert(tenant, by, upserts).pipe(orAmbiguous(payload))
+    yield* protection.consumersChanged(data.map(({ id }) => id))
+    return { data }
+  })
+})
+
+/** Makes the functions that archive a consumer, end its sessions, take it out of all mechanisms, and erase it. */
 const makeArchive = Effect.gen(function* () {
   const records = yield* ConsumerRecords
   const consumers = yield* Consumers
   const places = yield* Places
+  const erasures = yield* Erasures
   const removal = yield* Effect.context<Places | Engine>()
 
   /** Finds an archived consumer that still has places, because an earlier request was interrupted. */
@@ -98,7 +126,7 @@ const makeArchive = Effect.gen(function* () {
     return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
   })
 
-  return Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {
+  const archive = Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {
     const archived = yield* Effect.catchTag(records.archive(tenant, id, by), "RecordNotFound", (unknown) =>
       halfRemoved(tenant, id, unknown)
     )
@@ -106,6 +134,15 @@ const makeArchive = Effect.gen(function* () {
     yield* removeConsumer(tenant, by, id)
     return archived
   }, Effect.provideContext(removal))
+
+  const erase = (tenant: Tenant, id: string, by: string) =>
+    archive(tenant, id, by).pipe(
+      // It may be archived already.
+      Effect.catchTag("RecordNotFound", () => Effect.void),
+      Effect.andThen(erasures.erase(tenant, id, by))
+    )
+
+  return { archive, erase }
 })
 
 type Sent = typeof ConsumerSettings.Type

@@ -17,9 +17,9 @@ import {
   type Priced,
   Settings
 } from "../../../domain/consumer/Order.ts"
-import type { CompleteRefusal } from "../../../domain/mechanism/Grants.ts"
 import type { OutOfStock } from "../../../domain/catalogue/Stock.ts"
-import { Engine, type EngineError, type MechanismNotFound } from "../../../engine/Engine.ts"
+import { Engine, type MechanismNotFound } from "../../../engine/Engine.ts"
+import { completeGrant } from "../../../engine/lifecycle/GrantCompletion.ts"
 import {
   type Origin,
   type References,
@@ -99,28 +99,14 @@ const makeCompletion = Effect.gen(function* () {
     if (id === null || kind === null) return Effect.undefined
     const mechanism = { kind, id, tenant }
     yield* engine.identity<OrderableKind>(mechanism).pipe(orUnknown, orBusy)
-    const grant = engine.send<OrderableKind>(mechanism, {
-      _tag: "Complete",
-      consumerId,
-      by,
-      ...(externalId !== undefined && { redemptionId: externalId })
-    })
-    return Effect.map(grant as Effect.Effect<Completed, CompleteRefusal | EngineError>, grantOf).pipe(
-      // The order follows the redemption, whatever the shop called that.
-      Effect.catchTag(["AlreadyCompleted", "AlreadyRedeemed"], ({ grantSequence }) => Effect.succeed(grantSequence)),
+    const redemption = externalId === undefined ? {} : { redemptionId: externalId }
+    return completeGrant(engine, mechanism, { consumerId, by, ...redemption }).pipe(
       Effect.catchTag(["WrongStatus", "InvalidGrant"], (error) => orAnswer(kind)(Effect.fail(error))),
       orUnknown,
       orBusy
     )
   })
 })
-
-/** A consumer's view after its grant, or its booking, was completed. */
-interface Completed {
-  readonly completedGrant?: number
-}
-
-const grantOf = ({ completedGrant }: Completed): number | undefined => completedGrant
 
 const defaults = { items: [] }
 

@@ -18,6 +18,7 @@ export const draws: KindOfMechanism<"draw"> = {
     continueSelectingUntilCompleted: false,
     loyaltyBiasEnabled: false,
     loyaltyWeight: 1,
+    riskWeight: 0,
     ...(drawAt !== undefined && { closeAt: drawAt })
   }),
   problems: configurationProblems,

@@ -16,6 +16,9 @@ import {
   sequencesMax,
   ExperienceAggregate
 } from "./ExperienceAggregateApi.ts"
+import { Distribution } from "../mechanism/DistributionApi.ts"
+import { watchOfExperience } from "../mechanism/WatchApi.ts"
+import { StreamKey } from "../organization/LastingKey.ts"
 import { mechanismsMax } from "./SequenceAggregateApi.ts"
 
 /** The body of `PUT /experiences/{id}`. */
@@ -82,6 +85,19 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
           "A copy with the same settings, products, sequences and mechanisms, all or nothing; nobody has entered any of it, and draws have seeds of their own. Every time is moved by `shiftSeconds`, and must then lie in the future, or the copy would be open or over at once: a 400 says how many seconds are needed. An access code is not known to the server and not copied: what has one in the original is closed to everybody in the copy until it is given one. Archived products are left out. An experience that is larger than one that can be created at once is a 409 `TOO_LARGE`."
       })
     ),
+    HttpApiEndpoint.get("watchExperience", "/experiences/:id/events", {
+      params: { id: Id },
+      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      success: watchOfExperience(Distribution),
+      error: NotFound
+    })
+      .middleware(StreamKey)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Follow an experience",
+          description: "One stream of all its mechanisms, as they change."
+        })
+      ),
     archive({
       description:
         "Ends and archives its mechanisms, archives its sequences, its pages and then itself, and answers the archived record with what was archived with it. It is not found any more afterwards, until it is restored."

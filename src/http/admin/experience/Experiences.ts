@@ -20,9 +20,12 @@ import {
   ExperienceAggregates
 } from "../../../store/experience/ExperienceAggregates.ts"
 import type { Page } from "../../../store/records/Pagination.ts"
+import { CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 import { Conflict, type ValidationError } from "../../errors/Errors.ts"
+import { EventStreams } from "../../streams/EventStreams.ts"
 import { AdminApi } from "../Api.ts"
 import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
+import { WatchedExperiences } from "../mechanism/WatchedExperiences.ts"
 import type { CreateExperience } from "./ExperienceAggregateApi.ts"
 import type { ChangeExperience, DuplicateExperience } from "./ExperienceApi.ts"
 import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from "./ExperienceBodies.ts"
@@ -39,6 +42,8 @@ export const ExperienceHandlers = HttpApiBuilder.group(
     const { create, duplicate } = yield* makeCreation
     const change = yield* makeChange
     const archive = yield* makeArchive
+    const streams = yield* EventStreams
+    const watched = yield* WatchedExperiences
 
     const withProducts = Effect.fnUntraced(function* ({ data, pageInfo }: Page<Experience>) {
       const named = yield* products.named(data.map(({ id }) => id))
@@ -55,6 +60,15 @@ export const ExperienceHandlers = HttpApiBuilder.group(
       changeExperience: ({ params: { id }, payload }) => forTenant((tenant, by) => change(tenant, id, by, payload)),
       duplicateExperience: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => duplicate(tenant, id, by, payload ?? {})),
+      watchExperience: ({ params: { id }, headers }) =>
+        forTenant(
+          Effect.fnUntraced(function* (tenant) {
+            yield* experiences.find(tenant, id)
+            const watcher = watched.watcher({ tenant, id: id.toLowerCase(), lastEventId: headers["last-event-id"] })
+            const { organizationId } = tenant
+            return yield* streams.open(yield* CurrentStreamCredentials, watcher, { organizationId })
+          })
+        ),
       archiveExperience: onRecord(archive),
       restoreExperience: onRecord((tenant, id, by) =>
         Effect.andThen(experiences.restore(tenant, id, by), find(tenant, id))

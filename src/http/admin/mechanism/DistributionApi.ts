@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { deciders } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { Risk } from "../../../domain/risk/Risk.ts"
 import { text } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import * as History from "../../../store/journal/History.ts"
@@ -18,6 +19,8 @@ import { auctionSchemas } from "../auction/AuctionApi.ts"
 import { drawSchemas } from "../draw/DrawApi.ts"
 import { StreamKey } from "../organization/LastingKey.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { denyEndpoint, RiskScore } from "../steering/DenialApi.ts"
+import { extendEndpoint } from "./extension/ExtensionApi.ts"
 import { statusFields } from "./MechanismRecord.ts"
 import { queueSchemas } from "../queue/QueueApi.ts"
 import { archivedQuery } from "../records/Restoring.ts"
@@ -82,7 +85,12 @@ export const DistributionConsumer = Schema.StructWithRest(
     fullName: Schema.NullOr(Schema.String),
     status: Schema.String,
     enteredAt: Timestamp,
-    updatedAt: Timestamp
+    updatedAt: Timestamp,
+    risk: Risk.annotate({
+      description:
+        "How much suggested, at its entry, that a program made it: a score from 0 to 1, and its reasons. It changes " +
+        "nothing, except where the `riskWeight` of a draw or a queue says so."
+    })
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
 ).annotate({ identifier: "DistributionConsumer" })
@@ -116,6 +124,7 @@ const PlaceStatus = Schema.Literals([
   "CANCELLED",
   "NO_SHOW"
 ])
+export type PlaceStatus = typeof PlaceStatus.Type
 
 export class DistributionApi extends HttpApiGroup.make("distributions")
   .add(
@@ -177,7 +186,8 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
           text({ minLength: 1, maxLength: 100 }).annotate({
             description: "Of an appointment alone: only the booking with this code, exactly as it was given out."
           })
-        )
+        ),
+        minRiskScore: Schema.optionalKey(RiskScore)
       },
       success: pageOf(DistributionConsumer).annotate({ identifier: "DistributionConsumerPage" }),
       error: NotFound
@@ -187,6 +197,8 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
         description: "As last recorded. Each item has the common fields and those of its status."
       })
     ),
+    denyEndpoint,
+    extendEndpoint,
     HttpApiEndpoint.get("listDistributionHistory", "/distributions/:id/history", {
       params: { id: Id },
       query: {

@@ -13,8 +13,11 @@ import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../Api.ts"
+import { forTenant } from "../records/Operations.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { kinds } from "./Kinds.ts"
+import * as Denials from "../steering/Denials.ts"
+import * as Extensions from "./extension/Extensions.ts"
 import * as Standings from "./Standings.ts"
 import { WatchedDistributions } from "./WatchedDistributions.ts"
 
@@ -28,14 +31,12 @@ export const DistributionHandlers = HttpApiBuilder.group(
     const mechanisms = yield* Mechanisms
     const places = yield* Places
     const history = yield* History
+    const current = currentOf(mechanisms)
     const streams = yield* EventStreams
     const watched = yield* WatchedDistributions
+    const deny = yield* Denials.make
+    const extend = yield* Extensions.make
     const { asked, listed, parked } = yield* Standings.make
-
-    const current = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
-      const found = yield* mechanisms.find(tenant, id)
-      return found === undefined || found.status.archived ? yield* notFound : found
-    })
 
     return handlers.handleAll({
       listDistributions: Effect.fnUntraced(function* ({ query }) {
@@ -58,8 +59,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const { tenant } = yield* CurrentTenant
         yield* current(tenant, id)
         const watcher = watched.watcher({ tenant, id, lastEventId: headers["last-event-id"] })
-        const { organizationId } = tenant
-        return yield* streams.open(yield* CurrentStreamCredentials, watcher, { organizationId })
+        return yield* streams.open(yield* CurrentStreamCredentials, watcher, { organizationId: tenant.organizationId })
       }, orBusy),
 
       listDistributionConsumers: Effect.fnUntraced(function* ({ params: { id }, query }) {
@@ -71,6 +71,12 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const shown = kind === "appointment" ? (place: ConsumerPlace) => withSlot(id, place) : consumerOf
         return { data: data.map(shown), pageInfo }
       }, orBusy),
+
+      denyDistributionConsumers: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => Effect.flatMap(current(tenant, id), (found) => deny(found, payload, by))),
+
+      extendDistribution: ({ params: { id }, payload }) =>
+        forTenant((tenant, by) => Effect.flatMap(current(tenant, id), (found) => extend(found, payload, by))),
 
       listDistributionHistory: Effect.fnUntraced(function* ({ params: { id }, query }) {
         const { tenant } = yield* CurrentTenant
@@ -84,6 +90,13 @@ export const DistributionHandlers = HttpApiBuilder.group(
 )
 
 const notFound = NotFound.of("Distribution")
+
+/** Returns the function that finds a mechanism that is not archived. */
+const currentOf = (mechanisms: Mechanisms["Service"]) =>
+  Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+    const found = yield* mechanisms.find(tenant, id)
+    return found === undefined || found.status.archived ? yield* notFound : found
+  })
 
 const withoutSecrets = (entry: HistoryEntry, secrets: ReadonlyArray<string>): HistoryEntry => ({
   ...entry,

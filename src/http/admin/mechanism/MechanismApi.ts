@@ -11,6 +11,7 @@ import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/List
 import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { archivedQuery } from "../records/Restoring.ts"
+import { whyBody } from "../steering/WhyFields.ts"
 
 /** The names of a kind, and its texts in the description. */
 export interface Words<Group extends string> {
@@ -153,13 +154,14 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
     ),
     HttpApiEndpoint.post("end", `${one}/end`, {
       params: { id: Id },
+      payload: whyBody,
       success: schemas.Record,
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
         identifier: `end${name}`,
         summary: `End ${aNoun}`,
-        description: `Closes it at once: ${ending} Ending what has ended changes nothing.`
+        description: `Closes it at once: ${ending} Ending what has ended changes nothing. \`reason\` is recorded with the author, and \`note\` is kept in the audit log.`
       })
     )
   ] as const

@@ -21,13 +21,15 @@ import {
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
-import { makeOneAtATime } from "../../server/OneAtATime.ts"
+import { makeOneAtATime } from "../../../store/postgres/OneAtATime.ts"
 import { labels, orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onRecord } from "../records/Operations.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
+import * as Notes from "../steering/Notes.ts"
+import { reasonOf, type Why } from "../steering/WhyFields.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
 export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
@@ -38,6 +40,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
   const revised = yield* makeRevised(what)
   const sendAdmin = yield* makeSendAdmin(kind)
   const change = yield* makeChange(what)
+  const noted = makeNoted(yield* Notes.make, (tenant, id) => Effect.map(current(tenant, id), recordOf))
 
   // A change sends only what differs, and is completed with what is stored. Two at once must not undo each other.
   const oneAtATime = makeOneAtATime()
@@ -68,20 +71,27 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
 
     get: onRecord((tenant, id) => Effect.map(current(tenant, id), recordOf)),
 
-    change: ({ params: { id }, payload }: OfOne & { readonly payload: object }) =>
+    change: ({ params: { id }, payload }: OfOne & { readonly payload: object & Why }) =>
       forTenant((tenant, by) =>
-        oneAtATime(id, change(tenant, by, id, payload)).pipe(Effect.andThen(current(tenant, id)), Effect.map(recordOf))
+        oneAtATime(id, change(tenant, by, id, payload)).pipe(noted(tenant, by, id, "change", payload))
       ),
 
     archive: onRecord((tenant, id, by) =>
       sendAdmin(tenant, id, { _tag: "Archive", by }).pipe(Effect.andThen(stored(tenant, id)), Effect.map(recordOf))
     ),
 
-    end: onRecord((tenant, id, by) =>
-      sendAdmin(tenant, id, { _tag: "End", by }).pipe(Effect.andThen(current(tenant, id)), Effect.map(recordOf))
-    )
+    end: ({ params: { id }, payload }: OfOne & { readonly payload: Why | null }) =>
+      forTenant((tenant, by) =>
+        sendAdmin(tenant, id, { _tag: "End", by, ...reasonOf(payload) }).pipe(noted(tenant, by, id, "end", payload))
+      )
   }
 })
+
+/** Makes the function that keeps the note of an action and answers the record after it. */
+const makeNoted =
+  <A, E, R>(keep: Effect.Success<typeof Notes.make>, shown: (tenant: Tenant, id: string) => Effect.Effect<A, E, R>) =>
+  (tenant: Tenant, by: string, distributionId: string, action: "change" | "end", why: Why | null) =>
+    Effect.andThen(Effect.andThen(keep(tenant, by, { ...why, distributionId, action }), shown(tenant, distributionId)))
 
 /** Reads mechanisms of the kind from their table. Fails with a 404 for those of another kind. */
 const makeRecords = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
@@ -145,12 +155,12 @@ const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMech
   const mechanisms = yield* Mechanisms
   const revised = yield* makeRevised(what)
   const sendAdmin = yield* makeSendAdmin(kind)
-  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object) {
+  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object & Why) {
     const { identity, configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
     const around = yield* mechanisms.surroundings(tenant, id)
     const below = { tenant, experienceId: identity.experienceId }
     const next = yield* revised(below, configuration, changes, around)
-    yield* sendAdmin(tenant, id, { _tag: "Configure", configuration: next, by })
+    yield* sendAdmin(tenant, id, { _tag: "Configure", configuration: next, by, ...reasonOf(changes) })
   })
 })
 

@@ -51,7 +51,7 @@ export const mechanismRecord = (
   organizationId: identity.organizationId,
   experienceId: identity.experienceId,
   sequenceId: identity.sequenceId,
-  ...withNulls({ supportsGuest: true, ...configuration }, settings),
+  ...withNulls({ supportsGuest: true, riskWeight: 0, ...configuration }, settings),
   ...Object.fromEntries(published.map((name) => [name, stored[name] ?? null])),
   ...status,
   createdAt,

@@ -3,7 +3,7 @@
  */
 import { Clock, Effect, Latch, Schema } from "effect"
 import type { Millis } from "../../../domain/values/Time.ts"
-import type { EventSource, EventStream } from "../../streams/EventStream.ts"
+import { type Watcher, Watchers } from "../../streams/Watchers.ts"
 import { Distribution } from "./DistributionApi.ts"
 import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
 
@@ -29,29 +29,6 @@ export type Found =
     }
   | undefined
 
-/** One stream of a mechanism's live state. */
-export class Watcher implements EventSource {
-  readonly lastEventId: string | undefined
-  stream: EventStream | undefined
-  private watched: Watched | undefined
-  private readonly join: () => Watched
-
-  constructor(join: () => Watched, lastEventId: string | undefined) {
-    this.join = join
-    this.lastEventId = lastEventId
-  }
-
-  begin(stream: EventStream): void {
-    this.stream = stream
-    this.watched = this.join()
-    this.watched.add(this)
-  }
-
-  stop(): void {
-    this.watched?.remove(this)
-  }
-}
-
 /** What a watched mechanism needs from its owner. */
 interface WatchDependencies {
   /** Streams at the same time. A further stream ends the oldest. */
@@ -67,9 +44,7 @@ interface WatchDependencies {
 
 /** A mechanism with at least one watcher. */
 export class Watched {
-  private readonly watchers = new Set<Watcher>()
-  /** The snapshot that all watchers have. */
-  private snapshot: Snapshot | undefined
+  private readonly watchers: Watchers<Snapshot>
   private opensAt: Millis | undefined
   private mayHaveChanged = false
   private nextLookAt: Millis = 0
@@ -79,23 +54,19 @@ export class Watched {
 
   constructor(options: WatchDependencies) {
     this.options = options
+    this.watchers = new Watchers(options.watchersMax)
   }
 
   add(watcher: Watcher): void {
     this.watchers.add(watcher)
-    if (this.snapshot !== undefined) sendFirst(watcher, this.snapshot)
-    if (this.watchers.size > this.options.watchersMax) {
-      const [oldest] = this.watchers
-      oldest?.stream?.end("REPLACED")
-    }
     if (this.isLooking) return
     this.isLooking = true
     this.options.fork(this.loop)
   }
 
   remove(watcher: Watcher): void {
-    this.watchers.delete(watcher)
-    if (this.watchers.size === 0) this.bell.openUnsafe()
+    this.watchers.remove(watcher)
+    if (this.watchers.isEmpty) this.bell.openUnsafe()
   }
 
   private readonly loop: Effect.Effect<void> = Effect.suspend(() => {
@@ -109,21 +80,21 @@ export class Watched {
         Effect.sync(() => {
           unwatch()
           this.options.onEnd()
-          for (const { stream } of this.watchers) stream?.close()
+          this.watchers.close()
         })
       )
     )
   })
 
   private readonly looks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
-    while (this.watchers.size > 0) {
+    while (!this.watchers.isEmpty) {
       const found = yield* this.look
       const now = yield* Clock.currentTimeMillis
       const areCountersDue = now >= this.nextLookAt
       if (areCountersDue) this.nextLookAt = now + lookIntervalMillis
       if (found !== undefined) this.send(found, areCountersDue)
-      if (found?.isArchived === true) for (const { stream } of this.watchers) stream?.end("CLOSED")
-      if (this.watchers.size === 0) return
+      if (found?.isArchived === true) this.watchers.end("CLOSED")
+      if (this.watchers.isEmpty) return
       yield* Effect.sleep(lookPauseMillis)
       yield* Effect.timeoutOption(this.bell.await, this.waitMillis(yield* Clock.currentTimeMillis))
     }
@@ -147,18 +118,12 @@ export class Watched {
   })
 
   private send({ shown, isArchived, opensAt }: NonNullable<Found>, areCountersDue: boolean): void {
-    const before = this.snapshot
+    const before = this.watchers.snapshot
     this.opensAt = opensAt
     const present = snapshotOf(encode(shown) as Snapshot["wire"], isArchived)
-    if (before === undefined) {
-      this.snapshot = present
-      for (const watcher of this.watchers) sendFirst(watcher, present)
-      return
-    }
+    if (before === undefined) return this.watchers.begin(present)
     const diff = diffOf(before, present, areCountersDue)
-    if (diff === undefined) return
-    this.snapshot = diff.snapshot
-    for (const { stream } of this.watchers) stream?.send(diff.events, diff.snapshot.event)
+    if (diff !== undefined) this.watchers.send(diff.events, diff.snapshot)
   }
 
   /**
@@ -172,8 +137,3 @@ export class Watched {
 }
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
-
-/** Sends the snapshot, except to a watcher that has it already. */
-function sendFirst({ stream, lastEventId }: Watcher, { id, event }: Snapshot): void {
-  if (lastEventId !== id) stream?.send(event)
-}

@@ -13,7 +13,8 @@ import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import type { EventSource } from "../../streams/EventStream.ts"
 import type { Distribution } from "./DistributionApi.ts"
 import * as Standings from "./Standings.ts"
-import { type Found, Watched, Watcher } from "./Watched.ts"
+import { Watcher } from "../../streams/Watchers.ts"
+import { type Found, Watched } from "./Watched.ts"
 
 /** Streams of one mechanism. A further stream ends the oldest. */
 export const watchersMax = 100

@@ -5,22 +5,36 @@ import { Configuration, configurationProblems } from "../../../domain/queue/Queu
 import { AdminApi } from "../Api.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-import { queueSchemas } from "./QueueApi.ts"
+import * as Steering from "../steering/Steering.ts"
+import { pauseFields, queueSchemas } from "./QueueApi.ts"
 
 /** Completions 4, "queue". */
 export const queues: KindOfMechanism<"queue"> = {
   kind: "queue",
   Configuration,
   settings: queueSchemas.settings,
+  published: Object.keys(pauseFields),
   defaults: () => ({
     supportsGuest: true,
     recycleExpiredAdmissions: false,
     loyaltyBiasEnabled: false,
-    loyaltyHeadStartSeconds: 60
+    loyaltyHeadStartSeconds: 60,
+    riskWeight: 0
   }),
   problems: configurationProblems
 }
 
-export const QueueHandlers = HttpApiBuilder.group(AdminApi, "queues", (handlers) =>
-  Effect.map(makeHandlers<"queue", typeof queueSchemas.Record.Type>(queues), (shared) => handlers.handleAll(shared))
+export const QueueHandlers = HttpApiBuilder.group(
+  AdminApi,
+  "queues",
+  Effect.fnUntraced(function* (handlers) {
+    const shared = yield* makeHandlers<"queue", typeof queueSchemas.Record.Type>(queues)
+    const { admit, pause, resume } = yield* Steering.make
+    return handlers.handleAll({
+      ...shared,
+      admit,
+      pause: (request) => Effect.andThen(pause(request), shared.get(request)),
+      resume: (request) => Effect.andThen(resume(request), shared.get(request))
+    })
+  })
 )

@@ -6,7 +6,9 @@ import { Analytics } from "../../../store/organization/Analytics.ts"
 import { AudienceMembers } from "../../../store/consumer/AudienceMembers.ts"
 import { Audiences } from "../../../store/consumer/Audiences.ts"
 import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
+import { ConsumerExports } from "../../../store/privacy/ConsumerExports.ts"
 import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
+import { Erasures } from "../../../store/privacy/Erasures.ts"
 import { ExperiencePages } from "../../../store/experience/ExperiencePages.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
 import { ExperienceWindows } from "../../../store/experience/ExperienceWindows.ts"
@@ -15,8 +17,10 @@ import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { Operations } from "../../../store/mechanism/Operations.ts"
 import { Orders } from "../../../store/consumer/Orders.ts"
+import { ConsumerPlaces } from "../../../store/mechanism/ConsumerPlaces.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
 import { Products } from "../../../store/catalogue/Products.ts"
+import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
 import { Sequences } from "../../../store/experience/Sequences.ts"
 import { SyncSources } from "../../../store/catalogue/SyncSources.ts"
 import { Variants } from "../../../store/catalogue/Variants.ts"
@@ -28,6 +32,7 @@ import { AnalyticsHandlers } from "../organization/Analytics.ts"
 import { ApiKeyHandlers } from "../organization/ApiKeys.ts"
 import { AppointmentHandlers } from "../appointment/Appointments.ts"
 import { AuctionHandlers } from "../auction/Auctions.ts"
+import { AuditLogHandlers } from "../organization/AuditLog.ts"
 import { AudienceHandlers } from "../consumer/Audiences.ts"
 import { ConsumerHandlers } from "../consumer/Consumers.ts"
 import { DistributionHandlers } from "../mechanism/Distributions.ts"
@@ -52,7 +57,13 @@ import { WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
 import { WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
 import { Webhooks } from "../../../store/webhook/Webhooks.ts"
 import { WebhookHandlers } from "../webhook/Webhooks.ts"
+import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
+import { Receivers } from "../../../store/receiver/Receivers.ts"
+import { PeopleHandlers } from "../people/People.ts"
+import { People } from "../../../store/organization/People.ts"
+import { ReceiverHandlers } from "../receiver/Receivers.ts"
 import { WatchedDistributions } from "../mechanism/WatchedDistributions.ts"
+import { WatchedExperiences } from "../mechanism/WatchedExperiences.ts"
 
 /** The handlers of all groups, with their repositories. They need the database, the journal and the engine. */
 export const layer = Layer.mergeAll(
@@ -78,19 +89,32 @@ export const layer = Layer.mergeAll(
   OrderHandlers,
   AnalyticsHandlers,
   WebhookHandlers,
+  AuditLogHandlers,
+  ReceiverHandlers,
+  PeopleHandlers,
   SecurityEventHandlers,
   NodeHandlers,
   OutboxHandlers
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(WatchedDistributions.layer, Creation.layer, ExperienceAggregates.layer, SequenceAggregates.layer)
+    Layer.mergeAll(
+      WatchedDistributions.layer,
+      WatchedExperiences.layer,
+      Creation.layer,
+      ExperienceAggregates.layer,
+      SequenceAggregates.layer
+    )
   ),
   Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
   Layer.provide(ExperienceWindows.layer),
-  Layer.provide(Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer)),
+  Layer.provide(
+    Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer, TenantEvents.layer)
+  ),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
+  Layer.provide(Layer.merge(ConsumerExports.layer, Erasures.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
-  Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer))
+  Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
+  Layer.provide(Layer.mergeAll(Receivers.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
 )

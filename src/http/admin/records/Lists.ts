@@ -70,6 +70,11 @@ const typed: ReadonlyMap<string, object> = new Map([
       description: "Items to return, back from the end or from `before`. Not together with `first` or `after`."
     }
   ],
+  [
+    "minRiskScore",
+    { type: "number", minimum: 0, maximum: 1, description: "Only places whose risk has at least this score." }
+  ],
+  ["active", { type: "boolean", description: "True: only places that have not ended. Default false." }],
   ["archived", { type: "boolean", description: "True: those that are archived, and no others. Default false." }]
 ])
 

@@ -32,11 +32,12 @@ export const layer = HttpApiBuilder.group(
         const facts = yield* orHttpAnswer(engine.facts(appointment))
         return yield* Effect.fromResult(slotsOn(appointment.id, request.query, facts))
       }),
-      book: entry((appointment, { consumerId, isGuest }, { payload: { slotId, locationId } }: ToBook) =>
+      book: entry((appointment, { consumerId, isGuest, risk }, { payload: { slotId, locationId } }: ToBook) =>
         engine.send(appointment, {
           _tag: "Book",
           consumerId,
           isGuest,
+          risk,
           startTime: slotStart(appointment.id, slotId),
           locationId: locationId ?? undefined
         })

@@ -37,10 +37,12 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...auction.reads,
       ...auction.grantActions,
-      enter: auction.entry((ref, { consumerId, isGuest }) => engine.send(ref, { _tag: "Enter", consumerId, isGuest })),
-      bid: auction.entry((ref, { consumerId, isGuest }, { payload }: ToBid) => {
+      enter: auction.entry((ref, { consumerId, isGuest, risk }) =>
+        engine.send(ref, { _tag: "Enter", consumerId, isGuest, risk })
+      ),
+      bid: auction.entry((ref, { consumerId, isGuest, risk }, { payload }: ToBid) => {
         const amount = payload?.amount ?? undefined
-        return engine.send(ref, { _tag: "Bid", consumerId, isGuest, ...(amount !== undefined && { amount }) })
+        return engine.send(ref, { _tag: "Bid", consumerId, isGuest, risk, ...(amount !== undefined && { amount }) })
       }),
       bids: published(({ leadingBids }, { query }: ToBids) => ({ data: firstOf(leadingBids, query.limit) })),
       bidHistory: published(({ latestBids }, { query }: ToBids) => ({ data: firstOf(latestBids, query.limit) })),

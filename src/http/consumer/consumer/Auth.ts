@@ -30,10 +30,10 @@ export const layer = HttpApiBuilder.group(
     const exchange = yield* makeExchange
 
     return handlers.handleAll({
-      guest: ({ request }) =>
+      guest: ({ request, headers: { "idempotency-key": attempt } }) =>
         orServiceUnavailable(
           Effect.flatMap(CurrentTenant, ({ tenant }) =>
-            gate(request, { action: "guest", tenant }, () => sessions.guest(tenant))
+            gate(request, { action: "guest", tenant }, () => sessions.guest(tenant, attempt))
           )
         ).pipe(Gate.orChallenge),
       requestOneTimeCode: ({ payload, request }) =>
@@ -60,9 +60,9 @@ export const layer = HttpApiBuilder.group(
         orServiceUnavailable(exchange(request, exchangeCode)).pipe(
           Effect.catchTag("WrongExchangeCode", ({ reason }) => Effect.fail(new InvalidExchangeCode({ error: reason })))
         ),
-      refresh: ({ payload: { refreshToken } }) =>
+      refresh: ({ payload: { refreshToken }, headers: { "idempotency-key": attempt } }) =>
         orServiceUnavailable(
-          Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.refresh(tenant, refreshToken))
+          Effect.flatMap(CurrentTenant, ({ tenant }) => sessions.refresh(tenant, refreshToken, attempt))
         ).pipe(
           Effect.catchTag("InvalidRefreshToken", () =>
             Effect.fail(new InvalidRefreshToken({ error: "Invalid refresh token" }))

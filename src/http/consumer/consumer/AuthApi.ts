@@ -5,7 +5,8 @@ import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { JsonObject, text } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { Country, EmailText, PhoneText } from "../../fields/AddressFields.ts"
+import { EmailText } from "../../../domain/values/Email.ts"
+import { Country, PhoneText } from "../../fields/AddressFields.ts"
 import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../../credentials/Credentials.ts"
 import { ChallengeRequired } from "../../challenge/ChallengeApi.ts"
 import { answering } from "../../errors/Answering.ts"
@@ -93,6 +94,9 @@ export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isM
   })
 )
 
+/** The name of an attempt, which only the client that makes it knows. */
+const Attempt = text({ minLength: 16, maxLength: 255 })
+
 /** The request that the code answers. */
 export const CodeRequestId = Schema.optionalKey(
   Id.annotate({
@@ -122,9 +126,19 @@ const claims = JsonObject.check(
 
 export class AuthGroup extends HttpApiGroup.make("auth")
   .add(
-    HttpApiEndpoint.post("guest", "/auth/guest", { success: GuestSession, error: ChallengeRequired })
+    HttpApiEndpoint.post("guest", "/auth/guest", {
+      headers: { "idempotency-key": Schema.optionalKey(Attempt) },
+      success: GuestSession,
+      error: ChallengeRequired
+    })
       .middleware(SessionCreation)
-      .annotateMerge(OpenApi.annotations({ summary: "Start a guest session" })),
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Start a guest session",
+          description:
+            "With the same `Idempotency-Key`, which a client draws at random, it answers the same guest again for a minute."
+        })
+      ),
     HttpApiEndpoint.post("requestOneTimeCode", "/auth/otp/request", {
       payload: Schema.Union([Schema.Struct(byEmail), Schema.Struct(byPhone)]),
       success: Schema.Struct({
@@ -193,6 +207,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       .middleware(SessionCreation)
       .annotateMerge(OpenApi.annotations({ summary: "Start a session with an exchange code" })),
     HttpApiEndpoint.post("refresh", "/auth/refresh", {
+      headers: { "idempotency-key": Schema.optionalKey(Attempt) },
       payload: Schema.Struct({ refreshToken: Schema.String }),
       success: RefreshedSession,
       error: InvalidRefreshToken
@@ -203,8 +218,9 @@ export class AuthGroup extends HttpApiGroup.make("auth")
           summary: "Refresh a session",
           description:
             "A refresh token is good once. For 10 seconds after it was replaced it answers the same successor again, for " +
-            "two tabs that refresh at once and for an answer that was lost. Shown later, or after its successor was " +
-            "used, it ends the session for everybody who has a token of it."
+            "two tabs that refresh at once and for an answer that was lost. With the same `Idempotency-Key`, which a client " +
+            "draws at random for each refresh, it does so until its successor is used. Shown later, or after its " +
+            "successor was used, it ends the session for everybody who has a token of it."
         })
       ),
     HttpApiEndpoint.post("logout", "/auth/logout")

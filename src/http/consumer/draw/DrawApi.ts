@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { DenialReason, Proof } from "../../../domain/draw/Draw.ts"
+import { riskRuleFields } from "../../../domain/risk/RiskWeight.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { ConsumerAction, PublicRead } from "../../credentials/Credentials.ts"
@@ -26,6 +27,7 @@ export const PublicDraw = Schema.Struct(
     continueSelectingUntilCompleted: Schema.Boolean,
     loyaltyBiasEnabled: Schema.Boolean,
     loyaltyWeight: Schema.Finite,
+    ...riskRuleFields,
     beacon: Schema.NullOr(Schema.String),
     /** SHA-256 of the seed that decides the draw. */
     seedCommitment: Schema.String,

@@ -65,8 +65,8 @@ export const layer = HttpApiBuilder.group(
         return yield* text === undefined ? notDrawn : draw.orHttpAnswer(proofOf(ref.id, text))
       }),
       enter: draw.loyalEntry(
-        (ref, { consumerId, isGuest }, _, loyaltyScore) =>
-          engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore }),
+        (ref, { consumerId, isGuest, risk }, _, loyaltyScore) =>
+          engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore, risk }),
         withReceipt
       ),
       leave: (request) =>

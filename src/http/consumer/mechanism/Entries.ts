@@ -1,25 +1,33 @@
 /**
  * The handlers of entries, for every kind of mechanism. An entry is checked before the engine gets its command: the gate
  * for bots must let it pass, the mechanism's sequence must be for the consumer (completions 1), and the consumer must
- * have an order left in it (completions 4).
+ * have an order left in it (completions 4). An entry that passes gets its risk.
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { ChallengeAsked } from "../../../auth/challenge/Challenges.ts"
 import { Consumers } from "../../../auth/sessions/Consumers.ts"
+import { EntryRisks } from "../../../auth/risk/EntryRisks.ts"
 import { Protection } from "../../../auth/sessions/Protection.ts"
 import type { Kind, MechanismIdentity } from "../../../domain/mechanism/Decider.ts"
 import type { MechanismRef, RefusalOf, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import { NotInvited, OrderLimitReached } from "../../../domain/mechanism/Refusals.ts"
+import type { Risk, SolvedChallenge } from "../../../domain/risk/Risk.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import * as Gate from "../../challenge/Gate.ts"
 import { type Consumer, CurrentConsumer } from "../../credentials/Credentials.ts"
+import { countedNetwork } from "../../server/Origins.ts"
 import type { Handling, Present, ToEntry } from "./Handling.ts"
+
+/** The consumer that enters, with the risk of its entry. The risk is absent if nothing suggests one. */
+interface Entrant extends Consumer {
+  readonly risk?: Risk | undefined
+}
 
 /** Sends the command of an allowed entry. `known` is what the check has found. */
 type Enter<K extends Kind, Request, Known> = (
   mechanism: MechanismRef<K>,
-  consumer: Consumer,
+  entrant: Entrant,
   request: Request,
   known: Known
 ) => Effect.Effect<ViewOf<K>, RefusalOf<K> | EngineError>
@@ -29,7 +37,7 @@ type Check<Known> = <A, E, R>(
   mechanism: MechanismRef<Kind>,
   consumer: Consumer,
   request: HttpServerRequest.HttpServerRequest,
-  entry: (known: Known) => Effect.Effect<A, E, R>
+  entry: (entrant: Entrant, known: Known) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E | CheckRefusal | EngineError, R>
 
 /** Why an entry does not reach the engine. */
@@ -60,7 +68,7 @@ const handlerBehind =
         const mechanism = refOf(consumer.tenant, request)
         const { consumerId } = consumer
         return Effect.flatMap(
-          check(mechanism, consumer, request.request, (known) => enter(mechanism, consumer, request, known)),
+          check(mechanism, consumer, request.request, (entrant, known) => enter(mechanism, entrant, request, known)),
           (view) => answer(mechanism, consumerId, view)
         )
       })
@@ -69,21 +77,33 @@ const handlerBehind =
 /** Makes the checks. A check asks the engine once. It costs no SQL if the sequence is for everybody. */
 const makeChecks = Effect.gen(function* () {
   const engine = yield* Engine
-  const protection = yield* Protection
   const consumers = yield* Consumers
-  const gate = yield* Gate.make
+  const ifAllowed = yield* makeIfAllowed
 
-  /** Callers of an organization's server are not asked for challenges. */
-  const ifAllowed = <A, E, R>(
-    identity: MechanismIdentity,
-    { tenant, consumerId, by }: Consumer,
-    request: HttpServerRequest.HttpServerRequest,
-    entry: () => Effect.Effect<A, E, R>
-  ) => {
-    const admitted = () => ifAdmitted(identity, consumerId, entry)
-    if (by !== undefined) return admitted()
-    return gate(request, { action: "entry", tenant, experienceId: identity.experienceId }, admitted)
-  }
+  const check: Check<MechanismIdentity> = (mechanism, consumer, request, entry) =>
+    Effect.flatMap(engine.identity(mechanism), (identity) =>
+      ifAllowed(identity, consumer, request, (entrant) => entry(entrant, identity))
+    )
+
+  const checkWithLoyalty: Check<number> = (mechanism, consumer, request, entry) =>
+    Effect.flatMap(engine.definition(mechanism), ({ identity, configuration }) =>
+      ifAllowed(identity, consumer, request, (entrant) =>
+        "loyaltyBiasEnabled" in configuration && configuration.loyaltyBiasEnabled
+          ? Effect.flatMap(consumers.loyaltyScore(mechanism.tenant, consumer.consumerId), (score) =>
+              entry(entrant, score)
+            )
+          : entry(entrant, 0)
+      )
+    )
+
+  return { check, checkWithLoyalty }
+})
+
+/** Makes the function that runs an entry if the gate lets it pass and the sequence admits the consumer. */
+const makeIfAllowed = Effect.gen(function* () {
+  const protection = yield* Protection
+  const risks = yield* EntryRisks
+  const gate = yield* Gate.make
 
   const ifAdmitted = <A, E, R>(identity: MechanismIdentity, consumerId: string, entry: () => Effect.Effect<A, E, R>) =>
     Effect.flatMap(
@@ -101,19 +121,28 @@ const makeChecks = Effect.gen(function* () {
       }
     )
 
-  const check: Check<MechanismIdentity> = (mechanism, consumer, request, entry) =>
-    Effect.flatMap(engine.identity(mechanism), (identity) =>
-      ifAllowed(identity, consumer, request, () => entry(identity))
-    )
+  const assessed = (
+    consumer: Consumer,
+    { experienceId }: MechanismIdentity,
+    address: string,
+    challenge: SolvedChallenge | undefined
+  ): Entrant => {
+    const { consumerId } = consumer
+    const risk = risks.of({ experienceId, consumerId, address, networkOf: countedNetwork, challenge })
+    return risk === undefined ? consumer : { ...consumer, risk }
+  }
 
-  const checkWithLoyalty: Check<number> = (mechanism, consumer, request, entry) =>
-    Effect.flatMap(engine.definition(mechanism), ({ identity, configuration }) =>
-      ifAllowed(identity, consumer, request, () =>
-        "loyaltyBiasEnabled" in configuration && configuration.loyaltyBiasEnabled
-          ? Effect.flatMap(consumers.loyaltyScore(mechanism.tenant, consumer.consumerId), entry)
-          : entry(0)
-      )
+  /** Callers of an organization's server are not asked for challenges, and have no risk. */
+  return <A, E, R>(
+    identity: MechanismIdentity,
+    consumer: Consumer,
+    request: HttpServerRequest.HttpServerRequest,
+    entry: (entrant: Entrant) => Effect.Effect<A, E, R>
+  ) => {
+    const { tenant, consumerId, by } = consumer
+    if (by !== undefined) return ifAdmitted(identity, consumerId, () => entry(consumer))
+    return gate(request, { action: "entry", tenant, experienceId: identity.experienceId }, (challenge, address) =>
+      ifAdmitted(identity, consumerId, () => entry(assessed(consumer, identity, address, challenge)))
     )
-
-  return { check, checkWithLoyalty }
+  }
 })

@@ -5,6 +5,7 @@
 import { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
 import { Id } from "../../../domain/values/Ids.ts"
+import { riskRule } from "../../../domain/risk/RiskWeight.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import type { Inspection } from "../../../engine/Engine.ts"
@@ -56,6 +57,7 @@ export const publicView = <F extends Schema.Struct.Fields>(
     experienceId: identity.experienceId,
     sequenceId: identity.sequenceId,
     ...bounded(configuration),
+    ...riskRule(identity.kind, "riskWeight" in configuration ? configuration.riskWeight : undefined),
     ...more,
     ...status,
     lifecycle

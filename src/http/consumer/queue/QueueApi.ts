@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { AdminReason, DenialReason } from "../../../domain/queue/Queue.ts"
+import { riskRuleFields } from "../../../domain/risk/RiskWeight.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { admissionsAtOnceMax } from "../../../engine/lifecycle/Admissions.ts"
 import { ServerAction } from "../../credentials/Credentials.ts"
 import { RateCategory } from "../../limits/Limit.ts"
 import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
@@ -23,7 +25,8 @@ export const PublicQueue = Schema.Struct(
     maxAdmissions: Schema.NullOr(Schema.Int),
     grantsPerConsumer: Schema.NullOr(Schema.Int),
     supportsGuest: Schema.Boolean,
-    loyaltyBiasEnabled: Schema.Boolean
+    loyaltyBiasEnabled: Schema.Boolean,
+    ...riskRuleFields
   })
 ).annotate({ identifier: "Queue" })
 
@@ -35,8 +38,17 @@ export const QueueState = Schema.Union([
     alreadyCompleted,
     /** 1 + the number of consumers ahead. Absent in the lobby. */
     position: Schema.optionalKey(Schema.Int),
-    /** Absent in the lobby, and while admission is by hand. */
+    ticket: Schema.optionalKey(
+      Schema.Int.annotate({
+        description:
+          "The place's number in the order of admission, for `…/line`. Absent in the lobby and under loyalty bias."
+      })
+    ),
+    /** Absent in the lobby, while admission is by hand, and while the queue is paused. */
     estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
+    paused: Schema.optionalKey(
+      Schema.Literal(true).annotate({ description: "Present while nobody is admitted by rate. Places are kept." })
+    ),
     positionDisplayMode: Schema.Literals(["precise", "qualitative"]),
     enteredAt: SentTimestamp
   }),
@@ -65,9 +77,6 @@ export const QueueState = Schema.Union([
   Schema.Struct({ status: Schema.Literal("LEFT"), alreadyCompleted, enteredAt: SentTimestamp, leftAt: SentTimestamp })
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
-
-/** Consumers that one request admits. */
-export const admissionsAtOnceMax = 10_000
 
 /** The consumers that were admitted by count, in the order of their admission. */
 const QueueAdmissions = Schema.Struct({

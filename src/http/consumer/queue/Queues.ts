@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"
+import * as Admissions from "../../../engine/lifecycle/Admissions.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import * as Admissions from "./Admissions.ts"
 import { PublicQueue, QueueState } from "./QueueApi.ts"
 
 /** The handlers of the group `queues`. */
@@ -27,7 +27,7 @@ export const layer = HttpApiBuilder.group(
     const admitByCount = (request: { readonly params: { readonly queueId: string } }, count: number) =>
       queue.orHttpAnswer(
         Effect.flatMap(CurrentTenant, ({ tenant, by }) =>
-          Effect.map(admitNext(queue.refOf(tenant, request), count, by), (consumerIds) => ({
+          Effect.map(admitNext(queue.refOf(tenant, request), count, { by }), (consumerIds) => ({
             admitted: consumerIds.length,
             consumerIds
           }))
@@ -37,8 +37,8 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...queue.reads,
       ...queue.grantActions,
-      enter: queue.loyalEntry((ref, { consumerId, isGuest }, _, loyaltyScore) =>
-        engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore })
+      enter: queue.loyalEntry((ref, { consumerId, isGuest, risk }, _, loyaltyScore) =>
+        engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore, risk })
       ),
       leave: queue.act(({ consumerId, by }) => ({ _tag: "Leave", consumerId, by })),
       admit: ({ params, payload: { consumerId, count } }) =>

@@ -41,11 +41,11 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       ...release.reads,
       ...release.grantActions,
-      enter: release.entry((ref, { consumerId, isGuest }, { payload }: ToEnter, identity) => {
+      enter: release.entry((ref, { consumerId, isGuest, risk }, { payload }: ToEnter, identity) => {
         const variantId = payload?.variantId ?? undefined
-        if (variantId === undefined) return engine.send(ref, { _tag: "Enter", consumerId, isGuest })
+        if (variantId === undefined) return engine.send(ref, { _tag: "Enter", consumerId, isGuest, risk })
         return Effect.flatMap(selection(identity, consumerId, variantId), (selected) =>
-          engine.send(ref, { _tag: "Enter", consumerId, isGuest, ...selected })
+          engine.send(ref, { _tag: "Enter", consumerId, isGuest, risk, ...selected })
         )
       }),
       leave: release.act(({ consumerId, by }) => ({ _tag: "Leave", consumerId, by }))

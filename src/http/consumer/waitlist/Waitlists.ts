@@ -22,8 +22,8 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       ...reads,
-      enter: entry((waitlist, { consumerId, isGuest }) =>
-        engine.send(waitlist, { _tag: "Enter", consumerId, isGuest })
+      enter: entry((waitlist, { consumerId, isGuest, risk }) =>
+        engine.send(waitlist, { _tag: "Enter", consumerId, isGuest, risk })
       ),
       leave,
       leaveByDelete: leave

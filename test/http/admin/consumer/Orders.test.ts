@@ -31,6 +31,7 @@ describe("Orders on the Admin API", () => {
           paidAt: null,
           fulfilledAt: null,
           cancelledAt: null,
+          grantLapsed: false,
           archived: false
         })
         assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])

@@ -53,6 +53,7 @@ describe("Draws on the Admin API", () => {
           continueSelectingUntilCompleted: false,
           loyaltyBiasEnabled: false,
           loyaltyWeight: 1,
+          riskWeight: 0,
           beacon: null,
           entriesDigest: null,
           beaconRound: null,

@@ -81,13 +81,14 @@ describe("Distributions on the Admin API", () => {
           consumers
         )
         const own = (index: number) => {
-          const { enteredAt, updatedAt, email, phone, fullName, consumerId, ...rest } = data.find(
+          const { enteredAt, updatedAt, email, phone, fullName, consumerId, risk, ...rest } = data.find(
             (item: Item) => item.consumerId === consumers[index]
           )
           assert.match(enteredAt, /Z$/)
           assert.match(updatedAt, /Z$/)
           assert.deepStrictEqual([email, phone, fullName], [null, null, null])
           assert.strictEqual(consumerId, consumers[index])
+          assert.deepStrictEqual(risk, { score: 0, reasons: [] })
           return rest
         }
         assert.hasAllKeys(own(0), ["status", "grantedAt", "expiresAt"])

@@ -46,8 +46,8 @@ describe("The Admin API's description", () => {
       if (!takesNothing.has(name)) assert.include(statuses, "400", name)
       if (name.includes("{id}")) assert.include(statuses, "404", name)
       if (name.startsWith("post ")) assert.include(statuses, "409", name)
-      if (/^(post|put) .*s(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
-      assert.include(statuses, /^post .*(s|duplicate)$/.test(name) ? "201" : "200", name)
+      if (/^(post|put) .*(s|people)(\/\{id\})?$/.test(name)) assert.includeMembers(statuses, ["413", "415"], name)
+      assert.include(statuses, /^post .*(s|people|duplicate)$/.test(name) ? "201" : "200", name)
     }
     const withConflict = operations
       .filter(([name, { responses }]) => "409" in responses && !name.startsWith("post "))

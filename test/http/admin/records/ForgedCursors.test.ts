@@ -9,7 +9,8 @@ import { SqlClient } from "effect/sql"
 import { createHash, createHmac } from "node:crypto"
 import { ConsumerApi } from "../../../../src/http/consumer/Api.ts"
 import { Admin, issuesOf, layer as adminLayer } from "../adminFixture.ts"
-import { type List, lists, unchanging } from "./listTable.ts"
+import type { List } from "./listRows.ts"
+import { lists, unchanging } from "./listTable.ts"
 
 interface Content {
   readonly [name: string]: unknown

@@ -1,77 +1,25 @@
-/**
- * Every list of the Admin API, for the rules that apply to all of them. A new list needs a row in `lists`, and nothing
- * else.
- */
+/** Every list of the Admin API, for the rules of all lists. A new list needs a row in `lists`, and nothing else. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Sessions } from "../../../../src/auth/sessions/Sessions.ts"
+import { Engine } from "../../../../src/engine/Engine.ts"
 import { SecurityEvents } from "../../../../src/store/organization/SecurityEvents.ts"
+import { ofTenant } from "../../../../src/store/records/Tenancy.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
-import { Admin, anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
-
-/** The fields that order the items of a list and identify them. */
-export type Key = string | number
-
-/** One list of one organization, initially empty. */
-export interface List {
-  readonly path: string
-  /** Every sort field, with the value that determines an item's position. */
-  readonly sorts: { readonly [sortBy: string]: (item: any) => Key }
-  /** The value that identifies an item, and orders items that are otherwise equal. */
-  readonly idOf: (item: any) => Key
-  /** A filter for the list. A cursor of the whole list is invalid for the filtered one. */
-  readonly filter: string
-  /** Creates the `n`-th row of the list. Several rows have the same name, and some have no optional fields. */
-  readonly make: (n: number) => Effect.Effect<unknown, never, Services>
-  /** Removes the row with this id, in lists whose rows can be removed. */
-  readonly archive?: (id: Key) => Effect.Effect<unknown, never, Services>
-}
-
-type Services =
-  | Sessions
-  | SecurityEvents
-  | Effect.Services<ReturnType<typeof enter>>
-  | Effect.Services<ReturnType<typeof aConsumer>>
-
-/** Creates the list for an organization. */
-type MakeList = (as: Organization) => Effect.Effect<List, never, Services>
-
-const name = (n: number) => `Row ${n % 3}`
-const instant = (n: number) => `2098-01-0${1 + (n % 5)}T00:00:00.000Z`
-
-const byId = ({ id }: { readonly id: string }) => id
-const sorted = {
-  createdAt: ({ createdAt }: { readonly createdAt: string }) => createdAt,
-  name: ({ name }: { readonly name: string }) => name
-}
-/** An absent instant sorts first, or last. */
-const noneFirst = (value: string | null) => value ?? ""
-const noneLast = (value: string | null) => value ?? "~"
-
-const request = Effect.fnUntraced(function* (as: Organization, method: string, path: string, body?: object) {
-  const { call } = yield* Admin
-  const answer = yield* call(method, path, body, as)
-  if (answer.status >= 300) return yield* Effect.die(new Error(`${method} ${path}: ${answer.status} ${answer.text}`))
-  return answer.body
-})
-
-/** A list of records that are created and archived at the path of their list. */
-const records = (
-  path: string,
-  sorts: List["sorts"],
-  bodyOf: (n: number) => object
-): ((as: Organization) => Effect.Effect<List, never, Services>) => {
-  return (as) =>
-    Effect.succeed({
-      path,
-      sorts,
-      idOf: byId,
-      filter: "search=row",
-      make: (n) => request(as, "POST", path, bodyOf(n)),
-      archive: (id) => request(as, "DELETE", `${path}/${id}`)
-    })
-}
+import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
+import {
+  byId,
+  instant,
+  type Key,
+  type MakeList,
+  name,
+  noneFirst,
+  noneLast,
+  records,
+  request,
+  sorted
+} from "./listRows.ts"
 
 const mechanismSorts = { ...sorted, openAt: ({ openAt }: { readonly openAt: string | null }) => noneFirst(openAt) }
 
@@ -172,6 +120,27 @@ const sessions: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
+/** The places of a consumer. A place that has ended stays in the list. */
+const places: MakeList = Effect.fnUntraced(function* (as) {
+  const consumerId = yield* Effect.orDie(aConsumer(as.tenant))
+  const engine = yield* Engine
+  return {
+    path: `/consumers/${consumerId}/places`,
+    sorts: { enteredAt: ({ enteredAt }) => enteredAt },
+    idOf: ({ distributionId }) => distributionId,
+    filter: "active=true",
+    make: () =>
+      Effect.flatMap(aQueue({}, as), ({ id }) =>
+        Effect.orDie(
+          engine.send(
+            { kind: "queue", id, tenant: as.tenant },
+            { _tag: "Enter", consumerId, isGuest: false, loyaltyScore: 0 }
+          )
+        )
+      )
+  }
+})
+
 /** The deliveries of a webhook. No row is removed before it is old. */
 const webhookDeliveries: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* request(as, "POST", "/webhooks", {
@@ -197,6 +166,34 @@ const webhookDeliveries: MakeList = Effect.fnUntraced(function* (as) {
             body: "{}",
             created_at: new Date(instant(n)),
             updated_at: new Date(instant(n))
+          })}`
+      ).pipe(Effect.orDie)
+  }
+})
+
+/** The events of a receiver. No row is removed before it is old. */
+const receivedEvents: MakeList = Effect.fnUntraced(function* (as) {
+  const { id } = yield* request(as, "POST", "/receivers", { adapter: "stripe", secret: "whsec_0123456789" })
+  return {
+    path: `/receivers/${id}/events`,
+    sorts: { receivedAt: ({ receivedAt }) => receivedAt },
+    idOf: byId,
+    filter: "status=FAILED",
+    make: (n: number) =>
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          insert into received_events ${sql.insert({
+            receiver_id: id,
+            event_id: randomUUID(),
+            id: randomUUID(),
+            type: "charge.refunded",
+            at: new Date(instant(n)),
+            received_at: new Date(instant(n)),
+            body: "{}",
+            status: "DONE",
+            attempts: 1,
+            outcome: "ORDER_CANCELLED"
           })}`
       ).pipe(Effect.orDie)
   }
@@ -292,6 +289,19 @@ const securityEvents: MakeList = (as) =>
     })
   })
 
+/** The audit log, emptied of what made the organization. An event of another tenant is not among it. */
+const auditLog: MakeList = Effect.fnUntraced(function* (as) {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.orDie(sql`delete from tenant_events where ${ofTenant(sql, as.tenant)}`)
+  return {
+    path: "/audit-log",
+    sorts: { sequence: ({ sequence }) => sequence },
+    idOf: ({ sequence }) => sequence,
+    filter: "type=product.created",
+    make: (n) => request(as, "POST", "/products", { name: name(n) })
+  }
+})
+
 /** A list that neither grows nor shrinks has no row below: a mode always has two keys. */
 export const unchanging: ReadonlyArray<string> = ["/api-keys"]
 
@@ -331,11 +341,23 @@ export const lists: { readonly [rows: string]: MakeList } = {
     events: ["distribution.joined"]
   })),
   "webhook deliveries": webhookDeliveries,
+  receivers: records("/receivers", { createdAt: sorted.createdAt }, (n) => ({
+    adapter: "stripe",
+    secret: "whsec_0123456789",
+    description: name(n)
+  })),
+  "received events": receivedEvents,
+  people: records("/people", { createdAt: sorted.createdAt, email: ({ email }) => email }, (n) => ({
+    email: `person-${n}@example.com`,
+    name: name(n),
+    role: "viewer"
+  })),
   "media assets": records("/media-assets", sorted, (n) => ({ name: name(n) })),
   products: records("/products", { ...sorted, ...updated }, (n) => ({ name: name(n) })),
   variants,
   "experience pages": pages,
   "consumer sessions": sessions,
+  "consumer places": places,
   consumers: records(
     "/consumers",
     {
@@ -348,5 +370,6 @@ export const lists: { readonly [rows: string]: MakeList } = {
     (n) => ({ externalId: `row ${n}`, ...(n % 2 === 1 && { email: `row${n}@example.com`, fullName: name(n) }) })
   ),
   orders,
+  "audit log": auditLog,
   "security events": securityEvents
 }

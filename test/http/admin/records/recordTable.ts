@@ -178,6 +178,16 @@ export const records: { readonly [kind: string]: Kind } = {
     change: { description: "Joined" },
     archives: "and restores"
   },
+  receiver: {
+    make: alone("/receivers", () => ({ adapter: "stripe", secret: "whsec_0123456789" })),
+    change: { description: "Till" },
+    archives: "and restores"
+  },
+  person: {
+    make: alone("/people", () => ({ email: `${randomUUID()}@example.com`, role: "viewer" })),
+    change: { role: "operator" },
+    archives: "and restores"
+  },
   "sync source": {
     make: alone("/sync-sources", () => ({ syncSource: "shop", syncSourceId: "1" })),
     change: { syncStatus: "SUCCESS" },

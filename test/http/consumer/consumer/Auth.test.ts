@@ -45,6 +45,20 @@ describe("A guest session", () => {
       })
     )
 
+    it.effect("is the same for a repeated request that names its attempt, and names are not too short", () =>
+      Effect.gen(function* () {
+        const { consumer, brand } = yield* Usher
+        const ask = (attempt: string) => {
+          const headers = { "x-publishable-key": brand.publishableKey, "idempotency-key": attempt }
+          return consumer({ method: "POST", path: "/api/auth/guest", headers })
+        }
+        const [first, again, other] = yield* Effect.forEach(["a".repeat(16), "a".repeat(16), "b".repeat(16)], ask)
+        assert.strictEqual(again!.body.session.consumerId, first!.body.session.consumerId)
+        assert.notStrictEqual(other!.body.session.consumerId, first!.body.session.consumerId)
+        assert.strictEqual((yield* ask("short")).status, 400)
+      })
+    )
+
     it.effect("starts for every request body", () =>
       Effect.gen(function* () {
         const { consumer, brand } = yield* Usher

@@ -2,25 +2,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fixture from "../../support/usherFixture.ts"
-import { type Guest, Usher } from "../../support/usherFixture.ts"
-import { aMechanism, inMechanism } from "./mechanismFixture.ts"
-
-/** A queue whose consumers are admitted by hand. */
-const aQueue = Effect.fnUntraced(function* (settings: object = {}) {
-  const queue = yield* inMechanism("queues", yield* aMechanism("queues", { admitRate: 0, ...settings }))
-  const enter = queue.byConsumer("POST", "/enter")
-  const admit = queue.byServer("/admit")
-  return {
-    enter,
-    leave: queue.byConsumer("POST", "/leave"),
-    complete: queue.byServer("/complete"),
-    /** Lets the consumer in. Returns its token. */
-    granted: Effect.fnUntraced(function* (guest: Guest) {
-      yield* enter(guest)
-      return (yield* admit({ consumerId: guest.consumerId })).body.admissionGrant as string
-    })
-  }
-})
+import { Usher } from "../../support/usherFixture.ts"
+import { aMechanism, aQueueByHand, inMechanism } from "./mechanismFixture.ts"
 
 describe("Completing a grant", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
@@ -28,7 +11,7 @@ describe("Completing a grant", () => {
       Effect.gen(function* () {
         const guest = yield* (yield* Usher).guest()
         const { consumerId } = guest
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         const token = yield* queue.granted(guest)
         const checkouts = Array.from({ length: 50 }, (_, index) => `checkout-${index}`)
         const answers = yield* Effect.forEach(
@@ -55,7 +38,7 @@ describe("Completing a grant", () => {
       Effect.gen(function* () {
         const guest = yield* (yield* Usher).guest()
         const { consumerId } = guest
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         yield* queue.granted(guest)
         const first = yield* queue.complete({ consumerId })
         assert.deepStrictEqual([first.status, first.body.status], [200, "COMPLETED"])
@@ -71,8 +54,8 @@ describe("Completing a grant", () => {
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [holder, other] = [yield* guest(), yield* guest()]
-        const queue = yield* aQueue()
-        const elsewhere = yield* aQueue()
+        const queue = yield* aQueueByHand()
+        const elsewhere = yield* aQueueByHand()
         const former = yield* queue.granted(holder)
         yield* queue.leave(holder)
         const present = yield* queue.granted(holder)
@@ -99,7 +82,7 @@ describe("Completing a grant", () => {
       Effect.gen(function* () {
         const guest = yield* (yield* Usher).guest()
         const { consumerId } = guest
-        const queue = yield* aQueue({ grantsPerConsumer: 2 })
+        const queue = yield* aQueueByHand({ grantsPerConsumer: 2 })
         const token = yield* queue.granted(guest)
         yield* queue.complete({ consumerId, token, redemptionId: "first" })
         yield* queue.granted(guest)
@@ -119,7 +102,7 @@ describe("Completing a grant", () => {
     it.effect("is refused for a redemption without a name, or with one that is too long", () =>
       Effect.gen(function* () {
         const guest = yield* (yield* Usher).guest()
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         for (const redemptionId of ["", "x".repeat(201), 7]) {
           const refused = yield* queue.complete({ consumerId: guest.consumerId, redemptionId })
           assert.deepStrictEqual([refused.status, refused.body.error], [400, "validation_error"])
@@ -135,7 +118,7 @@ describe("grantsPerConsumer", () => {
       Effect.gen(function* () {
         const guest = yield* (yield* Usher).guest()
         const { consumerId } = guest
-        const queue = yield* aQueue({ grantsPerConsumer: 2 })
+        const queue = yield* aQueueByHand({ grantsPerConsumer: 2 })
         yield* queue.granted(guest)
         yield* queue.leave(guest)
         yield* queue.granted(guest)

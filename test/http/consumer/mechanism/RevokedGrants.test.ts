@@ -6,8 +6,8 @@ import { decodeJwt } from "jose"
 import { GrantChecker } from "../../../../src/auth/offline/GrantChecker.ts"
 import { revokedPageMax } from "../../../../src/store/mechanism/RevokedGrants.ts"
 import * as Fixture from "../../support/usherFixture.ts"
-import { asServer, type Guest, Usher } from "../../support/usherFixture.ts"
-import { aMechanism, inMechanism } from "./mechanismFixture.ts"
+import { asServer, Usher } from "../../support/usherFixture.ts"
+import { aMechanism, aQueueByHand, inMechanism } from "./mechanismFixture.ts"
 
 const list = Effect.fnUntraced(function* (query = "", secretKey?: string) {
   const { consumer, brand } = yield* Usher
@@ -33,31 +33,13 @@ const wholeList = Effect.fnUntraced(function* (since?: string) {
 
 const jtiOf = (token: string): string => decodeJwt(token).jti!
 
-/** A queue that admits by hand; its grants last for an hour. */
-const aQueue = Effect.fnUntraced(function* (settings: object = {}) {
-  const id = yield* aMechanism("queues", { admitRate: 0, admissionExpirationSeconds: 3600, ...settings })
-  const queue = yield* inMechanism("queues", id)
-  const enter = queue.byConsumer("POST", "/enter")
-  const admit = queue.byServer("/admit")
-  return {
-    id,
-    leave: queue.byConsumer("POST", "/leave"),
-    complete: queue.byServer("/complete"),
-    deny: queue.byServer("/deny"),
-    granted: Effect.fnUntraced(function* (guest: Guest) {
-      yield* enter(guest)
-      return (yield* admit({ consumerId: guest.consumerId })).body.admissionGrant as string
-    })
-  }
-})
-
 describe("The revoked grants", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
     it.effect("are those that were left, denied or completed, at once, and no others", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [left, denied, completed, kept] = [yield* guest(), yield* guest(), yield* guest(), yield* guest()]
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         const [a, b, c, d] = yield* Effect.all([left, denied, completed, kept].map(queue.granted))
         const again = yield* queue.leave(left)
         assert.strictEqual(again.body.status, "LEFT")
@@ -75,7 +57,7 @@ describe("The revoked grants", () => {
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const someone = yield* guest()
-        const queue = yield* aQueue({ admissionExpirationSeconds: null })
+        const queue = yield* aQueueByHand({ admissionExpirationSeconds: null })
         const first = yield* queue.granted(someone)
         yield* queue.leave(someone)
         const second = yield* queue.granted(someone)
@@ -100,10 +82,10 @@ describe("The revoked grants", () => {
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const [brief, early] = [yield* guest(), yield* guest()]
-        const short = yield* aQueue({ admissionExpirationSeconds: 1 })
+        const short = yield* aQueueByHand({ admissionExpirationSeconds: 1 })
         const expiring = yield* short.granted(brief)
         yield* short.leave(brief)
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         const token = yield* queue.granted(early)
         yield* queue.leave(early)
         yield* Effect.sleep("1200 millis")
@@ -119,7 +101,7 @@ describe("The revoked grants", () => {
       Effect.gen(function* () {
         const { guest, consumer, brand, stranger } = yield* Usher
         const someone = yield* guest()
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         const jti = jtiOf(yield* queue.granted(someone))
         yield* queue.leave(someone)
         assert.include((yield* list()).text, jti)
@@ -138,7 +120,7 @@ describe("The revoked grants", () => {
         const sql = yield* SqlClient.SqlClient
         const { guest } = yield* Usher
         const someone = yield* guest()
-        const queues = [yield* aQueue(), yield* aQueue()]
+        const queues = [yield* aQueueByHand(), yield* aQueueByHand()]
         const before = new Set((yield* wholeList()).found.map(({ jti }) => jti))
         const each = revokedPageMax + 7
         for (const { id } of queues) {
@@ -162,7 +144,7 @@ describe("The revoked grants", () => {
         const { guest, consumer, brand } = yield* Usher
         const { organizationId } = brand
         const someone = yield* guest()
-        const queue = yield* aQueue()
+        const queue = yield* aQueueByHand()
         const checker = new GrantChecker()
         checker.setKeys((yield* consumer({ path: "/.well-known/jwks.json" })).body)
         const refresh = Effect.gen(function* () {

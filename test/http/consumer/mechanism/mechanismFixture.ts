@@ -45,6 +45,26 @@ export const inMechanism = Effect.fnUntraced(function* (group: string, id: strin
   }
 })
 
+/** Creates a queue that admits by hand. Its grants last for an hour. */
+export const aQueueByHand = Effect.fnUntraced(function* (settings: object = {}) {
+  const id = yield* aMechanism("queues", { admitRate: 0, admissionExpirationSeconds: 3600, ...settings })
+  const queue = yield* inMechanism("queues", id)
+  const enter = queue.byConsumer("POST", "/enter")
+  const admit = queue.byServer("/admit")
+  return {
+    id,
+    enter,
+    leave: queue.byConsumer("POST", "/leave"),
+    complete: queue.byServer("/complete"),
+    deny: queue.byServer("/deny"),
+    /** Lets the consumer in. Returns its token. */
+    granted: Effect.fnUntraced(function* (guest: Guest) {
+      yield* enter(guest)
+      return (yield* admit({ consumerId: guest.consumerId })).body.admissionGrant as string
+    })
+  }
+})
+
 /** Returns the instant `seconds` seconds from now, as text. */
 export const soon = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString()
 

@@ -251,6 +251,8 @@ describe("A queue on the Consumer API", () => {
           admissionExpirationSeconds: null,
           supportsGuest: true,
           loyaltyBiasEnabled: false,
+          riskWeight: 0,
+          riskRule: null,
           lifecycle: "scheduled",
           statusOverride: null,
           teardownStatus: null

@@ -170,7 +170,7 @@ describe("A waitlist on the Consumer API", () => {
         const [message] = yield* eventually(sentTo(addresses.ada), (found) => found.length > 0)
         assert.deepInclude(message, { subject: "Moon boots is open" })
         const lateMillis = Date.parse(message!.sentAt) - Date.parse(openAt)
-        assert.isTrue(lateMillis >= 0 && lateMillis < 1_000, `${lateMillis} ms after the opening`)
+        assert.isTrue(lateMillis >= 0 && lateMillis < 20_000, `${lateMillis} ms after the opening`)
         yield* eventually(sentTo("+4915112345602"), (found) => found.length > 0)
 
         const late = (yield* guests(1))[0]!

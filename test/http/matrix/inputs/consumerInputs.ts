@@ -57,8 +57,10 @@ export const consumerInputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/consumers/:id": onConsumer({ status: 200 }),
   "PUT /api/consumers/:id": onConsumer({ status: 200, body: { fullName: "Ann" } }),
   "DELETE /api/consumers/:id": onConsumer({ status: 200 }),
+  "GET /api/consumers/:id/export": onConsumer({ status: 200 }),
   "POST /api/consumers/:id/restore": onConsumer({ status: 200 }),
   "GET /api/consumers/:id/sessions": onConsumer({ status: 200 }),
+  "GET /api/consumers/:id/places": onConsumer({ status: 200 }),
   "DELETE /api/consumers/:id/sessions": onConsumer({ status: 200 }),
   "DELETE /api/consumers/:id/sessions/:sessionId": aSession,
   "PUT /api/consumers/me": ({ consumerId }) =>

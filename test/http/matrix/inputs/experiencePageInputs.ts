@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto"
 import { rich, sms } from "../../../domain/experience/creative/documents.ts"
 import type { MakeInput, Name } from "../inputs.ts"
 import { byServer, type Side, type World } from "../world.ts"
+import { recordInput } from "./recordInput.ts"
 
 const settings = () => ({ slug: randomUUID(), title: "The opening", creativeDocument: sms() })
 
@@ -14,14 +15,7 @@ const made = (side: Side) =>
   )
 
 /** An admin's operation on a page. */
-const record =
-  (body?: object): MakeInput =>
-  (own, { sides }) =>
-    Effect.gen(function* () {
-      const id = yield* made(own)
-      const names = [{ own: id, others: [yield* made(sides.test), yield* made(sides.foreign)], unknown: randomUUID() }]
-      return { params: { id }, names, status: 200, ...(body && { body }) }
-    })
+const record = recordInput(made)
 
 const experienceNamed = (own: Side, { sides }: World): Name => ({
   own: own.experienceId,

@@ -3,20 +3,14 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { MakeInput } from "../inputs.ts"
 import { byServer, type Side } from "../world.ts"
+import { recordInput } from "./recordInput.ts"
 
 const settings = () => ({ url: `https://localhost:8443/${randomUUID()}`, events: ["distribution.joined"] })
 
 const made = (side: Side) => Effect.map(byServer("admin", side, "/webhooks", settings()), ({ id }) => id as string)
 
 /** An admin's operation on a webhook. */
-const record =
-  (body?: object): MakeInput =>
-  (own, { sides }) =>
-    Effect.gen(function* () {
-      const id = yield* made(own)
-      const names = [{ own: id, others: [yield* made(sides.test), yield* made(sides.foreign)], unknown: randomUUID() }]
-      return { params: { id }, names, status: 200, ...(body && { body }) }
-    })
+const record = recordInput(made)
 
 /** The inputs, by operation. */
 export const webhookInputs: { readonly [operation: string]: MakeInput } = {

@@ -1,0 +1,40 @@
+/** What is stored about a consumer, as the Admin API exports it. */
+import { Schema } from "effect"
+import { Consumer } from "../../../domain/consumer/Consumer.ts"
+import { Order } from "../../../domain/consumer/Order.ts"
+import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../../domain/values/Time.ts"
+
+export const ConsumerExport = Schema.Struct({
+  consumer: Consumer,
+  identities: Schema.Array(
+    Schema.Struct({ provider: Schema.String, issuer: Schema.String, subject: Schema.String, createdAt: SentTimestamp })
+  ),
+  sessions: Schema.Array(Schema.Struct({ id: Id, createdAt: SentTimestamp, expiresAt: SentTimestamp })),
+  audiences: Schema.Array(Schema.Struct({ id: Id, name: Schema.String, addedAt: SentTimestamp })),
+  places: Schema.Array(
+    Schema.Struct({
+      distributionId: Id,
+      distributionType: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+      status: Schema.String,
+      enteredAt: SentTimestamp,
+      updatedAt: SentTimestamp,
+      fields: Schema.Record(Schema.String, Schema.Unknown)
+    })
+  ),
+  events: Schema.Array(
+    Schema.Struct({ distributionId: Id, type: Schema.String, at: SentTimestamp, data: Schema.Unknown })
+  ),
+  orders: Schema.Array(Order),
+  securityEvents: Schema.Array(
+    Schema.Struct({
+      type: Schema.String,
+      clientAddress: Schema.NullOr(Schema.String),
+      at: SentTimestamp,
+      count: Schema.Int
+    })
+  ),
+  isComplete: Schema.Boolean
+}).annotate({ identifier: "ConsumerExport" })

@@ -1,0 +1,170 @@
+/**
+ * The experiences that admins watch. One loop for each watched experience lists its mechanisms once a second, for any
+ * number of watchers, and sooner when one of them changes. Each mechanism that differs from the last look is encoded once
+ * and sent to all watchers.
+ */
+import { Clock, Context, Effect, Fiber, Latch, Layer, Schema } from "effect"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import { Engine } from "../../../engine/Engine.ts"
+import { Experiences } from "../../../store/experience/Experiences.ts"
+import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
+import type { EventSource } from "../../streams/EventStream.ts"
+import { Watcher, Watchers } from "../../streams/Watchers.ts"
+import { Distribution } from "./DistributionApi.ts"
+import { type ExperienceSnapshot, experienceDiffOf, experienceSnapshotOf } from "./ExperienceChanges.ts"
+import * as Standings from "./Standings.ts"
+import { watchersMax } from "./WatchedDistributions.ts"
+
+/** Mechanisms of an experience on one stream. Those created first are shown. */
+export const watchedMechanismsMax = 200
+
+/** Mechanisms that are inspected at the same time. */
+const inspectionsAtOnce = 8
+
+/** Milliseconds between two looks, and the least, however often the mechanisms change. */
+const lookMillis = { most: 1_000, least: 200 } as const
+
+type Shown = typeof Distribution.Type
+
+interface Dependencies {
+  /** Lists the mechanisms. `gone` if the experience is archived; undefined if it cannot be told for now. */
+  readonly find: Effect.Effect<ReadonlyArray<Shown> | "gone" | undefined>
+  readonly watch: (mechanismId: string, onChange: () => void) => () => void
+  readonly fork: (loop: Effect.Effect<void>) => void
+  readonly onEnd: () => void
+}
+
+/** An experience with at least one watcher. */
+class WatchedExperience {
+  private readonly watchers = new Watchers<ExperienceSnapshot>(watchersMax)
+  /** By mechanism: the functions that stop watching it. */
+  private readonly watches = new Map<string, () => void>()
+  private readonly bell = Latch.makeUnsafe()
+  private isLooking = false
+  private readonly options: Dependencies
+
+  constructor(options: Dependencies) {
+    this.options = options
+  }
+
+  add(watcher: Watcher): void {
+    this.watchers.add(watcher)
+    if (this.isLooking) return
+    this.isLooking = true
+    this.options.fork(this.loop)
+  }
+
+  remove(watcher: Watcher): void {
+    this.watchers.remove(watcher)
+    if (this.watchers.isEmpty) this.bell.openUnsafe()
+  }
+
+  private readonly loop: Effect.Effect<void> = Effect.suspend(() =>
+    this.looks.pipe(
+      Effect.catchCause((cause) => Effect.logError("An experience could not be watched", cause)),
+      Effect.ensuring(
+        Effect.sync(() => {
+          for (const unwatch of this.watches.values()) unwatch()
+          this.options.onEnd()
+          this.watchers.close()
+        })
+      )
+    )
+  )
+
+  private readonly looks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    while (!this.watchers.isEmpty) {
+      this.bell.closeUnsafe()
+      const beganAt: Millis = yield* Clock.currentTimeMillis
+      const found = yield* this.options.find
+      if (found === "gone") this.watchers.end("CLOSED")
+      else if (found !== undefined) this.send(found)
+      if (this.watchers.isEmpty) return
+      yield* Effect.sleep(lookMillis.least)
+      const left = beganAt + lookMillis.most - (yield* Clock.currentTimeMillis)
+      yield* Effect.timeoutOption(this.bell.await, Math.max(0, left))
+    }
+  })
+
+  private send(found: ReadonlyArray<Shown>): void {
+    this.follow(found.map(({ id }) => id))
+    const before = this.watchers.snapshot
+    const present = experienceSnapshotOf(found.map((shown) => [shown.id, JSON.stringify(encode(shown))]))
+    if (before === undefined) return this.watchers.begin(present)
+    const events = experienceDiffOf(before, present)
+    if (events !== undefined) this.watchers.send(events, present)
+  }
+
+  /** Watches these mechanisms and no others. */
+  private follow(ids: ReadonlyArray<string>): void {
+    for (const [id, unwatch] of this.watches) {
+      if (ids.includes(id)) continue
+      this.watches.delete(id)
+      unwatch()
+    }
+    for (const id of ids) {
+      if (!this.watches.has(id))
+        this.watches.set(
+          id,
+          this.options.watch(id, () => this.bell.openUnsafe())
+        )
+    }
+  }
+}
+
+const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
+
+export class WatchedExperiences extends Context.Service<
+  WatchedExperiences,
+  {
+    /** Makes the source of a stream. It sends no state if `lastEventId` names the present one. */
+    watcher(options: {
+      readonly tenant: Tenant
+      readonly id: string
+      readonly lastEventId: string | undefined
+    }): EventSource
+  }
+>()("usher/http/admin/mechanism/WatchedExperiences") {
+  static readonly layer = Layer.effect(
+    WatchedExperiences,
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const experiences = yield* Experiences
+      const mechanisms = yield* Mechanisms
+      const { listed } = yield* Standings.make
+      const scope = yield* Effect.scope
+      const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
+      const watched = new Map<string, WatchedExperience>()
+
+      const find = (tenant: Tenant, experienceId: string): Dependencies["find"] =>
+        mechanisms.listDistributions(tenant, { first: watchedMechanismsMax }, { experienceId }).pipe(
+          Effect.flatMap(({ data }) => Effect.forEach(data, listed, { concurrency: inspectionsAtOnce })),
+          // Only an experience without mechanisms can be archived.
+          Effect.tap((found) => (found.length === 0 ? experiences.find(tenant, experienceId) : Effect.void)),
+          Effect.catchTags({
+            RecordNotFound: () => Effect.succeed("gone" as const),
+            Unavailable: () => Effect.undefined,
+            PageRefused: Effect.die
+          })
+        )
+
+      const watchedOf = (tenant: Tenant, id: string): WatchedExperience => {
+        const known = watched.get(id)
+        if (known !== undefined) return known
+        const made = new WatchedExperience({
+          find: find(tenant, id),
+          watch: engine.watch,
+          fork: (loop) => void Fiber.runIn(forkWithServices(loop), scope),
+          onEnd: () => void watched.delete(id)
+        })
+        watched.set(id, made)
+        return made
+      }
+
+      return {
+        watcher: ({ tenant, id, lastEventId }) => new Watcher(() => watchedOf(tenant, id), lastEventId)
+      }
+    })
+  )
+}

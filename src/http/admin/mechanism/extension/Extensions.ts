@@ -1,0 +1,31 @@
+/** Extends a mechanism after an outage, through the engine. */
+import { Clock, Effect } from "effect"
+import { extensionSecondsMax } from "../../../../domain/mechanism/extension/Extension.ts"
+import { Engine } from "../../../../engine/Engine.ts"
+import { extend } from "../../../../engine/lifecycle/Extension.ts"
+import type { StoredMechanism } from "../../../../store/mechanism/Mechanisms.ts"
+import { issueAt } from "../../../errors/Issues.ts"
+import { orAnswer } from "../../../errors/Refusals.ts"
+import { invalidInput } from "../../../errors/Validation.ts"
+import type { ExtensionBody } from "./ExtensionApi.ts"
+
+/** Makes the function that extends a mechanism as the body says. */
+export const make = Effect.map(Engine, (engine) =>
+  Effect.fnUntraced(function* ({ identity }: StoredMechanism, body: ExtensionBody, by: string) {
+    const { kind, id, organizationId, mode } = identity
+    const to = yield* extensionOf(body)
+    const mechanism = { kind, id, tenant: { organizationId, mode } }
+    const grants = yield* orAnswer(kind)(extend(mechanism, to, by).pipe(Effect.provideService(Engine, engine)))
+    return { grants }
+  })
+)
+
+/** Refuses an instant that is more than the longest extension away. */
+const extensionOf = Effect.fnUntraced(function* ({ seconds, until }: ExtensionBody) {
+  if (typeof seconds === "number") return { seconds }
+  const latest = (yield* Clock.currentTimeMillis) + extensionSecondsMax * 1_000
+  if (typeof until === "number" && until <= latest) return { until }
+  const expected = `at most ${new Date(latest).toISOString()}`
+  const problem = { kind: "validation", type: "max_value", expected } as const
+  return yield* invalidInput([issueAt({ until: new Date(until ?? 0).toISOString() }, ["until"], problem)])
+})
