@@ -18,11 +18,16 @@ const consumersFlag = Flag.Int("consumers").pipe(
   Flag.withDefault(2_000)
 )
 
+const stayFlag = Flag.Boolean("stay").pipe(
+  Flag.withDescription("Keep serving the rooms and the dashboard after the checks, until Ctrl+C"),
+  Flag.withDefault(false)
+)
+
 /** The command `demo`. */
-export const demo = Command.make("demo", { consumers: consumersFlag }, ({ consumers }) =>
+export const demo = Command.make("demo", { consumers: consumersFlag, stay: stayFlag }, ({ consumers, stay }) =>
   withModule(
     () => import("./demo/Drop.ts"),
-    ({ play }) => play(consumers)
+    ({ play }) => play(consumers, stay)
   ).pipe(
     Effect.mapError(({ message }) => new DemoFailed({ message })),
     Effect.tapError(({ message }) => Presentation.explain(message)),

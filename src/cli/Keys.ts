@@ -42,7 +42,7 @@ const rotate = Command.make(
   ({ organization, kind, mode, json }) =>
     Effect.gen(function* () {
       const tenant = { organizationId: organization, mode } as const
-      const rotated = yield* (yield* OrganizationKeys).rotate(tenant, kind)
+      const rotated = yield* (yield* OrganizationKeys).rotate(tenant, kind, "operator")
       yield* (yield* SecurityEvents).record(tenant, { type: "key_rotation", details: { kind, by: "operator" } })
       yield* Console.log(json ? machineReadable(rotated) : announced(rotated))
     }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(keys), interruptible)

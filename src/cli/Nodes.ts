@@ -1,8 +1,9 @@
 /** `usher nodes`: shows the processes that serve from this database, for operators. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
+import { textOf } from "../domain/values/Release.ts"
 import * as Nodes from "../store/coordination/Nodes.ts"
-import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { columns, examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -15,30 +16,26 @@ export const command = Command.make("nodes", { json }, ({ json }) =>
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
   Command.withDescription(
-    "Show the processes that serve from this database, and how many of the shards each of them owns. One that was not " +
-      "started with CLUSTER has neither address nor shards."
+    "Show the processes that serve from this database: the version of each, the ranges in which it works with others, and " +
+      "how many of the shards it owns. One that was not started with CLUSTER has neither address nor shards."
   ),
   examples("DATABASE_URL=postgres://usher@db.example.com/usher usher nodes")
 )
 
 const table = (nodes: ReadonlyArray<Nodes.AliveProcess>): string => {
   const rows = [
-    ["NODE", "ADDRESS", "SHARDS", "STARTED", "HEARD"],
-    ...nodes.map(({ name, address, shards, startedAt, heardAt }) => [
+    ["NODE", "ADDRESS", "VERSION", "PROTOCOL", "LEVEL", "SCHEMA", "SHARDS", "STARTED", "HEARD"],
+    ...nodes.map(({ name, address, release, shards, startedAt, heardAt }) => [
       name,
       address ?? "-",
+      release.version,
+      textOf(release.protocol),
+      textOf(release.level),
+      textOf(release.schema),
       `${shards ?? "-"}`,
       startedAt.toISOString(),
       heardAt.toISOString()
     ])
   ]
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
+  return columns(rows)
 }

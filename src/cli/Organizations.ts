@@ -2,12 +2,13 @@
  * `usher organizations`: creates organizations and prints their keys, which cannot be shown again; lists organizations;
  * and changes their plans.
  */
-import { Console, Effect, Layer } from "effect"
+import { Clock, Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ApiKeys } from "../auth/keys/ApiKeys.ts"
 import { OrganizationChanges } from "../auth/keys/OrganizationChanges.ts"
 import { type NewOrganization, Organizations } from "../auth/keys/Organizations.ts"
 import { TokenLifetimes } from "../auth/tokens/TokenLifetimes.ts"
+import { leaveMinutesMax, leavePerSecondMax } from "../domain/organization/LoadLeave.ts"
 import { Plan, RateLimits } from "../domain/organization/Plan.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
@@ -145,8 +146,50 @@ const setPlan = Command.make(
   ])
 )
 
+const allowLoad = Command.make(
+  "allow-load",
+  {
+    organization,
+    minutes: Flag.Int("minutes").pipe(
+      Flag.withDescription(`How long, 1 to ${leaveMinutesMax}; 0 takes an earlier leave back`),
+      Flag.filter(
+        (minutes) => minutes >= 0 && minutes <= leaveMinutesMax,
+        () => `a whole number from 0 to ${leaveMinutesMax}`
+      )
+    ),
+    perSecond: Flag.Int("per-second").pipe(
+      Flag.withDescription("Requests a second of the Consumer API"),
+      Flag.filter(
+        (perSecond) => perSecond >= 1 && perSecond <= leavePerSecondMax,
+        () => `a whole number from 1 to ${leavePerSecondMax}`
+      )
+    )
+  },
+  ({ organization, minutes, perSecond }) =>
+    Effect.gen(function* () {
+      const until = (yield* Clock.currentTimeMillis) + minutes * 60_000
+      const { name } = yield* (yield* OrganizationChanges).allowLoad(organization, "operator", { until, perSecond })
+      yield* Console.log(
+        minutes === 0
+          ? `The organization "${name}" has no leave to be loaded any more.`
+          : `The test keys of "${name}" may make ${perSecond} requests a second until ${new Date(until).toISOString()}.`
+      )
+    }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(changing), interruptible)
+).pipe(
+  Command.withDescription(
+    "Lift the limits of an organization's test mode for `usher load`. Live mode keeps its limits. When the command ends, every running server knows."
+  ),
+  Command.withExamples([
+    {
+      command:
+        "usher organizations allow-load --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --minutes 60 --per-second 5000",
+      description: "For an hour"
+    }
+  ])
+)
+
 /** The command with its subcommands. */
 export const command = Command.make("organizations").pipe(
   Command.withDescription("The organizations that this installation serves"),
-  Command.withSubcommands([create, list, setPlan])
+  Command.withSubcommands([create, list, setPlan, allowLoad])
 )

@@ -9,7 +9,7 @@ import { StartRefused } from "../settings/Settings.ts"
 import * as Samples from "../store/postgres/Samples.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { countsFor, makeRows, type Seller } from "./seed/Rows.ts"
-import { makeProgress } from "./seed/Progress.ts"
+import { makeProgress } from "./runtime/Progress.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
 /** Rows per statement. */

@@ -3,8 +3,14 @@ import * as NodeCrypto from "@effect/platform-node/NodeCrypto"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
+import { release } from "../domain/values/Release.ts"
+import * as Backup from "./archive/Backup.ts"
+import * as Restore from "./archive/Restore.ts"
+import * as Resume from "./archive/Resume.ts"
 import * as Keys from "./Keys.ts"
 import * as Demo from "./Demo.ts"
+import * as Erasures from "./archive/Erasures.ts"
+import * as Load from "./Load.ts"
 import * as Mechanisms from "./Mechanisms.ts"
 import * as Migrate from "./Migrate.ts"
 import * as Nodes from "./Nodes.ts"
@@ -14,7 +20,11 @@ import * as Secrets from "./Secrets.ts"
 import * as Seed from "./Seed.ts"
 import * as Serve from "./Serve.ts"
 import * as SigningKeys from "./SigningKeys.ts"
+import * as DatabaseUpgrade from "./upgrade/DatabaseUpgrade.ts"
+import * as Upgrade from "./upgrade/Upgrade.ts"
 import * as VerifyDraw from "./VerifyDraw.ts"
+import * as VerifyJournal from "./VerifyJournal.ts"
+import * as Webhooks from "./Webhooks.ts"
 
 const usher = Command.make("usher").pipe(
   Command.withDescription("The engine behind high-demand product drops"),
@@ -29,13 +39,24 @@ const usher = Command.make("usher").pipe(
     Secrets.command,
     Mechanisms.command,
     Nodes.command,
-    VerifyDraw.command
+    Upgrade.command,
+    DatabaseUpgrade.command,
+    Webhooks.command,
+    Load.command,
+    VerifyDraw.command,
+    VerifyJournal.command,
+    Backup.command,
+    Restore.command,
+    Resume.command,
+    Erasures.command
   ])
 )
 
 /** The command that the process's arguments request. */
-export const program = Command.run(usher, { version: "1.0.0" }).pipe(
-  Effect.tapErrorTag(["StartRefused", "DemoFailed", "ProofRefused"], (error) => Presentation.explain(error.message)),
+export const program = Command.run(usher, { version: release.version }).pipe(
+  Effect.tapErrorTag(["StartRefused", "DemoFailed", "ProofRefused", "JournalDiffers", "LoadFailed"], (error) =>
+    Presentation.explain(error.message)
+  ),
   Effect.provide(Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, Presentation.layer))
 )
 

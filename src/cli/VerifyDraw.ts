@@ -2,8 +2,8 @@
 import { Console, Data, Effect, FileSystem, Option, Result, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { FetchHttpClient, HttpClient, HttpClientResponse } from "effect/http"
-import type { Proof } from "../domain/draw/proof/Proof.ts"
-import { type Check, decodeProof, type Report, verify } from "../domain/draw/proof/Verification.ts"
+import { decodeProof, type Proof } from "../domain/draw/proof/Proof.ts"
+import { type Check, type Report, verify } from "../domain/draw/proof/Verification.ts"
 
 /** The proof is invalid or unreadable. */
 class ProofRefused extends Data.TaggedError("ProofRefused")<{ readonly message: string }> {

@@ -16,8 +16,8 @@ const create = (...more: ReadonlyArray<string>) => ["organizations", "create", "
 const connected = (url: string) => PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))
 
 /** Runs `usher` as a process and here. Fails if the results differ. */
-const runBothWays = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-  const [inProcess, process] = [yield* UsherInProcess.run(args), yield* Usher.run(args)]
+const runBothWays = Effect.fnUntraced(function* (args: ReadonlyArray<string>, settings: Record<string, string> = {}) {
+  const [inProcess, process] = [yield* UsherInProcess.run(args, settings), yield* Usher.run(args, settings)]
   assert.deepStrictEqual(inProcess, process)
   return process
 })
@@ -44,6 +44,10 @@ describe("usher", () => {
     ["mechanisms", "parked"],
     ["mechanisms", "unpark"],
     ["nodes"],
+    ["webhooks", "listen"],
+    ["webhooks", "trigger"],
+    ["webhooks", "replay"],
+    ["webhooks", "deliver"],
     ["verify-draw"]
   ]) {
     it.live(`${command.join(" ")} --help shows its usage with an example`, () =>
@@ -75,6 +79,17 @@ describe("usher", () => {
     [["keys", "rotate", "--organization", anId, "--mode", "live", "--kind", "private"], '"publishable" | "secret"'],
     [["signing-keys", "remove"], "--kid"],
     [["mechanisms", "unpark"], "mechanism"],
+    [["webhooks", "listen"], "--forward-to"],
+    [["webhooks", "listen", "--forward-to", "ftp://127.0.0.1/"], "an http or https URL"],
+    [["webhooks", "listen", "--forward-to", "http://127.0.0.1/", "--organization", "Brand"], "--organization"],
+    [["webhooks", "trigger"], "type"],
+    [["webhooks", "trigger", "distribution.unknown"], "distribution.joined"],
+    [["webhooks", "trigger", "order.paid", "--webhook", "12"], "the id of a webhook"],
+    [["webhooks", "replay", "--webhook", anId], "--from"],
+    [["webhooks", "replay", "--webhook", anId, "--from", "yesterday"], "failed, an instant such as"],
+    [["webhooks", "replay", "--webhook", anId, "--from", "2026-11-22T18:00:00"], "failed, an instant such as"],
+    [["webhooks", "replay", "--webhook", anId, "--from", "0"], "failed, an instant such as"],
+    [["webhooks", "replay", "--from", "failed"], "--webhook"],
     [["verify-draw"], "proof"],
     [["verify-draw", "proof.json", "--entry", "12"], "26 hexadecimal digits"]
   ]
@@ -102,7 +117,7 @@ describe("usher", () => {
 
   it.live("reports an unreachable database in one message, without the password", () =>
     Effect.gen(function* () {
-      const { code, stdout, stderr } = yield* Usher.run(create("--json"), {
+      const { code, stdout, stderr } = yield* UsherInProcess.run(create("--json"), {
         DATABASE_URL: "postgres://u:geheim@127.0.0.1:1/d"
       })
       assert.strictEqual(code, 1)
@@ -117,13 +132,13 @@ describe("usher", () => {
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* Usher.dataFolder
       const settings = { DATA_DIR: dataDir, LOG_LEVEL: "all" }
-      const early = yield* Usher.run(create("--json"), { DATA_DIR: dataDir })
+      const early = yield* UsherInProcess.run(create("--json"), { DATA_DIR: dataDir })
       assert.deepStrictEqual([early.code, early.stdout], [1, ""])
       assert.strictEqual(
         early.stderr,
         "usher: The database has no tables of Usher's yet. Run `usher migrate`, or start `usher serve`, to make them.\n"
       )
-      assert.strictEqual((yield* Usher.run(["migrate"], settings)).code, 0)
+      assert.strictEqual((yield* UsherInProcess.run(["migrate"], settings)).code, 0)
       const first = yield* Usher.run(create("--plan", "starter", "--json"), settings)
       assert.strictEqual(first.code, 0)
       assert.match(first.stdout, /^\{.*\}\n$/)
@@ -133,7 +148,7 @@ describe("usher", () => {
       assert.match(keys["testSecretKey"]!, /^sk_test_/)
       assert.notInclude(first.stderr, keys["secretKey"]!)
 
-      const second = yield* Usher.run(create(), { DATA_DIR: dataDir })
+      const second = yield* UsherInProcess.run(create(), { DATA_DIR: dataDir })
       assert.strictEqual(second.code, 0)
       for (const kind of ["pk_live_", "sk_live_", "pk_test_", "sk_test_"]) assert.include(second.stdout, kind)
       assert.isFalse(existsSync(pidFile), "the embedded server has stopped")
@@ -144,15 +159,15 @@ describe("usher", () => {
     it.live("migrates, and reports the second time that there is nothing to do", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.emptyDatabase
-        const first = yield* Usher.run(["migrate"], { DATABASE_URL: url })
+        const first = yield* UsherInProcess.run(["migrate"], { DATABASE_URL: url })
         assert.deepStrictEqual([first.code, first.stderr], [0, ""])
         assert.match(first.stdout, /^Applied 0001_foundation/)
-        const second = yield* Usher.run(["migrate"], { DATABASE_URL: url })
+        const second = yield* UsherInProcess.run(["migrate"], { DATABASE_URL: url })
         assert.deepStrictEqual([second.code, second.stdout], [0, "The database's schema is up to date.\n"])
       })
     )
 
-    it.live("refuses a schema of another version in every command but migrate and serve, and does not change it", () =>
+    it.live("refuses a schema that it cannot use in every command but migrate and serve, and does not change it", () =>
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const sql = yield* connected(url)
@@ -183,7 +198,14 @@ describe("usher", () => {
         yield* refused([`at step ${earlier}`, `works with step ${latest}`, "run `usher migrate`"])
         assert.strictEqual(yield* step, earlier)
         yield* sql`update usher_migrations set migration_id = ${latest + 1} where migration_id = 0`
-        yield* refused([`at step ${latest + 1}`, `knows steps up to ${latest}`, "Start that version or a later one"])
+        const expanded = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+        assert.strictEqual((yield* UsherInProcess.run(["nodes"], expanded)).code, 0)
+        yield* sql`update installation set schema_base = ${latest + 1}`
+        yield* refused([
+          `at steps ${latest + 1} and level 1`,
+          `knows steps up to ${latest}`,
+          "Start that version or a later one"
+        ])
         assert.strictEqual(yield* step, latest + 1)
       })
     )
@@ -192,29 +214,32 @@ describe("usher", () => {
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
-        const made = JSON.parse((yield* Usher.run(create("--json"), settings)).stdout) as Record<string, string>
+        const made = JSON.parse((yield* UsherInProcess.run(create("--json"), settings)).stdout) as Record<
+          string,
+          string
+        >
         const organization = ["--organization", made["organizationId"]!.toUpperCase()]
 
-        const all = yield* Usher.run(["organizations", "list", "--json"], settings)
+        const all = yield* UsherInProcess.run(["organizations", "list", "--json"], settings)
         assert.deepStrictEqual(JSON.parse(all.stdout), [
           { id: made["organizationId"], name: "Atelier Nord", plan: "growth" }
         ])
-        const listed = yield* Usher.run(["keys", "list", ...organization], settings)
+        const listed = yield* UsherInProcess.run(["keys", "list", ...organization], settings)
         assert.deepStrictEqual([listed.code, listed.stdout.trim().split("\n").length], [0, 4])
         assert.include(listed.stdout, `…${made["testSecretKey"]!.slice(-4)}`)
         for (const name of keyNames.slice(1)) assert.notInclude(listed.stdout, made[name]!.slice(12))
 
-        const rotated = yield* Usher.run(
+        const rotated = yield* UsherInProcess.run(
           ["keys", "rotate", ...organization, "--kind", "secret", "--mode", "test"],
           settings
         )
         assert.deepStrictEqual([rotated.code, rotated.stderr], [0, ""])
         assert.match(rotated.stdout, /^ {2}sk_test_[\w-]{32,}$/m)
-        const again = yield* Usher.run(["keys", "list", ...organization], settings)
+        const again = yield* UsherInProcess.run(["keys", "list", ...organization], settings)
         assert.notInclude(again.stdout, `…${made["testSecretKey"]!.slice(-4)}`)
 
         const limits = ["--limit", "adminApiPerMinute=5000", "--limit", "queueEntriesPerSecond=7"]
-        const planned = yield* Usher.run(
+        const planned = yield* UsherInProcess.run(
           ["organizations", "set-plan", ...organization, "--plan", "enterprise", ...limits],
           settings
         )
@@ -233,7 +258,7 @@ describe("usher", () => {
           ],
           [["signing-keys", "remove", "--kid", "none"], "usher signing-keys list"]
         ] as const) {
-          const { code, stdout, stderr } = yield* Usher.run(args, settings)
+          const { code, stdout, stderr } = yield* UsherInProcess.run(args, settings)
           assert.deepStrictEqual([code, stdout], [1, ""])
           assert.strictEqual(stderr.trim().split("\n").length, 1)
           assert.include(stderr, remedy)
@@ -246,14 +271,14 @@ describe("usher", () => {
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
-        const nodes = yield* Usher.run(["nodes"], settings)
+        const nodes = yield* runBothWays(["nodes"], settings)
         assert.deepStrictEqual([nodes.code, nodes.stderr], [0, ""])
         assert.match(nodes.stdout, /^No node is alive/)
-        assert.strictEqual((yield* Usher.run(["nodes", "--json"], settings)).stdout, "[]\n")
-        const parked = yield* Usher.run(["mechanisms", "parked"], settings)
+        assert.strictEqual((yield* UsherInProcess.run(["nodes", "--json"], settings)).stdout, "[]\n")
+        const parked = yield* UsherInProcess.run(["mechanisms", "parked"], settings)
         assert.deepStrictEqual([parked.code, parked.stdout], [0, "No mechanism is parked.\n"])
         for (const id of [anId, "unknown"]) {
-          const unparked = yield* Usher.run(["mechanisms", "unpark", id], settings)
+          const unparked = yield* UsherInProcess.run(["mechanisms", "unpark", id], settings)
           assert.deepStrictEqual([unparked.code, unparked.stdout], [1, ""])
           assert.include(unparked.stderr, `No parked mechanism has the id ${id}`)
           assert.include(unparked.stderr, "usher mechanisms parked")

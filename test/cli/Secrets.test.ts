@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import { organization, serving } from "./servingProcess.ts"
+import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
 const newKey = () => randomBytes(32).toString("base64")
@@ -121,12 +122,17 @@ describe("A copy of the database", () => {
       const [webhook] = yield* sql<any>`select * from webhooks`
       assert.isFalse(Buffer.from(webhook.secret).includes(secret.slice(-8)))
       assert.include(
-        (yield* Usher.run(["secrets", "list"], settings)).stdout,
+        (yield* UsherInProcess.run(["secrets", "list"], settings)).stdout,
         `webhook_secret:${webhook.id}  sealed with ${webhook.secret_sealed_by}`
       )
       assert.strictEqual(yield* statusWith(served, body.accessToken), 200)
       for (const key of [{ SECRETS_KEY: newKey() }, {}]) {
-        const refused = yield* Usher.run(["serve"], { DATABASE_URL: url, CONSUMER_PORT: "0", ADMIN_PORT: "0", ...key })
+        const refused = yield* UsherInProcess.run(["serve"], {
+          DATABASE_URL: url,
+          CONSUMER_PORT: "0",
+          ADMIN_PORT: "0",
+          ...key
+        })
         assert.strictEqual(refused.code, 1)
         assert.match(refused.stderr, /was sealed with the key [0-9a-f]{16}, which SECRETS_KEY does not have/)
       }
@@ -147,20 +153,20 @@ describe("The key of the secrets", () => {
       const keys = yield* organization(both)
       const served = { ...first, ...keys }
       const { body } = yield* post(served, "/auth/guest")
-      const before = JSON.parse((yield* Usher.run(["secrets", "list", "--json"], both)).stdout)
+      const before = JSON.parse((yield* UsherInProcess.run(["secrets", "list", "--json"], both)).stdout)
       writeFileSync(file, `${next}\n${former}\n`)
       const sealing = yield* Usher.run(["secrets", "seal"], both)
       assert.strictEqual(sealing.code, 0, sealing.stderr)
       assert.include(sealing.stdout, `1 of ${before.length}: signing_key:`)
       assert.include(sealing.stdout, `${before.length} of ${before.length}: server_secret:`)
-      const after = JSON.parse((yield* Usher.run(["secrets", "list", "--json"], both)).stdout)
+      const after = JSON.parse((yield* UsherInProcess.run(["secrets", "list", "--json"], both)).stdout)
       assert.deepStrictEqual(
         after.map(({ name }: any) => name),
         before.map(({ name }: any) => name)
       )
       assert.strictEqual(new Set(after.map(({ sealedBy }: any) => sealedBy)).size, 1)
       assert.notStrictEqual(after[0].sealedBy, before[0].sealedBy)
-      assert.include((yield* Usher.run(["secrets", "seal"], both)).stdout, "0 were not before")
+      assert.include((yield* UsherInProcess.run(["secrets", "seal"], both)).stdout, "0 were not before")
       // The running server has the former key alone and goes on; a new one with the next key alone knows its tokens.
       assert.strictEqual(yield* statusWith(served, body.accessToken), 200)
       const second = yield* serving({ DATABASE_URL: url, SECRETS_KEY: next })
@@ -171,7 +177,7 @@ describe("The key of the secrets", () => {
   it.live("is refused if it is not 32 bytes, and is never shown", () =>
     Effect.gen(function* () {
       const wrong = randomBytes(20).toString("base64")
-      const { code, stderr } = yield* Usher.run(["secrets", "list"], { SECRETS_KEY: wrong })
+      const { code, stderr } = yield* UsherInProcess.run(["secrets", "list"], { SECRETS_KEY: wrong })
       assert.strictEqual(code, 1)
       assert.include(stderr, "SECRETS_KEY must be 32 random bytes")
       assert.notInclude(stderr, wrong)

@@ -5,6 +5,7 @@ import { connect, createServer } from "node:net"
 import { organization } from "./servingProcess.ts"
 import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
+import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
 /** What a terminal sends for Ctrl-C. */
@@ -77,54 +78,40 @@ describe("usher serve", () => {
 
   it.live("creates no organization without a terminal, and logs how to create one", () =>
     Effect.gen(function* () {
-      const { dataDir } = yield* Usher.dataFolder
-      const settings = { DATA_DIR: dataDir, LOG_FORMAT: "json" }
-      const first = yield* serving(settings)
-      const made = yield* Usher.run(["organizations", "list", "--json"], settings)
+      const { url } = yield* TestDatabase.migratedDatabase
+      const settings = { DATABASE_URL: url, LOG_FORMAT: "json" }
+      const process = yield* serving(settings)
+      const made = yield* UsherInProcess.run(["organizations", "list", "--json"], settings)
       assert.deepStrictEqual(JSON.parse(made.stdout), [])
-      yield* Usher.run(["organizations", "create", "--name", "Brand"], settings)
-      first.child.kill("SIGTERM")
-      const { stdout, stderr } = yield* Usher.end(first)
+      process.child.kill("SIGTERM")
+      const { stdout, stderr } = yield* Usher.end(process)
       assert.match(stderr, /There is no organization yet\. .*usher organizations create --name/)
       assert.notMatch(stdout + stderr, /[ps]k_(live|test)_/)
-
-      const second = yield* serving(settings)
-      second.child.kill("SIGTERM")
-      assert.notInclude((yield* Usher.end(second)).stderr, "no organization")
     })
   )
 
-  it.live("finishes requests in flight on SIGTERM, then stops its database and ends with code 0", () =>
-    Effect.gen(function* () {
-      const { dataDir, pidFile } = yield* Usher.dataFolder
-      const process = yield* serving({ DATA_DIR: dataDir })
-      assert.strictEqual((yield* get(`${process.consumerUrl}/ready`)).status, 200)
-      const inFlight = yield* halfRequest(process.consumerUrl)
-      process.child.kill("SIGTERM")
-      yield* Effect.sleep("300 millis")
-      assert.isNull(process.child.exitCode)
-      assert.match(yield* inFlight.finish, /^HTTP\/1\.1 200 /)
-      const { code, stderr } = yield* Usher.end(process)
-      assert.strictEqual(code, 0, stderr)
-      assert.isFalse(existsSync(pidFile))
-    })
-  )
-
-  it.live("does not wait indefinitely for a request that is never completed", () =>
-    Effect.gen(function* () {
-      const { dataDir, pidFile } = yield* Usher.dataFolder
-      const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "20" })
-      yield* halfRequest(process.consumerUrl)
-      process.child.kill("SIGTERM")
-      const { code } = yield* Usher.end(process)
-      assert.strictEqual(code, 0, "a graceful end, before the timeout forces one")
-      assert.isFalse(existsSync(pidFile))
-    })
+  it.live(
+    "finishes requests in flight on SIGTERM, does not wait for one that is never completed, stops its database and ends with code 0",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, pidFile } = yield* Usher.migratedFolder
+        const process = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "20" })
+        assert.strictEqual((yield* get(`${process.consumerUrl}/ready`)).status, 200)
+        const inFlight = yield* halfRequest(process.consumerUrl)
+        yield* halfRequest(process.consumerUrl)
+        process.child.kill("SIGTERM")
+        yield* Effect.sleep("300 millis")
+        assert.isNull(process.child.exitCode)
+        assert.match(yield* inFlight.finish, /^HTTP\/1\.1 200 /)
+        const { code, stderr } = yield* Usher.end(process)
+        assert.strictEqual(code, 0, `a graceful end, before the timeout forces one: ${stderr}`)
+        assert.isFalse(existsSync(pidFile))
+      })
   )
 
   it.live("ends at once, with code 1, when a graceful shutdown takes longer than SHUTDOWN_TIMEOUT_SECONDS", () =>
     Effect.gen(function* () {
-      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const { dataDir, pidFile } = yield* Usher.migratedFolder
       const { child, ...run } = yield* serving({ DATA_DIR: dataDir, SHUTDOWN_TIMEOUT_SECONDS: "2" })
       // A suspended database server cannot be stopped gracefully.
       process.kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]), "SIGSTOP")
@@ -137,8 +124,8 @@ describe("usher serve", () => {
 
   it.live("counts two simultaneous signals as one, and ends at once on a later second signal", () =>
     Effect.gen(function* () {
-      const { dataDir } = yield* Usher.dataFolder
-      const process = yield* serving({ DATA_DIR: dataDir })
+      const { url } = yield* TestDatabase.migratedDatabase
+      const process = yield* serving({ DATABASE_URL: url })
       yield* halfRequest(process.consumerUrl)
       process.child.kill("SIGINT")
       yield* Effect.sleep("50 millis")
@@ -154,7 +141,7 @@ describe("usher serve", () => {
 
   it.live("restarts after it was killed, on the database server that was left running", () =>
     Effect.gen(function* () {
-      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const { dataDir, pidFile } = yield* Usher.migratedFolder
       const first = yield* serving({ DATA_DIR: dataDir })
       const { secretKey } = yield* organization({ DATA_DIR: dataDir })
       const pid = readFileSync(pidFile, "utf8").split("\n")[0]
@@ -164,6 +151,7 @@ describe("usher serve", () => {
       assert.strictEqual(readFileSync(pidFile, "utf8").split("\n")[0], pid)
       const list = yield* get(`${second.adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
       assert.strictEqual(list.status, 200)
+      assert.notInclude(second.stderr(), "no organization")
     })
   )
 
@@ -171,7 +159,7 @@ describe("usher serve", () => {
     "shares its database with a second process, and accepts keys of organizations created meanwhile at once",
     () =>
       Effect.gen(function* () {
-        const { dataDir, pidFile } = yield* Usher.dataFolder
+        const { dataDir, pidFile } = yield* Usher.migratedFolder
         const first = yield* serving({ DATA_DIR: dataDir })
         const second = yield* serving({ DATA_DIR: dataDir })
         const { secretKey } = yield* organization({ DATA_DIR: dataDir })
@@ -179,7 +167,7 @@ describe("usher serve", () => {
           const response = yield* get(`${adminUrl}/api/experiences`, { authorization: `Bearer ${secretKey}` })
           assert.strictEqual(response.status, 200)
         }
-        const shown = yield* Usher.run(["nodes", "--json"], { DATA_DIR: dataDir })
+        const shown = yield* UsherInProcess.run(["nodes", "--json"], { DATA_DIR: dataDir })
         const nodes = JSON.parse(shown.stdout) as ReadonlyArray<Record<string, unknown>>
         assert.deepStrictEqual(
           nodes.map(({ address, shards }) => [address, shards]),
@@ -203,8 +191,11 @@ describe("usher serve", () => {
       const { url } = yield* TestDatabase.migratedDatabase
       const settings = { DATABASE_URL: url, LOG_LEVEL: "warn", NODE_NAME: "alone" }
       const process = yield* serving(settings)
-      const shown = yield* Usher.run(["nodes"], settings)
-      assert.match(shown.stdout, /^NODE +ADDRESS +SHARDS .*\nalone +- +- /)
+      const shown = yield* UsherInProcess.run(["nodes"], settings)
+      assert.match(
+        shown.stdout,
+        /^NODE +ADDRESS +VERSION +PROTOCOL +LEVEL +SCHEMA +SHARDS .*\nalone +- +\d+\.\d+\.\d+ .* - /
+      )
       // The process's migration step is now one ahead of the schema, as a newer version's would be.
       yield* Effect.promise(() =>
         FreshDatabase.query(
@@ -214,9 +205,13 @@ describe("usher serve", () => {
         )
       )
       for (const command of ["migrate", "serve"]) {
-        const { code, stderr } = yield* Usher.run([command], { ...anyPorts, ...settings, NODE_NAME: "another" })
+        const { code, stderr } = yield* UsherInProcess.run([command], {
+          ...anyPorts,
+          ...settings,
+          NODE_NAME: "another"
+        })
         assert.strictEqual(code, 1)
-        assert.match(stderr, /under processes that work with an earlier one: alone\. End them first\./)
+        assert.match(stderr, /under processes that work with an earlier one\. End them first: alone \(/)
       }
       assert.isNull(process.child.exitCode)
     })
@@ -224,11 +219,11 @@ describe("usher serve", () => {
 
   it.live("names the setting whose port is taken, and leaves no database server running", () =>
     Effect.gen(function* () {
-      const { dataDir, pidFile } = yield* Usher.dataFolder
+      const { dataDir, pidFile } = yield* Usher.migratedFolder
       const taken = yield* takenPort
       for (const variable of ["CONSUMER_PORT", "ADMIN_PORT"]) {
         const settings = { ...anyPorts, [variable]: `${taken}`, DATA_DIR: dataDir }
-        const { code, stderr } = yield* Usher.run(["serve"], settings)
+        const { code, stderr } = yield* UsherInProcess.run(["serve"], settings)
         assert.strictEqual(code, 1)
         assert.include(stderr, `usher: ${variable}: port ${taken} of 127.0.0.1 is taken`)
         assert.isFalse(existsSync(pidFile))
@@ -236,10 +231,25 @@ describe("usher serve", () => {
     })
   )
 
+  it.live("names OPERATIONS_PORT when that port is taken", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.migratedDatabase
+      const taken = yield* takenPort
+      const settings = { ...anyPorts, OPERATIONS_PORT: `${taken}`, DATABASE_URL: url }
+      const { code, stderr } = yield* Usher.run(["serve"], settings)
+      assert.strictEqual(code, 1)
+      assert.match(stderr, new RegExp(`usher: OPERATIONS_PORT: cannot listen .*127\\.0\\.0\\.1:${taken}`))
+    })
+  )
+
   it.live("names HOST when it is not an address of this machine", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.migratedDatabase
-      const { code, stderr } = yield* Usher.run(["serve"], { ...anyPorts, HOST: "192.0.2.1", DATABASE_URL: url })
+      const { code, stderr } = yield* UsherInProcess.run(["serve"], {
+        ...anyPorts,
+        HOST: "192.0.2.1",
+        DATABASE_URL: url
+      })
       assert.strictEqual(code, 1)
       assert.include(stderr, "usher: HOST: 192.0.2.1 is not an address of this machine")
     })
@@ -248,12 +258,16 @@ describe("usher serve", () => {
   it.live("names ADMIN_HOST and ADMIN_PORT when the Admin API cannot listen there", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.migratedDatabase
-      const away = yield* Usher.run(["serve"], { ...anyPorts, ADMIN_HOST: "192.0.2.1", DATABASE_URL: url })
+      const away = yield* UsherInProcess.run(["serve"], {
+        ...anyPorts,
+        ADMIN_HOST: "192.0.2.1",
+        DATABASE_URL: url
+      })
       assert.strictEqual(away.code, 1)
       assert.include(away.stderr, "usher: ADMIN_HOST: 192.0.2.1 is not an address of this machine")
       const taken = yield* takenPort
       const addresses = { HOST: "0.0.0.0", ADMIN_HOST: "127.0.0.1", CONSUMER_PORT: "0", ADMIN_PORT: `${taken}` }
-      const { code, stderr } = yield* Usher.run(["serve"], { ...addresses, DATABASE_URL: url })
+      const { code, stderr } = yield* UsherInProcess.run(["serve"], { ...addresses, DATABASE_URL: url })
       assert.strictEqual(code, 1)
       assert.include(stderr, `usher: ADMIN_PORT: port ${taken} of 127.0.0.1 is taken`)
     })

@@ -1,6 +1,7 @@
 /** Runs `usher serve` as a real process. */
 import { Effect } from "effect"
 import * as NewOrganization from "../e2e/support/NewOrganization.ts"
+import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
 /** Starts a server on free ports and waits until it serves. */
@@ -13,8 +14,8 @@ export const serving = Effect.fnUntraced(function* (settings: Record<string, str
 })
 
 /**
- * Creates an organization without limits. Returns its id and its keys. It uses the command line only for an embedded
- * database, because a start of a process is expensive.
+ * Creates an organization without limits. Returns its id and its keys. It uses the command line, in this process, only
+ * for an embedded database.
  */
 export const organization = (
   settings: Record<string, string>
@@ -22,7 +23,7 @@ export const organization = (
   const url = settings["DATABASE_URL"]
   if (url !== undefined) return Effect.promise(() => NewOrganization.make(url))
   return Effect.map(
-    Usher.run(["organizations", "create", "--name", "Brand", "--plan", "enterprise", "--json"], settings),
+    UsherInProcess.run(["organizations", "create", "--name", "Brand", "--plan", "enterprise", "--json"], settings),
     ({ stdout, stderr }) => {
       if (stdout === "") throw new Error(stderr)
       return JSON.parse(stdout)

@@ -2,10 +2,21 @@
  * Runs the command line in this process: the same program as `usher`, without the start of a process. Output and exit
  * code are those that the process would have.
  */
-import { Console, Effect, Runtime } from "effect"
+import { ConfigProvider, Console, Effect, Runtime } from "effect"
 import { format } from "node:util"
 import { program } from "../../src/cli/Usher.ts"
 import type { End } from "./usherProcess.ts"
+
+/** `serve` listens for signals until its process ends. Here the scope's end removes these listeners. */
+const keepListeners = Effect.acquireRelease(
+  Effect.sync(() => (["SIGTERM", "SIGINT"] as const).map((signal) => ({ signal, before: process.listeners(signal) }))),
+  (kept) =>
+    Effect.sync(() => {
+      for (const { signal, before } of kept) {
+        for (const listener of process.listeners(signal)) if (!before.includes(listener)) process.off(signal, listener)
+      }
+    })
+)
 
 /** Runs `usher` with arguments and settings. Only one call may run at a time. */
 export const run = (args: ReadonlyArray<string>, settings: Record<string, string> = {}): Effect.Effect<End> =>
@@ -15,6 +26,7 @@ export const run = (args: ReadonlyArray<string>, settings: Record<string, string
       value: (...words: ReadonlyArray<unknown>) => void (printed[output] += `${format(...words)}\n`)
     })
     const captured: Console.Console = Object.create(console, { log: to("stdout"), error: to("stderr") })
+    yield* keepListeners
     yield* Effect.acquireRelease(
       Effect.sync(() => {
         const { argv, env } = process
@@ -24,7 +36,12 @@ export const run = (args: ReadonlyArray<string>, settings: Record<string, string
       }),
       (before) => Effect.sync(() => void Object.assign(process, before))
     )
-    const exit = yield* program.pipe(Effect.provideService(Console.Console, captured), Effect.exit)
+    const exit = yield* program.pipe(
+      // Otherwise each call reads the settings of the first one.
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()),
+      Effect.provideService(Console.Console, captured),
+      Effect.exit
+    )
     let code = 0
     Runtime.defaultTeardown(exit, (given) => void (code = given))
     return { code, ...printed }

@@ -1,6 +1,6 @@
 /** Runs the command line as a real process, with its own data folder. */
-import { Effect, Schedule } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import { Effect, Exit, Schedule, Scope } from "effect"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -38,6 +38,27 @@ export const dataFolder = Effect.acquireRelease(
       if (existsSync(pidFile)) kill(Number(readFileSync(pidFile, "utf8").split("\n")[0]))
       rmSync(parent, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
     })
+)
+
+/** A data folder with a migrated database, copied from one that the first caller makes. */
+export const migratedFolder = Effect.gen(function* () {
+  const folder = yield* dataFolder
+  execFileSync("cp", ["-a", (yield* migratedTemplate).dataDir, folder.dataDir])
+  return folder
+})
+
+/** It lives until the process exits. */
+const migratedTemplate = Effect.runSync(
+  Effect.cached(
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const folder = yield* Scope.provide(dataFolder, scope)
+      process.once("exit", () => Effect.runSync(Scope.close(scope, Exit.void)))
+      const { code, stderr } = yield* run(["migrate"], { DATA_DIR: folder.dataDir })
+      if (code !== 0) throw new Error(stderr)
+      return folder
+    })
+  )
 )
 
 const collected = (child: ChildProcess): Run => {

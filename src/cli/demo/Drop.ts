@@ -24,19 +24,23 @@ const killAtShare = 0.45
 /** Connections of the whole crowd. Each carries the requests of many consumers. */
 const connections = 64
 
-/** Plays the demo with its own server, which has stopped when this returns. */
-export const play = (consumers: number) =>
+/** Plays the demo with its own server, which has stopped when this returns. With `stay` it serves on until it is interrupted. */
+export const play = (consumers: number, stay: boolean) =>
   Effect.gen(function* () {
     const server = yield* DemoServer.make
     yield* story(server, consumers).pipe(
       Effect.timeoutOrElse({
-        duration: "3 minutes",
-        orElse: () => Effect.fail(new DemoFailed({ message: "The demo did not finish within 3 minutes." }))
+        duration: "15 minutes",
+        orElse: () => Effect.fail(new DemoFailed({ message: "The demo did not finish within 15 minutes." }))
       }),
       Effect.tapError(() =>
         Effect.flatMap(server.logTail, (tail) => Console.error(`The server's last output:\n  ${tail}`))
       )
     )
+    if (!stay) return
+    yield* server.start
+    yield* Console.log("\nThe server runs again, at the same addresses. Ctrl+C ends it.")
+    yield* Effect.never
   }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndiciOptions({ connections })))
 
 /** Plays all parts, against a server that does not run yet. */
@@ -51,7 +55,8 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
   yield* board.print(`  The server is up after ${yield* server.start} ms, with its own database.`)
   const keys = yield* server.createOrganization
   const apis = yield* Apis.make(server, keys, () => (crowd.tally.retries += 1))
-  const { sequenceId, queueId } = yield* createDrop(apis, maxAdmissions)
+  const { experienceId, sequenceId, queueId } = yield* createDrop(apis, maxAdmissions)
+  yield* board.print(addresses(server, keys, experienceId))
   yield* board.print(
     `  The drop: ${maxAdmissions} pairs, ${consumers} consumers, ${admissionsPerMinute} admissions a minute, ` +
       `${admissionExpirationSeconds} s to buy.\n  The lobby is open; the doors open in ${lobbySeconds} s.`
@@ -66,35 +71,16 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
     isUp = true
     yield* board.print(`  The server is back after ${millis} ms.`)
   })
-  const sideChecks: Array<Checks.Check> = []
-  const sideEvent = <E, R>(name: string, event: Effect.Effect<ReadonlyArray<Checks.Check>, E, R>) =>
-    Effect.gen(function* () {
-      const checks = yield* event
-      sideChecks.push(...checks)
-      yield* board.print(`  Next to the queue, ${name}: ${checks[0]!.detail}.`)
-    })
-  const sideEvents = Effect.all(
-    [
-      sideEvent("a draw", Raffle.play(apis, sequenceId)),
-      sideEvent("an auction", Bidding.playEnglish(apis, sequenceId)),
-      sideEvent("a falling price", Bidding.playDutch(apis, sequenceId)),
-      sideEvent("a timed release", Release.play(apis, sequenceId))
-    ],
-    { concurrency: "unbounded", discard: true }
-  )
   const endOfSale = Effect.gen(function* () {
+    yield* until(() => crowd.tally.entered === consumers)
     yield* untilSoldOut(apis, queueId)
     yield* board.print("  Sold out. The queue is ended; waiting consumers see that.")
     yield* apis.admin.end(queueId)
   })
-  yield* board.during(
-    Effect.all(
-      [
-        Crowd.visit(crowd, apis, queueId, { consumers, overSeconds: arrivalSeconds }),
-        Effect.andThen(crash, Effect.all([endOfSale, sideEvents], { concurrency: "unbounded" }))
-      ],
-      { concurrency: "unbounded", discard: true }
-    )
+  const afterTheCrash = Effect.all([playSideEvents(apis, sequenceId, board), endOfSale], { concurrency: 2 })
+  const visits = Crowd.visit(crowd, apis, queueId, { consumers, overSeconds: arrivalSeconds })
+  const [[sideChecks]] = yield* board.during(
+    Effect.all([Effect.andThen(crash, afterTheCrash), visits], { concurrency: 2 })
   )
   yield* untilTornDown(apis, queueId)
 
@@ -111,16 +97,43 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
     stopsGracefully(yield* server.stop)
   ]
   yield* Console.log(`The consumers' responses, compared with ${evidence.history.length} recorded events:\n`)
-  for (const { promise, holds, detail } of checks) {
-    yield* Console.log(`  ${holds ? "✓" : "✗ BROKEN:"} ${promise}: ${detail}`)
-  }
+  yield* report(checks)
   const seconds = (((yield* Clock.currentTimeMillis) - begun) / 1000).toFixed(1)
-  const broken = checks.filter(({ holds }) => !holds).length
-  if (broken > 0) return yield* new DemoFailed({ message: `${broken} of ${checks.length} promises did not hold.` })
   yield* Console.log(`\nAll ${checks.length} promises held. It took ${seconds} s.`)
 })
 
-/** Creates the experience, the sequence and the queue, as a brand's server would. Returns the ids of the latter two. */
+/** Where a person watches the demo in a browser. The key is of the demo's own database. */
+const addresses = (server: DemoServer.DemoServer, keys: DemoServer.Keys, experienceId: string): string =>
+  `  The room:         ${server.consumerUrl}/e/${experienceId}\n` +
+  `  The control room: ${server.adminUrl}/dashboard/experiences/${experienceId}\n` +
+  `                    Sign in with ${keys.secretKey}`
+
+/** Plays the other mechanisms next to the queue, all at once. Returns their checks. */
+const playSideEvents = Effect.fnUntraced(function* (apis: Apis.Apis, sequenceId: string, board: Board.Board) {
+  const event = <E, R>(name: string, play: Effect.Effect<ReadonlyArray<Checks.Check>, E, R>) =>
+    Effect.tap(play, (checks) => board.print(`  Next to the queue, ${name}: ${checks[0]!.detail}.`))
+  const checks = yield* Effect.all(
+    [
+      event("a draw", Raffle.play(apis, sequenceId)),
+      event("an auction", Bidding.playEnglish(apis, sequenceId)),
+      event("a falling price", Bidding.playDutch(apis, sequenceId)),
+      event("a timed release", Release.play(apis, sequenceId))
+    ],
+    { concurrency: "unbounded" }
+  )
+  return checks.flat()
+})
+
+/** Prints each check. Fails if a promise did not hold. */
+const report = Effect.fnUntraced(function* (checks: ReadonlyArray<Checks.Check>) {
+  for (const { promise, holds, detail } of checks) {
+    yield* Console.log(`  ${holds ? "✓" : "✗ BROKEN:"} ${promise}: ${detail}`)
+  }
+  const broken = checks.filter(({ holds }) => !holds).length
+  if (broken > 0) return yield* new DemoFailed({ message: `${broken} of ${checks.length} promises did not hold.` })
+})
+
+/** Creates the experience, the sequence and the queue, as a brand's server would. Returns their ids. */
 const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: number) {
   const now = yield* Clock.currentTimeMillis
   const experience = yield* apis.admin.create("/experiences", { name: "Sneaker drop" })
@@ -136,7 +149,7 @@ const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: 
     maxAdmissions,
     recycleExpiredAdmissions: true
   })
-  return { sequenceId: sequence.id, queueId: queue.id }
+  return { experienceId: experience.id, sequenceId: sequence.id, queueId: queue.id }
 })
 
 /** Waits until the condition on the crowd's figures holds. */

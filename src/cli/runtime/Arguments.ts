@@ -5,11 +5,16 @@ import { isUuid } from "../../domain/values/Ids.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
+/** Makes a flag that takes an id. `whose` names what has it, with its article. */
+export const idFlag = (name: string, whose: string) =>
+  Flag.String(name).pipe(
+    Flag.filter(isUuid, () => `the id of ${whose}, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a`),
+    Flag.map((id) => id.toLowerCase())
+  )
+
 /** Flag: the organization's id. */
-export const organization = Flag.String("organization").pipe(
-  Flag.withDescription("The organization's id, as `usher organizations list` shows it"),
-  Flag.filter(isUuid, () => "the id of an organization, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"),
-  Flag.map((id) => id.toLowerCase())
+export const organization = idFlag("organization", "an organization").pipe(
+  Flag.withDescription("The organization's id, as `usher organizations list` shows it")
 )
 
 /** Flag: print JSON for a script. */
@@ -45,3 +50,16 @@ export const orDatabaseProblem = <A, E, R>(effect: Effect.Effect<A, E | Unavaila
   Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
     Effect.fail(new StartRefused({ message: `The database could not be queried: ${String(cause)}. Try again.` }))
   ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>
+
+/** Returns rows of cells as aligned columns. */
+export const columns = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}

@@ -7,13 +7,14 @@
  * terminal.
  */
 import { Cause, Effect, Formatter, Layer, Logger, References } from "effect"
+import { apiVersion } from "../../http/server/ResponseHeaders.ts"
 import { Settings } from "../../settings/Settings.ts"
 
 /** Configures logging for everything the layer is provided to. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, (settings) =>
     Layer.mergeAll(
-      Logger.layer([Logger.withConsoleError(formats[settings.logFormat])]),
+      Logger.layer([Logger.withConsoleError(formats(settings.nodeName)[settings.logFormat])]),
       Layer.succeed(References.MinimumLogLevel, settings.logLevel)
     )
   )
@@ -42,11 +43,23 @@ const pretty = Logger.make<unknown, string>(({ cause, date, fiber, logLevel, mes
   return [`${head} ${boldCyan(shown(first))}`, ...lines.map((line) => `  ${line}`)].join("\n")
 })
 
-const formats = {
+/** A line of JSON says at its top what happened (`event`) and where, for programs. */
+const formats = (node: string) => ({
   pretty,
   logfmt: Logger.map(Logger.formatLogFmt, printable),
-  json: Logger.map(Logger.formatJson, printable)
-}
+  json: Logger.map(Logger.formatStructured, ({ annotations: { event, ...annotations }, ...entry }) =>
+    printable(
+      Formatter.formatJson({
+        ...entry,
+        ...(event !== undefined && { event }),
+        annotations,
+        service: "usher",
+        version: apiVersion,
+        node
+      })
+    )
+  )
+})
 
 const shown = (value: unknown): string => printable(typeof value === "string" ? value : Formatter.format(value))
 

@@ -6,28 +6,40 @@
  * connections close, and the embedded server stops.
  */
 import { Effect, Layer } from "effect"
+import { createHmac } from "node:crypto"
 import * as Auth from "../../auth/Auth.ts"
 import { Beacon } from "../../beacon/Beacon.ts"
 import { Delivery } from "../../delivery/Delivery.ts"
 import { deciders } from "../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../engine/Engine.ts"
+import * as TracedEngine from "../../engine/TracedEngine.ts"
 import * as AdminRoutes from "../../http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../http/consumer/Routes.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import * as Operations from "../../http/operations/Operations.ts"
+import * as PageRoutes from "../../pages/Routes.ts"
 import * as Server from "../../http/server/Server.ts"
+import * as Measures from "../../measures/Measures.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
 import * as JournalCodec from "../../store/journal/JournalCodec.ts"
 import * as JournalSql from "../../store/journal/JournalSql.ts"
-import * as Migrations from "../../store/postgres/Migrations.ts"
+import { CurrentRelease } from "../../store/coordination/CurrentRelease.ts"
+import * as InstallationState from "../../store/coordination/Installation.ts"
+import { Installation } from "../../store/coordination/Installation.ts"
+import * as Level from "../../store/coordination/Level.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import * as Environment from "./Environment.ts"
+import * as TraceExport from "./TraceExport.ts"
+import * as ExperienceMilestones from "../../workers/ExperienceMilestones.ts"
 import * as GrantMessages from "../../workers/GrantMessages.ts"
 import * as IdleGuests from "../../workers/IdleGuests.ts"
 import * as NodeReport from "../../workers/NodeReport.ts"
 import * as ParkedMechanisms from "../../workers/ParkedMechanisms.ts"
 import { stopRequested } from "./Signals.ts"
+import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
+import * as UpgradeFinish from "../../workers/UpgradeFinish.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
 import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
 import { welcome } from "./Welcome.ts"
@@ -38,47 +50,89 @@ const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 const engine = Layer.unwrap(
   Effect.gen(function* () {
     const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
-    if (!cluster) return Engine.layer({ node: nodeName })
+    const { timeline, heldAt } = yield* Installation
+    // On hold no process owns a mechanism, and each reads all of them.
+    if (!cluster || heldAt !== undefined) return Engine.layer({ node: nodeName })
     const Cluster = yield* Effect.promise(() => import("../../engine/cluster/Cluster.ts"))
     return Cluster.layer({
       node: nodeName,
       host: clusterHost,
       port: clusterPort,
       lockSeconds: clusterLockSeconds,
-      secret: yield* serverSecret("nodes"),
-      schemaStep: Migrations.latest
+      secret: createHmac("sha256", yield* serverSecret("nodes"))
+        .update(timeline)
+        .digest(),
+      release: yield* CurrentRelease
     })
   })
+)
+
+/** Delivers webhooks, unless other processes do. */
+const webhookDeliveries = Layer.unwrap(
+  Effect.map(Settings, ({ webhookDelivery }) => (webhookDelivery ? WebhookDeliveries.layer : Layer.empty))
 )
 
 /** The lowest layer above the database: prevents other programs from changing the schema while this process runs. */
 const heartbeat = Layer.unwrap(Effect.map(Settings, ({ nodeName }) => Heartbeat.layer({ name: nodeName })))
 
-const http = Server.layer({ consumer: ConsumerRoutes.layer, admin: AdminRoutes.layer }).pipe(
-  Layer.provide(Readiness.layerConditions),
-  Layer.provide(NodeReport.layer),
-  Layer.provide(Readiness.layer)
+const http = Layer.merge(
+  Server.layer({
+    consumer: Layer.merge(ConsumerRoutes.layer, PageRoutes.consumer),
+    admin: Layer.merge(AdminRoutes.layer, PageRoutes.admin)
+  }),
+  Operations.layer
+).pipe(Layer.provide(Readiness.layerConditions), Layer.provide(NodeReport.layer), Layer.provide(Readiness.layer))
+
+/** What happens without a caller: nothing while the database is on hold. */
+const workers = Layer.unwrap(
+  Effect.map(Installation, ({ heldAt }) =>
+    heldAt !== undefined
+      ? Layer.empty
+      : Layer.mergeAll(
+          Layer.provide(DrawBeacons.layer, Beacon.layer),
+          WaitlistNotices.layer,
+          GrantMessages.layer,
+          webhookDeliveries,
+          ExperienceMilestones.layer,
+          ReceivedEvents.layer,
+          IdleGuests.layer,
+          ParkedMechanisms.layer,
+          UpgradeFinish.layer
+        )
+  )
+)
+
+/** The layers above the database. */
+const serving = Layer.merge(http, workers).pipe(
+  Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
+  Layer.provide(TracedEngine.layer.pipe(Layer.provide(engine), Layer.provideMerge(journal))),
+  Layer.provideMerge(heartbeat),
+  Layer.provideMerge(Layer.merge(InstallationState.layer, Level.layer))
+)
+
+const environment = Environment.withMigratedDatabase.pipe(
+  Layer.provideMerge(Measures.layer),
+  Layer.provideMerge(TraceExport.layer)
 )
 
 /** All layers of a serving process. */
-export const layer = Layer.mergeAll(
-  http,
-  Layer.provide(DrawBeacons.layer, Beacon.layer),
-  WaitlistNotices.layer,
-  GrantMessages.layer,
-  WebhookDeliveries.layer,
-  IdleGuests.layer,
-  ParkedMechanisms.layer
-).pipe(
-  Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
-  Layer.provide(engine.pipe(Layer.provideMerge(journal))),
-  Layer.provideMerge(heartbeat),
-  Layer.provideMerge(Environment.withMigratedDatabase)
-)
+export const layer = serving.pipe(Layer.provideMerge(environment))
+
+/** Serves until the installation changes. After the end of a hold, what was held is built. */
+const serveInstallation = Effect.gen(function* () {
+  yield* welcome
+  const { changed } = yield* Heartbeat
+  if ((yield* changed) === "resumed") return yield* Effect.logInfo("The hold has ended: serving everything")
+  return yield* new StartRefused({
+    message:
+      "The database was restored from a backup while this process served its former state. The process has ended, so that " +
+      "the two do not mix. Start it again."
+  })
+}).pipe(Effect.provide(serving, { local: true }))
 
 /** Serves until the process is asked to stop. */
-export const serve = Effect.andThen(welcome, Effect.never).pipe(
-  Effect.provide(layer),
+export const serve = Effect.forever(serveInstallation).pipe(
+  Effect.provide(environment),
   Effect.raceFirst(stopRequested),
   Effect.catchTags({
     ServeError: ({ cause }) => notListening(cause as ListenFailure),

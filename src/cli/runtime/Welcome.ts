@@ -5,6 +5,7 @@
 import { Console, Effect, Option, Stdio } from "effect"
 import { SqlClient } from "effect/sql"
 import { type NewOrganization, Organizations } from "../../auth/keys/Organizations.ts"
+import { Installation } from "../../store/coordination/Installation.ts"
 import { Listeners } from "../../http/server/Server.ts"
 import { readable } from "../Organizations.ts"
 
@@ -48,9 +49,15 @@ export const welcome = Effect.gen(function* () {
     `  Admin API     ${adminUrl}/api   described at ${adminUrl}/docs`,
     ""
   ]
+  const { heldAt } = yield* Installation
+  if (heldAt !== undefined) lines.push(onHold(heldAt), "")
   if (Option.isSome(first)) lines.push(...firstSteps(first.value, consumerUrl, adminUrl))
   yield* Console.log(lines.join("\n"))
 }).pipe(Effect.uninterruptible)
+
+const onHold = (heldAt: number): string =>
+  `The database is on hold: it was restored from a backup of ${new Date(heldAt).toISOString()}. Only reads are served. ` +
+  "`usher resume` ends the hold."
 
 const firstSteps = (organization: NewOrganization, consumerUrl: string, adminUrl: string) => [
   "The database was empty, so this organization was created:",

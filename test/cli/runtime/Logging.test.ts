@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestConsole } from "effect/testing"
+import { hostname } from "node:os"
 import * as Logging from "../../../src/cli/runtime/Logging.ts"
+import { annotated } from "../../../src/measures/StateChange.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
 /** Hostile text from a caller: a forged log entry, and sequences that control a terminal. */
@@ -56,6 +58,16 @@ describe("The log", () => {
       const entry = JSON.parse(`${first}`)
       assert.strictEqual(entry.message, hostile)
       assert.strictEqual(entry.annotations.sent, hostile)
+    }).pipe(Effect.provide(TestConsole.layer))
+  )
+
+  it.effect("as json says at the top of a line what has happened, and where", () =>
+    Effect.gen(function* () {
+      const log = annotated("mechanism.parked", { restarts: 5 })(Effect.logError("mechanism parked"))
+      const [first] = yield* logged("json", log)
+      const { event, service, version, node, annotations } = JSON.parse(`${first}`)
+      assert.deepStrictEqual([event, service, version, node], ["mechanism.parked", "usher", "1.0.0", hostname()])
+      assert.deepStrictEqual(annotations, { restarts: 5 })
     }).pipe(Effect.provide(TestConsole.layer))
   )
 

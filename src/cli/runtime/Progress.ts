@@ -12,7 +12,8 @@ export const makeProgress = (total: number, begunAt: number) => {
   let shownAt = begunAt
 
   const show = (what: string, now: number): void => {
-    const share = done / total
+    // There may be more work than was counted.
+    const share = Math.min(done / total, 1)
     const seconds = (now - begunAt) / 1000
     const left = share === 0 ? "" : `, ${Math.ceil((seconds / share) * (1 - share))} s left`
     const text = `${Math.floor(share * 100)} %  ${what}  ${done.toLocaleString("en")} of ${total.toLocaleString("en")}${left}`

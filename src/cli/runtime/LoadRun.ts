@@ -1,0 +1,22 @@
+/** Runs the load with a client for many connections, and shows its progress on standard error. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Effect } from "effect"
+import { type Options, run } from "../../load/Run.ts"
+import type { Tally } from "../../load/Tally.ts"
+
+/** Runs the load. Returns its report. */
+export const runLoad = (options: Options) =>
+  run(options, show).pipe(Effect.ensuring(clear), Effect.provide(NodeHttpClient.layerUndici))
+
+const show = (tally: Tally, due: number) =>
+  Effect.sync(() => {
+    const { current, total } = tally
+    const text =
+      `${total("due")} of ${due} arrived, ${tally.waiting} waiting, ${total("granted")} admitted, ` +
+      `${current.entered} entered this second, ${total("errors")} errors, ${current.lag.toFixed(0)} ms late`
+    process.stderr.write(process.stderr.isTTY ? `\r\u001b[2K${text}` : `${text}\n`)
+  })
+
+const clear = Effect.sync(() => {
+  if (process.stderr.isTTY) process.stderr.write("\r\u001b[2K")
+})
