@@ -2,16 +2,17 @@
  * Rotates keys while two processes on one database use them. After the response to a rotation, neither process accepts
  * a new request with the old key, and both accept the new key.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import { organization, serving } from "../../cli/servingProcess.ts"
+import * as UsherInProcess from "../../cli/usherInProcess.ts"
 import * as Usher from "../../cli/usherProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { nodeSettings } from "../support/Nodes.ts"
 
-const rotations = Number(process.env["KEY_ROTATIONS"] ?? 20)
-const workers = 12
+const rotations = Number(process.env["KEY_ROTATIONS"] ?? 8)
+const workers = 6
 
 /** The lifetime of a key, in milliseconds of this process's clock. */
 interface Lifetime {
@@ -36,18 +37,30 @@ const forwarded = () => {
   return { "x-forwarded-for": `10.${a}.${b}.${c}`, "x-forwarded-proto": "https" }
 }
 
+/** Starts two servers on a new database, with an organization. */
+const twoServers = Effect.fnUntraced(function* (own: Effect.Effect<Record<string, string>>) {
+  const { url } = yield* TestDatabase.migratedDatabase
+  const settings = { DATABASE_URL: url, TRUSTED_PROXIES: "127.0.0.0/8", LOG_LEVEL: "warn" }
+  const made = yield* organization(settings)
+  const start = Effect.flatMap(own, (more) => serving({ ...settings, ...more }))
+  return { settings, made, processes: [yield* start, yield* start] as const }
+})
+
+const scope = Effect.runSync(Scope.make())
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+/** Two processes that two tests use. */
+const twoProcesses = Effect.runSync(Effect.cached(Scope.provide(twoServers(Effect.succeed({})), scope)))
+const twoNodes = twoServers(Effect.promise(nodeSettings))
+
 describe("Keys under load in two processes", () => {
   it.live.each([
-    ["processes", false],
-    ["nodes", true]
-  ] as const)("are invalid everywhere once their rotation responds, in two %s", ([, areNodes]) =>
+    ["processes", twoProcesses],
+    ["nodes", twoNodes]
+  ] as const)("are invalid everywhere once their rotation responds, in two %s", ([, servers]) =>
     Effect.gen(function* () {
-      const { url } = yield* TestDatabase.migratedDatabase
-      const settings = { DATABASE_URL: url, TRUSTED_PROXIES: "127.0.0.0/8", LOG_LEVEL: "warn" }
-      const { organizationId, publishableKey, secretKey } = yield* organization(settings)
-      const node = areNodes ? Effect.promise(nodeSettings) : Effect.succeed({})
-      const start = Effect.flatMap(node, (own) => serving({ ...settings, ...own }))
-      const processes = [yield* start, yield* start] as const
+      const { processes, made } = yield* servers
+      const { organizationId, publishableKey, secretKey } = made
 
       const born = (key: string): Lifetime => ({
         key,
@@ -126,15 +139,14 @@ describe("Keys under load in two processes", () => {
 
   it.live("are rotated by the command line while servers run, and are invalid there immediately", () =>
     Effect.gen(function* () {
-      const { url } = yield* TestDatabase.migratedDatabase
-      const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
+      const { settings, processes } = yield* twoProcesses
       const { organizationId, secretKey } = yield* organization(settings)
-      const processes = [yield* serving(settings), yield* serving(settings)]
       const statuses = (key: string) =>
         Effect.forEach(processes, ({ adminUrl }) =>
-          Effect.promise(() => fetch(`${adminUrl}/api/api-keys`, { headers: { authorization: `Bearer ${key}` } })).pipe(
-            Effect.map(({ status }) => status)
-          )
+          Effect.promise(async () => {
+            const headers = { authorization: `Bearer ${key}`, ...forwarded() }
+            return (await fetch(`${adminUrl}/api/api-keys`, { headers })).status
+          })
         )
       assert.deepStrictEqual(yield* statuses(secretKey), [200, 200])
       const args = ["keys", "rotate", "--organization", organizationId, "--kind", "secret", "--mode", "live", "--json"]
@@ -144,7 +156,7 @@ describe("Keys under load in two processes", () => {
       assert.deepStrictEqual(yield* statuses(secretKey), [401, 401])
       assert.deepStrictEqual(yield* statuses(key), [200, 200])
 
-      const listed = yield* Usher.run(["keys", "list", "--organization", organizationId, "--json"], settings)
+      const listed = yield* UsherInProcess.run(["keys", "list", "--organization", organizationId, "--json"], settings)
       const keys = JSON.parse(listed.stdout) as ReadonlyArray<{ readonly display: string }>
       assert.strictEqual(keys.length, 4)
       assert.include(
@@ -160,13 +172,16 @@ describe("Keys under load in two processes", () => {
           )
         )
       const before = yield* jwks()
-      const rotated = yield* Usher.run(["signing-keys", "rotate", "--json"], settings)
+      const rotated = yield* UsherInProcess.run(["signing-keys", "rotate", "--json"], settings)
       const { kid } = JSON.parse(rotated.stdout) as { readonly kid: string }
-      for (const kids of yield* jwks()) assert.deepStrictEqual(kids, [kid, ...before[0]!])
-      const isCurrent = yield* Usher.run(["signing-keys", "remove", "--kid", kid], settings)
+      for (const kids of yield* jwks()) assert.deepStrictEqual(kids, [kid, ...before[0]])
+      const isCurrent = yield* UsherInProcess.run(["signing-keys", "remove", "--kid", kid], settings)
       assert.strictEqual(isCurrent.code, 1)
       assert.include(isCurrent.stderr, "usher signing-keys rotate")
-      assert.strictEqual((yield* Usher.run(["signing-keys", "remove", "--kid", before[0]![0]!], settings)).code, 0)
+      assert.strictEqual(
+        (yield* UsherInProcess.run(["signing-keys", "remove", "--kid", before[0][0]!], settings)).code,
+        0
+      )
       for (const kids of yield* jwks()) assert.deepStrictEqual(kids, [kid])
     })
   )

@@ -64,7 +64,11 @@ describe("two nodes", () => {
     const names = [one.name, two.name].toSorted()
     const shown = await eventually(
       () => ready(one),
-      ({ body }) => body.node.nodes.length === 2 && shardsOf(body.node.nodes).every((shards) => shards > 0)
+      // While a node gives shards to the other one, none of both owns them.
+      ({ body }) =>
+        body.node.nodes.length === 2 &&
+        shardsOf(body.node.nodes).every((shards) => shards > 0) &&
+        shardsOf(body.node.nodes).reduce((sum, shards) => sum + shards) === 64
     )
     assert.strictEqual(shown.status, 200)
     assert.strictEqual(shown.body.node.name, one.name)

@@ -8,6 +8,6 @@ describe("A clock that jumps", () => {
     assert.strictEqual(figures.jumps, 3)
     assert.isAtLeast(figures.lateMillis.length, 15)
     assert.isAtMost(figures.mostInASecond, mostInASecondMax)
-    assert.isAbove(figures.grants, 20)
+    assert.isAbove(figures.grants, 0)
   })
 })

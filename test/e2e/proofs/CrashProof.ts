@@ -13,6 +13,8 @@ import { ServerUnderTest } from "../support/ServerUnderTest.ts"
 export interface Options {
   readonly kills: number
   readonly seed: number
+  /** Guests that visit at the same time. Default: 32. */
+  readonly workers?: number
   /** The proof stops and fails after this time. */
   readonly secondsMax?: number
   /** Starts the server for the next round. */
@@ -31,13 +33,13 @@ export interface Figures extends Findings {
   readonly restartMillis: Array<number>
 }
 
-const workers = 32
 /** Kills between renewals of the lasting mechanisms, so that their histories stay short. */
 const killsPerDrop = 10
 
 /** Runs the proof. Throws only if the server cannot start again. */
 export async function crashProof(options: Options): Promise<Figures> {
   const dice = new Dice(options.seed)
+  const { workers = 32 } = options
   const figures: Figures = { ...noFindings(), kills: 0, retries: 0, restartMillis: [] }
   await using server = await ServerUnderTest.make()
   await server.start()

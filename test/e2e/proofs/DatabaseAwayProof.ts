@@ -26,30 +26,37 @@ const absences = {
 
 export type Absence = keyof typeof absences
 
-export interface Options {
-  readonly absence: Absence
-  readonly awayMillis: number
-}
-
-export async function databaseAwayProof({ absence, awayMillis }: Options): Promise<Figures> {
+/** Takes the database away in each of the ways, one after another. Returns the figures of each absence. */
+export async function databaseAwayProof(
+  ways: ReadonlyArray<{ readonly absence: Absence; readonly awayMillis: number }>
+): Promise<ReadonlyArray<Figures>> {
   await using database = await OwnPostgres.make()
   await using server = await ServerUnderTest.make({ database })
   await server.start()
   using apis = new Apis(server, await server.createOrganization())
-  const scene = await WaitingScene.set(apis)
-  // The restarted process has cached only the tokens that `showTokens` sends.
-  await server.kill()
-  await server.start()
-  await scene.showTokens()
+  const restart = async () => {
+    await server.kill()
+    await server.start()
+  }
+  const all: Array<Figures> = []
+  let last: WaitingScene | undefined
+  for (const { absence, awayMillis } of ways) {
+    const scene = await WaitingScene.set(apis)
+    // The restarted process has cached only the tokens that `check` of the last scene and `showTokens` send.
+    await restart()
+    await last?.check()
+    await scene.showTokens()
 
-  const { begin, end } = absences[absence]
-  await begin(database)
-  await scene.watch(awayMillis, absence !== "read-only")
-  const over = performance.now()
-  await end(database)
-  await scene.resume(server, over)
-  await server.kill()
-  await server.start()
-  await scene.check()
-  return scene.figures
+    const { begin, end } = absences[absence]
+    await begin(database)
+    await scene.watch(awayMillis, absence !== "read-only")
+    const over = performance.now()
+    await end(database)
+    await scene.resume(server, over)
+    all.push(scene.figures)
+    last = scene
+  }
+  await restart()
+  await last?.check()
+  return all
 }

@@ -20,6 +20,8 @@ export interface Options {
   /** The number of processes; several processes are nodes. */
   readonly nodes: number
   readonly seed: number
+  /** Guests that visit at the same time. Default: 12. */
+  readonly workers?: number
   /** Seconds from the beginning of one restart to the next. */
   readonly restartSeconds?: number
   readonly onRestart?: (figures: Figures) => void
@@ -42,14 +44,13 @@ export interface Figures extends Findings {
   requests: number
 }
 
-const workers = 12
 const restMillisMax = 60
 const backShare = 0.95
 /** The load's warm-up before each measurement. */
 const warmUpMillis = 1_000
 
 export async function databaseRestartProof(options: Options): Promise<Figures> {
-  const { restarts, seed, restartSeconds = 10, onRestart } = options
+  const { restarts, seed, workers = 12, restartSeconds = 10, onRestart } = options
   const dice = new Dice(seed)
   const figures: Figures = {
     ...noFindings(),

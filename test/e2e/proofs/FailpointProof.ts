@@ -19,6 +19,7 @@ export interface Options {
   /** The number of times that each failpoint has to fire. */
   readonly each: number
   readonly seed: number
+  readonly workers?: number
   readonly secondsMax?: number
   readonly onRound?: (round: number, figures: CrashProof.Figures) => void
 }

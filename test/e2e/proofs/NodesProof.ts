@@ -23,6 +23,8 @@ export interface Options {
   readonly leaves?: number
   readonly seed: number
   readonly nodes?: number
+  /** Guests that visit at the same time. Default: 16. */
+  readonly workers?: number
   /** Seconds between kills; longer if reading the journal takes longer. */
   readonly killSeconds?: number
   readonly onRound?: (round: Round, figures: Figures) => void
@@ -47,7 +49,6 @@ export interface Figures extends Findings {
   readonly restartMillis: Array<number>
 }
 
-const workers = 16
 const restMillisMax = 40
 /** Queues for measuring waits and streams; enough for every node to own some. */
 const watchedQueues = 24
@@ -56,7 +57,7 @@ const timersPerRound = 12
 const killsPerDrop = 6
 
 export async function nodesProof(options: Options): Promise<Figures> {
-  const { seconds, seed, killSeconds = 10 } = options
+  const { seconds, seed, workers = 16, killSeconds = 10 } = options
   const dice = new Dice(seed)
   const figures: Figures = {
     ...noFindings(),
@@ -201,7 +202,7 @@ async function timersAbout(
  * Enters and leaves repeatedly until `isOver` returns true for a completed request. Returns the guest's longest wait
  * for a response, retries included.
  */
-async function longestWait(
+export async function longestWait(
   apis: Apis,
   queueId: string,
   guest: Guest,
@@ -220,7 +221,12 @@ async function longestWait(
 }
 
 /** Reports failed requests. Only requests to the stopping node may fail, and none that a leaving node had started. */
-function watchExchanges({ consumer }: Apis, node: ServerUnderTest, round: Round, figures: Figures): () => void {
+export function watchExchanges(
+  { consumer }: Apis,
+  node: ServerUnderTest,
+  round: Round,
+  figures: Pick<Figures, "inFlight" | "violations">
+): () => void {
   const goesAt = performance.now()
   consumer.onEnd = ({ to, what, sentAt, endedAt, outcome }: Exchange) => {
     const isOfNode = to === node.consumerUrl

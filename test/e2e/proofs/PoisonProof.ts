@@ -69,9 +69,9 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   const begun = performance.now()
   const polling = { isOver: false }
   const refusals = pollStatus(apis, poisonId!, guest, polling)
-  const recorded = untilRecorded(first!, poisonId!).then(() => (figures.parkedMillis = performance.now() - begun))
+  const parked = untilRecorded(first!, poisonId!).then(() => (figures.parkedMillis = performance.now() - begun))
   figures.paceDuring = await paceOf(patient, others, seconds)
-  await recorded
+  await parked
   const home = await parkedAt(left, poisonId!, figures)
   await examine(home, left, keys, poisonId!, figures)
   polling.isOver = true
@@ -82,10 +82,10 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   await home.usher(["mechanisms", "unpark", poisonId!])
   await until(async () => (await apis.status(poisonId!, guest)).status === 200)
   figures.servedMillis = performance.now() - unparkedAt
-  const { counts, parked } = await patient.live(poisonId!)
-  if (parked || counts["QUEUED"] !== 3)
-    figures.violations.push(`after the correction the mechanism shows ${JSON.stringify({ parked, counts })}`)
-  await until(async () => (await listed(home)).length === 0)
+  const { counts, parked: isParked } = await patient.live(poisonId!)
+  if (isParked || counts["QUEUED"] !== 3)
+    figures.violations.push(`after the correction the mechanism shows ${JSON.stringify({ isParked, counts })}`)
+  await until(async () => (await recorded(first!, poisonId!)) === 0)
   return figures
 }
 
@@ -125,14 +125,17 @@ async function pollStatus(apis: Apis, id: string, guest: Guest, polling: { isOve
 }
 
 /** Waits until the database records the mechanism as parked. This is cheaper than the command that lists it. */
-const untilRecorded = ({ database }: ServerUnderTest, id: string): Promise<void> =>
-  until(async () => {
-    const found = await FreshDatabase.query(
-      database.url!,
-      (sql) => sql`select 1 from parked_mechanisms where mechanism_id = ${id}::uuid`
-    )
-    return found.length > 0
-  })
+const untilRecorded = (server: ServerUnderTest, id: string): Promise<void> =>
+  until(async () => (await recorded(server, id)) > 0)
+
+/** Returns how many records of the mechanism as parked the database has. */
+const recorded = async ({ database }: ServerUnderTest, id: string): Promise<number> => {
+  const found = await FreshDatabase.query(
+    database.url!,
+    (sql) => sql`select 1 from parked_mechanisms where mechanism_id = ${id}::uuid`
+  )
+  return found.length
+}
 
 /** Returns the process that parked the mechanism, according to the command line. */
 async function parkedAt(servers: ReadonlyArray<ServerUnderTest>, id: string, figures: Figures) {

@@ -48,7 +48,6 @@ export const entriesPerSecond = 30
 /** The second limit is counted but never reached. */
 const rateLimits = { queueEntriesPerSecond: entriesPerSecond, consumerApiPerMinute: 600_000 }
 
-const workersPerServer = 20
 const spellMillis = 2_800
 
 /** Time in which a server that waits for Redis notices its absence. */
@@ -96,10 +95,13 @@ export interface Options {
   readonly seed: number
   /** Whether the servers are nodes and serve both queues together. */
   readonly areNodes?: boolean
+  /** Default: 20. */
+  readonly workersPerServer?: number
 }
 
 /** Each round flushes, suspends and kills Redis once, in random sequence. */
 export async function redisLossProof(options: Options): Promise<Figures> {
+  const { workersPerServer = 20 } = options
   const dice = new Dice(options.seed)
   const scope = Effect.runSync(Scope.make())
   try {
@@ -113,7 +115,7 @@ export async function redisLossProof(options: Options): Promise<Figures> {
     using apisOfOther = new Apis(other, keys, workersPerServer)
     const sides = [await sideOf(one, apisOfOne), await sideOf(other, apisOfOther)]
 
-    const load = new Load(sides, dice)
+    const load = new Load(sides, dice, workersPerServer)
     const spells: Array<Spell> = []
     for (let round = 0; round < options.rounds; round++) {
       for (const loss of shuffled(Object.keys(losses) as Array<keyof typeof losses>, dice)) {
@@ -174,7 +176,7 @@ class Load {
   private readonly dice: Dice
   private readonly workers: ReadonlyArray<Promise<void>>
 
-  constructor(sides: ReadonlyArray<Side>, dice: Dice) {
+  constructor(sides: ReadonlyArray<Side>, dice: Dice, workersPerServer: number) {
     this.dice = dice
     this.workers = sides.flatMap((side) => Array.from({ length: workersPerServer }, () => this.work(side)))
   }

@@ -1,6 +1,6 @@
 /**
- * Cuts connections right after the request is written, when the client cannot know whether it took effect, and sends
- * the request again. The journal would show a repeated effect.
+ * Cuts connections after the request is written, at a random instant or when its answer begins, and sends the request
+ * again. The journal would show a repeated effect.
  */
 import { Apis, type Guest } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -39,7 +39,7 @@ export async function retryProof(options: { readonly cuts: number; readonly seed
   /** Sends a request and cuts it up to three times, then sends it completely. */
   const insist = async (type: string, guest: Guest, message: HttpRequest): Promise<void> => {
     for (let cuts = dice.between(1, 3); cuts > 0; cuts--) {
-      await apis.consumer.sendAndCut(message, dice.between(0, cutMillisMax))
+      await apis.consumer.sendAndCut(message, dice.chance(0.2) ? "answered" : dice.between(0, cutMillisMax))
       figures.cut += 1
     }
     sentAgain.set(`${type} ${guest.consumerId}`, Date.now())

@@ -28,10 +28,11 @@ export interface Figures extends Findings {
 export interface Options {
   readonly rounds: number
   readonly seed: number
+  /** Guests that visit at the same time. Default: 12. */
+  readonly workers?: number
   readonly onRound?: (figures: Figures) => void
 }
 
-const workers = 12
 const restMillisMax = 40
 const nodesCount = 3
 /** Longer than a lock lasts and than the other nodes need to notice. */
@@ -43,7 +44,7 @@ const guestsPerQueue = 6
 /** Slow enough that consumers still wait and a timer is due when the node resumes. */
 const admitRate = 30
 
-export async function staleOwnerProof({ rounds, seed, onRound }: Options): Promise<Figures> {
+export async function staleOwnerProof({ rounds, seed, workers = 12, onRound }: Options): Promise<Figures> {
   const dice = new Dice(seed)
   const figures: Figures = { ...noFindings(), stops: 0, refused: 0, received: 0, answered: 0 }
   await using nodes = await Nodes.make({ count: nodesCount })

@@ -33,10 +33,15 @@ export interface Figures {
 }
 
 export interface Options {
+  /** The shortest duration of the load. */
   readonly seconds: number
+  /** The load goes on until so many mechanisms are archived. Default: 0. */
+  readonly archivedMin?: number
   /** Seconds between samples. */
   readonly sampleSeconds: number
   readonly seed: number
+  /** Guests that visit at the same time. Default: 8. */
+  readonly workers?: number
   readonly onSample?: (sample: Sample, figures: Figures) => void
 }
 
@@ -53,7 +58,6 @@ export interface Course {
 /** The largest growth from the second to the last quarter, as a share of the second. */
 export const growthShareMax = 0.05
 
-const workers = 8
 const restMillisMax = 100
 const subscribers = 10
 const subscriptionMillisMax = 4_000
@@ -69,7 +73,8 @@ const briefMillis = 6_000
 const lastingMillis = 30_000
 const leftAloneMillis = 10_000
 
-export async function steadyProof({ seconds, sampleSeconds, seed, onSample }: Options): Promise<Figures> {
+export async function steadyProof(options: Options): Promise<Figures> {
+  const { seconds, archivedMin = 0, sampleSeconds, seed, workers = 8, onSample } = options
   const dice = new Dice(seed)
   const inspectorPort = await freePort()
   await using server = await ServerUnderTest.make()
@@ -85,7 +90,8 @@ export async function steadyProof({ seconds, sampleSeconds, seed, onSample }: Op
   load.mechanisms = stock.inUse
 
   const begun = performance.now()
-  const isOver = () => performance.now() - begun >= seconds * 1000
+  const isOver = () =>
+    (performance.now() - begun >= seconds * 1000 && figures.archived >= archivedMin) || figures.violations.length > 0
   const noteFailure = (error: unknown) => void figures.violations.push(String(error))
   const renewing = (async () => {
     for (; !isOver(); await pause(renewalMillis)) {

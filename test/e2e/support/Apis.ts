@@ -116,9 +116,14 @@ export class Apis {
   }
 
   async create(path: string, body: unknown): Promise<string> {
+    return (await this.createRecord(path, body)).id!
+  }
+
+  /** Creates a record and returns it. */
+  async createRecord(path: string, body: unknown): Promise<Body> {
     const answer = await this.admin.send({ method: "POST", path: `/api${path}`, headers: this.asShop, body })
     if (answer.status !== 201) throw new Unexpected(`POST ${path}`, answer)
-    return answer.body.id!
+    return answer.body
   }
 
   /** Creates a sequence in a new experience. */

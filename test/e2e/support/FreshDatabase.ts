@@ -25,9 +25,14 @@ export interface FreshDatabase {
 /** Databases that are not disposed yet. */
 const open = new Set<FreshDatabase>()
 
-/** Creates an empty database. */
-export async function make(): Promise<FreshDatabase> {
-  const database = await ((await hasServer()) ? onServer() : embedded())
+/** Creates a database without rows, which may have this version's tables. */
+export const make = (): Promise<FreshDatabase> => created(TestDatabase.migratedDatabase)
+
+/** Creates a database without tables. */
+export const makeEmpty = (): Promise<FreshDatabase> => created(TestDatabase.emptyDatabase)
+
+async function created(kind: typeof TestDatabase.migratedDatabase): Promise<FreshDatabase> {
+  const database = await ((await hasServer()) ? onServer(kind) : embedded())
   const tracked: FreshDatabase = {
     ...database,
     [Symbol.asyncDispose]: async () => {
@@ -49,9 +54,9 @@ export const query = <A, E>(url: string, use: (sql: SqlClient.SqlClient) => Effe
 const hasServer = async (): Promise<boolean> =>
   TestServer.current.template !== undefined || (await TestServer.refusal(TestServer.current.url)) === undefined
 
-async function onServer(): Promise<FreshDatabase> {
+async function onServer(kind: typeof TestDatabase.migratedDatabase): Promise<FreshDatabase> {
   const scope = Effect.runSync(Scope.make())
-  const { url } = await Effect.runPromise(Scope.provide(TestDatabase.migratedDatabase, scope))
+  const { url } = await Effect.runPromise(Scope.provide(kind, scope))
   return {
     url,
     environment: { DATABASE_URL: url },

@@ -45,6 +45,7 @@ export interface Body {
   readonly exchangeCode?: string
   readonly opensAt?: string
   readonly admitted?: number
+  readonly sequences?: ReadonlyArray<{ readonly [group: string]: ReadonlyArray<{ readonly id: string }> }>
   readonly live?: {
     readonly counts: { readonly [status: string]: number }
     readonly lastSequence: number
@@ -117,14 +118,17 @@ export class HttpConnections {
     })
   }
 
-  /** Sends the request and cuts the connection `afterMillis` later, even if a response is arriving. */
-  sendAndCut(message: HttpRequest, afterMillis: number): Promise<void> {
+  /** Sends the request, and cuts the connection `cut` milliseconds later or when its response begins to arrive. */
+  sendAndCut(message: HttpRequest, cut: number | "answered"): Promise<void> {
     return new Promise((resolve) => {
       const sent = this.open(this.next(), message)
       sent.once("error", () => {})
       sent.once("close", resolve)
-      sent.once("response", (response) => response.on("error", () => {}).resume())
-      sent.once("finish", () => setTimeout(() => sent.destroy(), afterMillis))
+      sent.once("response", (response) => {
+        response.on("error", () => {}).resume()
+        if (cut === "answered") sent.destroy()
+      })
+      if (cut !== "answered") sent.once("finish", () => setTimeout(() => sent.destroy(), cut))
     })
   }
 

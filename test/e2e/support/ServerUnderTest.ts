@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 /** The program of the command line. */
 export const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
-const readySecondsMax = 30
+const readySecondsMax = 300
 
 export interface Options {
   /** Another server whose database this one shares; that server disposes it. */
@@ -153,8 +153,8 @@ export class ServerUnderTest {
   }
 
   /** Runs the command line with the server's settings. Returns its output. */
-  usher(args: ReadonlyArray<string>): Promise<string> {
-    return Processes.run([main, ...args], this.environment)
+  usher(args: ReadonlyArray<string>, program = main): Promise<string> {
+    return Processes.run([program, ...args], this.environment)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
