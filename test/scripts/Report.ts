@@ -7,10 +7,13 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void FreshDatabase.disposeAll().then(() => process.exit(130)))
 }
 
-/** Parses whole-number options with their defaults. With `--help` it prints the description of the script and exits. */
-export function options<const Names extends { readonly [name: string]: number }>(
+/**
+ * Parses options with their defaults: whole numbers, or text where the default is text. With `--help` it prints the
+ * description of the script and exits.
+ */
+export function options<const Names extends { readonly [name: string]: number | string }>(
   defaults: Names
-): { readonly [Name in keyof Names]: number } {
+): { readonly [Name in keyof Names]: Names[Name] extends number ? number : string } {
   const flags = Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: "string" as const }]))
   const { help, ...values } = parseArgs({ options: { ...flags, help: { type: "boolean", short: "h" } } }).values
   if (help === true) {
@@ -18,20 +21,22 @@ export function options<const Names extends { readonly [name: string]: number }>
     process.exit(0)
   }
   const given = Object.entries(values).map(([name, text]) => {
+    if (typeof defaults[name] === "string") return [name, String(text)] as const
     if (!/^\d{1,10}$/.test(String(text))) throw new Error(`--${name} must be a whole number, but it is ${String(text)}`)
     return [name, Number(text)] as const
   })
-  return { ...defaults, ...Object.fromEntries(given) }
+  return { ...defaults, ...Object.fromEntries(given) } as ReturnType<typeof options<Names>>
 }
 
 /** Returns the comment at the head of a script, followed by its options. */
-function helpOf(script: string, defaults: { readonly [name: string]: number }): string {
+function helpOf(script: string, defaults: { readonly [name: string]: number | string }): string {
   const head = /^\/\*\*\n(.*?)\n \*\//s.exec(script)?.[1] ?? ""
   const lines = head.split("\n").map((line) => line.replace(/^ \* ?/, ""))
-  const numbers = Object.entries(defaults).map(
-    ([name, value]) => `  --${name.padEnd(14)} a whole number; default ${value}`
-  )
-  return [...lines, "", "Options:", ...numbers, "  --help           this text", "", endings].join("\n")
+  const described = Object.entries(defaults).map(([name, value]) => {
+    const what = typeof value === "number" ? "a whole number" : "text"
+    return `  --${name.padEnd(14)} ${what}; default ${value === "" ? "none" : value}`
+  })
+  return [...lines, "", "Options:", ...described, "  --help           this text", "", endings].join("\n")
 }
 
 const endings = "Exits with code 0 if the promise holds, otherwise with 1."

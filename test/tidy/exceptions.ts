@@ -8,44 +8,39 @@ import type { Exception } from "./rules/words.ts"
 /** Lines. */
 export const files: Exceptions = {
   "src/engine/Engine.ts": 251,
-  "src/engine/actor/Actor.ts": 324,
+  "src/engine/actor/Actor.ts": 285,
   "src/http/credentials/Credentials.ts": 256,
-  "src/settings/Settings.ts": 329,
-  "src/store/journal/JournalStatements.ts": 284,
+  "src/settings/Settings.ts": 309,
   "src/store/mechanism/GrantMessages.ts": 329
 }
 
 /** Lines of the longest function. */
 export const functions: Exceptions = {
   "bench/lists/MoreRecords.ts": 100,
-  "src/auth/codes/OneTimeCodes.ts": 65,
-  "src/auth/keys/OrganizationChanges.ts": 64,
-  "src/auth/keys/OrganizationKeys.ts": 67,
-  "src/auth/keys/Organizations.ts": 63,
+  "src/auth/keys/OrganizationChanges.ts": 61,
   "src/auth/sessions/ConsumerAccounts.ts": 107,
   "src/auth/sessions/ConsumerSessions.ts": 66,
   "src/auth/sessions/Consumers.ts": 72,
   "src/auth/sessions/ExternalIdentities.ts": 89,
   "src/auth/sessions/Protection.ts": 80,
   "src/auth/sessions/Revocations.ts": 89,
-  "src/auth/sessions/Sessions.ts": 124,
+  "src/auth/sessions/Sessions.ts": 90,
   "src/auth/tokens/Tokens.ts": 90,
   "src/cli/Seed.ts": 65,
   "src/cli/demo/Apis.ts": 87,
   "src/cli/demo/DemoServer.ts": 120,
-  "src/cli/demo/Drop.ts": 79,
   "src/cli/seed/Rows.ts": 120,
   "src/engine/Engine.ts": 73,
-  "src/engine/actor/Actor.ts": 152,
-  "src/engine/cluster/Cluster.ts": 159,
-  "src/engine/cluster/ShardLocks.ts": 79,
-  "src/engine/registry/Registry.ts": 152,
-  "src/store/coordination/Heartbeat.ts": 67,
-  "src/store/coordination/Invalidations.ts": 130,
+  "src/engine/actor/Actor.ts": 150,
+  "src/engine/cluster/Cluster.ts": 155,
+  "src/engine/cluster/ShardLocks.ts": 70,
+  "src/engine/registry/Registry.ts": 144,
+  "src/store/coordination/Heartbeat.ts": 64,
+  "src/store/coordination/Invalidations.ts": 124,
   "src/store/journal/GroupCommit.ts": 127,
-  "src/store/journal/JournalSql.ts": 78,
+  "src/store/journal/JournalSql.ts": 62,
   "src/store/mechanism/GrantMessages.ts": 139,
-  "src/store/mechanism/Places.ts": 85,
+  "src/store/mechanism/Places.ts": 82,
   "src/store/organization/Analytics.ts": 89,
   "src/workers/GrantMessages.ts": 73,
   "src/workers/WaitlistNotices.ts": 62
@@ -53,15 +48,18 @@ export const functions: Exceptions = {
 
 /** Files in the folder itself. */
 export const folders: Exceptions = {
-  "src/store/postgres/migrations": 28,
-  "test/scripts": 22
+  "src/store/postgres/migrations": 36,
+  "test/scripts": 25
 }
 
 /** Banned words that have to stay. */
 export const words: ReadonlyArray<Exception> = [
   { path: "src/store/postgres/migrations/", word: "reign", reason: "the column's name" },
   { path: "src/store/journal/JournalStatements.ts", word: "reign", reason: "the column's name" },
+  { path: "src/store/journal/JournalHeads.ts", word: "reign", reason: "the column's name" },
+  { path: "src/store/coordination/Installation.ts", word: "reign", reason: "the column's name" },
+  { path: "test/cli/archive/Backup.test.ts", word: "reign", reason: "the column's name" },
   { path: "src/ARCHITECTURE.md", word: "reign", reason: "names the column" },
   { path: "src/decisions/07-", word: "reign", reason: "names the column" },
-  { path: "src/domain/draw/proof/Proof.ts", word: "whoever", reason: "the text of proofs is part of their format" }
+  { path: "src/domain/draw/proof/NotProven.ts", word: "whoever", reason: "the text of proofs is part of their format" }
 ]

@@ -100,12 +100,15 @@ describe("docker-compose.yml", () => {
   it("starts three nodes behind a balancer in the same way", () =>
     assertTidy(composeFindings(compose, ["node1", "node2", "node3", "balancer"])))
 
+  it("starts Prometheus and Grafana in the same way", () =>
+    assertTidy(composeFindings(compose, ["prometheus", "grafana"])))
+
   it("generates its secrets once, each different and without a default", () => {
     const { services } = Yaml.parse(compose.text) as {
       readonly services: { readonly secrets: { readonly entrypoint: Array<string>; readonly command: [string] } }
     }
     const folder = mkdtempSync(join(tmpdir(), "usher-compose-"))
-    for (const name of ["usher", "postgres", "redis"]) mkdirSync(join(folder, name))
+    for (const name of ["usher", "postgres", "redis", "operations"]) mkdirSync(join(folder, name))
     const { entrypoint, command } = services.secrets
     const script = command[0].replaceAll("$$", "$")
     const generated = () => {
@@ -113,16 +116,26 @@ describe("docker-compose.yml", () => {
         env: { ...process.env, SECRETS: folder }
       })
       assert.strictEqual(status, 0)
-      return ["usher/key", "postgres/password", "redis/password"].map((path) =>
+      return ["usher/key", "postgres/password", "redis/password", "operations/token"].map((path) =>
         readFileSync(join(folder, path), "utf8")
       )
     }
     const first = generated()
     for (const secret of first) assert.match(secret, /^[0-9a-f]{64}$/)
-    assert.strictEqual(new Set(first).size, 3)
+    assert.strictEqual(new Set(first).size, 4)
     assert.deepStrictEqual(generated(), first)
     assert.strictEqual(parseKeys(first[0]!)?.length, 1)
     rmSync(folder, { recursive: true })
+  })
+
+  it("mounts only files of this repository that are there", () => {
+    const mounted = [...compose.text.matchAll(/^ +- \.\/([\w./-]+):\//gm)].map((match) => match[1]!)
+    assert.isNotEmpty(mounted)
+    for (const path of mounted)
+      assert.isTrue(
+        tree.some((file) => file.path.startsWith(path)),
+        path
+      )
   })
 
   it("without a service, a health check, a wait, a user or a closed port is found", () => {
