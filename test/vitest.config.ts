@@ -20,8 +20,8 @@ export default defineConfig({
     // Tests wait for databases, so three workers occupy two cores.
     maxWorkers: 3,
     // A hung test is ended. A slow machine needs a fraction of this.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
     // Files that run in one worker share the modules they load.
     isolate: false,
     projects: [

@@ -1,23 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { courseOf, type Sample, steadyProof } from "../proofs/SteadyProof.ts"
+import { courseOf, type Sample } from "../proofs/SteadyProof.ts"
 
 const megabyte = 2 ** 20
 
 /** Returns one sample per second. */
 const samples = (count: number, bytesAt: (second: number) => number): ReadonlyArray<Sample> =>
   Array.from({ length: count }, (_, second) => ({ seconds: second, heapBytes: bytesAt(second) }))
-
-describe("a server under a steady load", () => {
-  it("serves every kind of mechanism while mechanisms are created and archived, and reports its heap", async () => {
-    const figures = await steadyProof({ seconds: 12, archivedMin: 5, sampleSeconds: 2, seed: 5, workers: 3 })
-    assert.deepStrictEqual(figures.violations.slice(0, 10), [])
-    assert.isAbove(figures.requests, 0)
-    assert.isAbove(figures.streams, 0)
-    assert.isAtLeast(figures.archived, 5)
-    assert.isAbove(Math.min(...figures.samples.map(({ heapBytes }) => heapBytes)), megabyte)
-    assert.isAtLeast(figures.samples.length, 5)
-  })
-})
 
 describe("the course of a heap", () => {
   it("is flat if it varies around one size after any start", () => {

@@ -11,7 +11,6 @@ describe("a server that is killed under load", () => {
       kills,
       seed,
       workers: 12,
-      secondsMax: 540,
       start: (server) => server.start(),
       crash: async (server, dice) => {
         await pause(dice.between(30, 500))

@@ -20,7 +20,6 @@ export interface Options {
   readonly each: number
   readonly seed: number
   readonly workers?: number
-  readonly secondsMax?: number
   readonly onRound?: (round: number, figures: CrashProof.Figures) => void
 }
 

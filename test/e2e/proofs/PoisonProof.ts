@@ -34,7 +34,7 @@ export interface Figures {
 }
 
 const healthy = 50
-const patienceMillis = 20_000
+const patienceMillis = 120_000
 
 export async function poisonProof({ nodes, seconds }: Options): Promise<Figures> {
   const figures: Figures = {

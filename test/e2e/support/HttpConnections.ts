@@ -57,7 +57,7 @@ export interface Body {
   readonly pageInfo?: { readonly endCursor: string | null }
 }
 
-const timeoutMillis = 15_000
+const timeoutMillis = 120_000
 
 /** A completed request; times are of `performance.now()`. */
 export interface Exchange {

@@ -2,11 +2,11 @@
 import { type HttpAnswer, HttpConnections, type HttpRequest } from "./HttpConnections.ts"
 import { pause } from "./Processes.ts"
 
-const patienceMillis = 15_000
+const patienceMillis = 120_000
 const retryPauseMillis = 20
 
 export class PatientConnections extends HttpConnections {
-  /** Sends a request until its response is not a 503. Fails after 15 seconds. */
+  /** Sends a request until its response is not a 503. Fails after two minutes. */
   override async send(message: HttpRequest): Promise<HttpAnswer> {
     const what = `${message.method} ${message.path}`
     let last = ""

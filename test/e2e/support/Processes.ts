@@ -50,7 +50,7 @@ export class Process {
   }
 
   /** Sends the signal and waits for the exit. After `secondsMax` it sends SIGKILL and fails. */
-  async end(signal: "SIGKILL" | "SIGTERM", secondsMax = 120): Promise<Ending> {
+  async end(signal: "SIGKILL" | "SIGTERM", secondsMax = 480): Promise<Ending> {
     if (this.ending !== undefined) return this.ending
     this.child.kill(signal)
     const ending = await within(this.ended, secondsMax)
@@ -93,7 +93,7 @@ function killGroup(leader: number): boolean {
 export async function run(
   args: ReadonlyArray<string>,
   environment: NodeJS.ProcessEnv,
-  secondsMax = 120
+  secondsMax = 480
 ): Promise<string> {
   const child = spawn(process.execPath, args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })
   alive.add(child)

@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url))
 /** The program of the command line. */
 export const main = fileURLToPath(new URL("../../../src/main.ts", import.meta.url))
 
-const readySecondsMax = 300
+const readySecondsMax = 600
 
 export interface Options {
   /** Another server whose database this one shares; that server disposes it. */
@@ -117,7 +117,7 @@ export class ServerUnderTest {
   }
 
   /** Sends SIGTERM. Returns the exit and the milliseconds until it. */
-  async terminate(secondsMax = 30): Promise<Processes.Ending & { readonly millis: number }> {
+  async terminate(secondsMax = 120): Promise<Processes.Ending & { readonly millis: number }> {
     const begun = performance.now()
     const ending = await this.process!.end("SIGTERM", secondsMax)
     const millis = performance.now() - begun
