@@ -82,6 +82,8 @@ export class Tokens extends Context.Service<
      * `verifyAccess` must be asked.
      */
     peekAccess(token: string): VerifiedAccess | undefined
+    /** Whether `verifyAccess` may bring the token into memory: memory is complete and does not have it. */
+    isUnseen(token: string): boolean
     /** Whether a verified token has expired since, or its session has ended. Reads memory only. */
     hasEnded(access: VerifiedAccess, now: Millis): boolean
     /** Returns the claims; undefined if the token is invalid. Only the session knows whether it was used. */
@@ -168,6 +170,8 @@ export class Tokens extends Context.Service<
         verifyAccess: verifying(revocations.check),
         verifyForStatus: verifying(revocations.checkForStatus),
         peekAccess: peekIn(cache, revocations, clock),
+        isUnseen: (token) =>
+          token.length <= lengthMax && revocations.isComplete() && cache().get(digestOf(token)) === undefined,
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined

@@ -3,7 +3,7 @@
  * all unfinished mechanisms when the process starts. It wakes mechanisms that are due, rebuilds failed ones, parks
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
-import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Level } from "../../store/coordination/Level.ts"
@@ -70,6 +70,7 @@ export const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const entropy = yield* Entropy
   const scope = yield* Effect.scope
+  const services = yield* Effect.context<never>()
   const slots = new ActorSlots()
   const actors = new RunningActors(ownership, (yield* Measures).mechanisms)
   const evictor = new ArchivedEvictor()
@@ -148,6 +149,8 @@ export const make = Effect.fnUntraced(function* (
         Effect.onExit((exit) => Deferred.done(starting, exit)),
         Effect.exit,
         Effect.forkIn(scope, { startImmediately: true }),
+        // An actor outlives the request that starts it, and must not keep what that request brought.
+        Effect.updateContext((_: Context.Context<never>) => services),
         Effect.andThen(Deferred.await(starting))
       )
     })

@@ -7,7 +7,7 @@
  *
  * 1. Its method and path name a compiled operation, and its path parameter is an id.
  * 2. It has no body, or a small one of JSON.
- * 3. It is safe to answer, and its credentials are in memory and valid.
+ * 3. It is safe to answer, and its credentials are in memory and valid. A token that is new here is looked up first.
  * 4. Its rate limits let it pass. This counts it, so it is the last question. After it nothing falls back.
  * 5. The handler runs. An answer that is in memory is written in the same turn of the event loop.
  *
@@ -28,6 +28,7 @@ import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
 import type { KnownCaller } from "../credentials/KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { callerOf } from "../limits/RateLimit.ts"
+import { RateLimits } from "../limits/RateLimits.ts"
 import { compileOperations, type Operation } from "./Operations.ts"
 import * as Outcome from "./Outcome.ts"
 import { type Answer, DirectPath } from "./DirectPath.ts"
@@ -94,6 +95,7 @@ function find(operations: ReadonlyMap<string, Operation>, { method, url }: Incom
 const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const scope = yield* Effect.scope
   const origins = yield* Origins
+  const limits = yield* RateLimits
   const readiness = yield* Readiness
   const complete = yield* Outcome.make(api)
   const write = yield* makeWrite
@@ -108,7 +110,26 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     const origin = origins.ofMessage(message)
     if (!origin.isSafe) return otherwise()
     const caller = operation.findCaller(message.headers)
-    if (caller === undefined) return otherwise()
+    if (caller === undefined) meet(request, origin, body)
+    else read(request, caller, origin, body)
+  }
+
+  /** Looks up a token that is new here, unless its address has sent too many that were refused. */
+  function meet(request: Request, origin: Origin, body: "none" | "small"): void {
+    const { operation, message, response, otherwise } = request
+    const isRefused = () => limits.isUnknownRefused(() => countedAddress(origin.address))
+    const lookup = operation.meetCaller?.(message.headers)
+    if (lookup === undefined || isRefused()) return otherwise()
+    Fiber.runIn(Effect.runForkWith(services)(lookup), scope).addObserver(() => {
+      if (response.destroyed) return
+      const caller = operation.findCaller(message.headers)
+      if (caller === undefined) otherwise()
+      else read(request, caller, origin, body)
+    })
+  }
+
+  function read(request: Request, caller: KnownCaller, origin: Origin, body: "none" | "small"): void {
+    const { operation, message } = request
     if (operation.decode === undefined) return count(request, caller, origin, undefined)
     if (body === "none") return decode(request, caller, origin, "")
     readSmall(message, (text) => decode(request, caller, origin, text))
