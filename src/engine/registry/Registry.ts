@@ -69,8 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const entropy = yield* Entropy
-  const scope = yield* Effect.scope
-  const services = yield* Effect.context<never>()
+  const [scope, services] = [yield* Effect.scope, yield* Effect.context<never>()]
   const slots = new ActorSlots()
   const actors = new RunningActors(ownership, (yield* Measures).mechanisms)
   const evictor = new ArchivedEvictor()
@@ -148,9 +147,7 @@ export const make = Effect.fnUntraced(function* (
       return start(slot, head).pipe(
         Effect.onExit((exit) => Deferred.done(starting, exit)),
         Effect.exit,
-        Effect.forkIn(scope, { startImmediately: true }),
-        // An actor outlives the request that starts it, and must not keep what that request brought.
-        Effect.updateContext((_: Context.Context<never>) => services),
+        forkApart(scope, services),
         Effect.andThen(Deferred.await(starting))
       )
     })
@@ -217,3 +214,12 @@ const logFailure = (cause: Cause.Cause<unknown>, pauseMillis: Millis): Effect.Ef
   const log = isOutage ? Effect.logDebug : Effect.logWarning
   return log(`mechanism failed; next attempt in ${pauseMillis} ms`, cause)
 }
+
+/** Forks in the scope with these services. An actor outlives the request that starts it, and must not keep it. */
+const forkApart =
+  (scope: Scope.Scope, services: Context.Context<never>) =>
+  <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.updateContext(
+      Effect.forkIn(effect, scope, { startImmediately: true }),
+      (_: Context.Context<never>) => services
+    )

@@ -93,13 +93,10 @@ function find(operations: ReadonlyMap<string, Operation>, { method, url }: Incom
 }
 
 const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
-  const scope = yield* Effect.scope
   const origins = yield* Origins
-  const limits = yield* RateLimits
   const readiness = yield* Readiness
-  const complete = yield* Outcome.make(api)
-  const write = yield* makeWrite
-  const services: Context.Context<never> = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
+  const meet = yield* makeMeet
+  const run = yield* makeRun(api)
 
   /** Steps 2 and 3. */
   return (request: Request): void => {
@@ -110,22 +107,8 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     const origin = origins.ofMessage(message)
     if (!origin.isSafe) return otherwise()
     const caller = operation.findCaller(message.headers)
-    if (caller === undefined) meet(request, origin, body)
+    if (caller === undefined) meet(request, origin, (met) => read(request, met, origin, body))
     else read(request, caller, origin, body)
-  }
-
-  /** Looks up a token that is new here, unless its address has sent too many that were refused. */
-  function meet(request: Request, origin: Origin, body: "none" | "small"): void {
-    const { operation, message, response, otherwise } = request
-    const isRefused = () => limits.isUnknownRefused(() => countedAddress(origin.address))
-    const lookup = operation.meetCaller?.(message.headers)
-    if (lookup === undefined || isRefused()) return otherwise()
-    Fiber.runIn(Effect.runForkWith(services)(lookup), scope).addObserver(() => {
-      if (response.destroyed) return
-      const caller = operation.findCaller(message.headers)
-      if (caller === undefined) otherwise()
-      else read(request, caller, origin, body)
-    })
   }
 
   function read(request: Request, caller: KnownCaller, origin: Origin, body: "none" | "small"): void {
@@ -149,9 +132,36 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     if (Effect.isEffect(limit) || limit.retryAfterSeconds !== undefined) return otherwise()
     run({ ...request, caller, origin, limit }, payload)
   }
+})
 
-  /** Step 5. */
-  function run(request: Counted, payload: unknown): void {
+/** Makes the function that looks up a token that is new here, unless its address has sent too many that were refused. */
+const makeMeet = Effect.gen(function* () {
+  const limits = yield* RateLimits
+  const scope = yield* Effect.scope
+  const services = yield* servicesOfHandlers
+  return (
+    { operation, message, response, otherwise }: Request,
+    { address }: Origin,
+    met: (caller: KnownCaller) => void
+  ) => {
+    const lookup = operation.meetCaller?.(message.headers)
+    if (lookup === undefined || limits.isUnknownRefused(() => countedAddress(address))) return otherwise()
+    Fiber.runIn(Effect.runForkWith(services)(lookup), scope).addObserver(() => {
+      if (response.destroyed) return
+      const caller = operation.findCaller(message.headers)
+      if (caller === undefined) otherwise()
+      else met(caller)
+    })
+  }
+})
+
+/** Makes step 5. */
+const makeRun = Effect.fnUntraced(function* (api: HttpApi.Top) {
+  const scope = yield* Effect.scope
+  const complete = yield* Outcome.make(api)
+  const write = yield* makeWrite
+  const services = yield* servicesOfHandlers
+  return (request: Counted, payload: unknown): void => {
     const { operation, id, message, response, caller } = request
     const { encode } = operation
     noteOperation(response, operation.measures)
@@ -171,6 +181,11 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     else finish(exit)
   }
 })
+
+/** What is here for handlers, without the scope of the listener. */
+const servicesOfHandlers = Effect.map(Effect.context<Scope.Scope>(), (services): Context.Context<never> =>
+  Context.omit(Scope.Scope)(services)
+)
 
 /** Makes the function that writes an answer of 200. */
 const makeWrite = Effect.gen(function* () {
