@@ -6,10 +6,10 @@
  * An entry is kept until the last access token of its session has expired. The entry of a consumer is kept for the
  * longest access token lifetime, or until the consumer is restored.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Request, RequestResolver, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import { Id } from "../../domain/values/Ids.ts"
+import { isUuid } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { heldOffNoMore } from "../../store/consumer/ConsumerRecords.ts"
 import { Invalidations, notification } from "../../store/coordination/Invalidations.ts"
@@ -117,22 +117,10 @@ export class Revocations extends Context.Service<
       })
       yield* Effect.forkScoped(Effect.forever(sweep))
 
-      const selectLive = SqlSchema.findAll({
-        Request: Id,
-        Result: Schema.Struct({ id: Schema.String }),
-        execute: (id) => sql`
-          select s.id from sessions s
-          where s.id = ${id} and s.revoked_at is null
-            and not exists (select from consumers c where c.id = s.consumer_id and c.archived)`
-      })
-
+      const resolver = yield* makeResolver
+      // A malformed id belongs to no session.
       const check = (sessionId: string) =>
-        selectLive(sessionId).pipe(
-          Effect.map((rows) => rows.length === 0),
-          // A malformed id belongs to no session.
-          Effect.catchTag("SchemaError", () => Effect.succeed(true)),
-          orUnavailable
-        )
+        isUuid(sessionId) ? Effect.request(new Check({ sessionId }), resolver) : Effect.succeed(true)
 
       return {
         isComplete: () => !overflowed && invalidations.isCurrent(),
@@ -165,6 +153,28 @@ export class Revocations extends Context.Service<
     }
   })
 }
+
+/** Asks whether a session has ended, is unknown, or its consumer is archived. */
+class Check extends Request.Class<{ readonly sessionId: string }, boolean, Unavailable> {}
+
+/** Sessions of one statement at most. */
+const checksMax = 1_000
+
+/** Answers the checks that come in the same turn with one statement. A drop brings many tokens that are new here. */
+const makeResolver = Effect.map(SqlClient.SqlClient, (sql) =>
+  RequestResolver.make<Check>((entries) =>
+    sql<{ readonly id: string }>`
+      select s.id from sessions s
+      where s.id = any(${entries.map(({ request }) => request.sessionId)}::uuid[]) and s.revoked_at is null
+        and not exists (select from consumers c where c.id = s.consumer_id and c.archived)`.pipe(
+      Effect.map((rows) => {
+        const live = new Set(rows.map(({ id }) => id))
+        for (const entry of entries) entry.completeUnsafe(Exit.succeed(!live.has(entry.request.sessionId)))
+      }),
+      orUnavailable
+    )
+  ).pipe(RequestResolver.batchN(checksMax))
+)
 
 /**
  * Ends the sessions `s` that match the condition and have not ended, and notifies every process. Returns their rows.

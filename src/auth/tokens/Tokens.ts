@@ -82,6 +82,8 @@ export class Tokens extends Context.Service<
      * `verifyAccess` must be asked.
      */
     peekAccess(token: string): VerifiedAccess | undefined
+    /** Whether `verifyAccess` may bring the token into memory: memory is complete and does not have it. */
+    isUnseen(token: string): boolean
     /** Whether a verified token has expired since, or its session has ended. Reads memory only. */
     hasEnded(access: VerifiedAccess, now: Millis): boolean
     /** Returns the claims; undefined if the token is invalid. Only the session knows whether it was used. */
@@ -167,7 +169,7 @@ export class Tokens extends Context.Service<
           issue("refresh", subject, tokenId, lifetimeSeconds, issuedAt),
         verifyAccess: verifying(revocations.check),
         verifyForStatus: verifying(revocations.checkForStatus),
-        peekAccess: peekIn(cache, revocations, clock),
+        ...readingMemory(cache, revocations, clock),
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
@@ -195,18 +197,21 @@ const liveIn =
     return Effect.map(query(known.value.sessionId), (isRevoked) => (isRevoked ? undefined : known.value))
   }
 
-const peekIn =
-  (
-    cache: () => SegmentedCache<Exit.Success<VerifiedAccess>>,
-    revocations: Revocations["Service"],
-    clock: Clock.Clock
-  ): Tokens["Service"]["peekAccess"] =>
-  (token) => {
+/** Makes the functions that read memory alone. */
+const readingMemory = (
+  cache: () => SegmentedCache<Exit.Success<VerifiedAccess>>,
+  revocations: Revocations["Service"],
+  clock: Clock.Clock
+): Pick<Tokens["Service"], "peekAccess" | "isUnseen"> => ({
+  peekAccess: (token) => {
     if (token.length > lengthMax || !revocations.isComplete()) return undefined
     const access = cache().get(digestOf(token))?.value
     if (access === undefined || access.expiresAt <= clock.currentTimeMillisUnsafe()) return undefined
     return revocations.isRevoked(access) ? undefined : access
-  }
+  },
+  isUnseen: (token) =>
+    token.length <= lengthMax && revocations.isComplete() && cache().get(digestOf(token)) === undefined
+})
 
 const undefinedExit = Exit.succeed(undefined)
 

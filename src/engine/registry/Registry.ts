@@ -3,7 +3,7 @@
  * all unfinished mechanisms when the process starts. It wakes mechanisms that are due, rebuilds failed ones, parks
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
-import { Cause, Clock, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Level } from "../../store/coordination/Level.ts"
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const clock = yield* Clock.Clock
   const entropy = yield* Entropy
-  const scope = yield* Effect.scope
+  const [scope, services] = [yield* Effect.scope, yield* Effect.context<never>()]
   const slots = new ActorSlots()
   const actors = new RunningActors(ownership, (yield* Measures).mechanisms)
   const evictor = new ArchivedEvictor()
@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
       return start(slot, head).pipe(
         Effect.onExit((exit) => Deferred.done(starting, exit)),
         Effect.exit,
-        Effect.forkIn(scope, { startImmediately: true }),
+        forkApart(scope, services),
         Effect.andThen(Deferred.await(starting))
       )
     })
@@ -214,3 +214,12 @@ const logFailure = (cause: Cause.Cause<unknown>, pauseMillis: Millis): Effect.Ef
   const log = isOutage ? Effect.logDebug : Effect.logWarning
   return log(`mechanism failed; next attempt in ${pauseMillis} ms`, cause)
 }
+
+/** Forks in the scope with these services. An actor outlives the request that starts it, and must not keep it. */
+const forkApart =
+  (scope: Scope.Scope, services: Context.Context<never>) =>
+  <A, E>(effect: Effect.Effect<A, E>) =>
+    Effect.updateContext(
+      Effect.forkIn(effect, scope, { startImmediately: true }),
+      (_: Context.Context<never>) => services
+    )

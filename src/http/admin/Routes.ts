@@ -1,9 +1,9 @@
 /** The Admin API as the server serves it: its declaration, its handlers and its description. */
 import { Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AdminKey } from "../credentials/Credentials.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
+import * as LeanRoutes from "../server/LeanRoutes.ts"
 import * as System from "../server/System.ts"
 import { Validation } from "../errors/Validation.ts"
 import { AdminApi } from "./Api.ts"
@@ -31,6 +31,6 @@ export const handlers = Handlers.layer.pipe(Layer.provide(callers), Layer.provid
 
 /** The routes of the admin listener. They need the database, the journal, the engine and the checks of keys. */
 export const layer = Layer.merge(
-  HttpApiBuilder.layer(AdminApi).pipe(Layer.provide(Handlers.layer), Layer.provide(callers), Layer.provide(streams)),
+  LeanRoutes.layer(AdminApi).pipe(Layer.provide(Handlers.layer), Layer.provide(callers), Layer.provide(streams)),
   System.layer(AdminApi, "operators")
 )

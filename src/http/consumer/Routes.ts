@@ -1,6 +1,5 @@
 /** The routes of the consumer listener. They need the engine, the services of `auth/`, and the database for records. */
 import { Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { ConsumerRecords } from "../../store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../store/experience/ExperienceEntries.ts"
@@ -15,6 +14,7 @@ import { Anyone } from "../credentials/Anyone.ts"
 import * as Credentials from "../credentials/Credentials.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as Direct from "../direct/Direct.ts"
+import * as LeanRoutes from "../server/LeanRoutes.ts"
 import * as System from "../server/System.ts"
 import { Validation } from "../errors/Validation.ts"
 import { ConsumerApi } from "./Api.ts"
@@ -68,7 +68,7 @@ export const handlers = groups.pipe(
 )
 
 const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
-  const api = Layer.merge(HttpApiBuilder.layer(ConsumerApi), Direct.layer(ConsumerApi)).pipe(
+  const api = Layer.merge(LeanRoutes.layer(ConsumerApi), Direct.layer(ConsumerApi)).pipe(
     Layer.provide(groups),
     Layer.provide(Layer.mergeAll(credentials, Anyone.layer, Validation.layer))
   )

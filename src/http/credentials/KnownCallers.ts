@@ -1,7 +1,8 @@
 /**
  * The callers of the direct path, by class of operation: one plain function for each middleware in `Credentials.ts`. It
  * accepts only a publishable key, and an access token of its tenant, that memory alone can tell to be valid. For every
- * other request it returns undefined, and the middleware decides.
+ * other request it returns undefined. A token that this process has not seen may be looked up first. If the caller is
+ * not found then either, the middleware decides.
  */
 import { Context, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -32,9 +33,13 @@ export interface KnownCaller {
 /** Finds the caller of a request. */
 export type FindCaller = (headers: IncomingHttpHeaders) => KnownCaller | undefined
 
+/** Looks up a caller whose token is not in memory, so that it may be found. Undefined if that would tell nothing new. */
+export type MeetCaller = (headers: IncomingHttpHeaders) => Effect.Effect<unknown, unknown> | undefined
+
 /** A class of operations. */
 export interface CallerClass {
   readonly find: FindCaller
+  readonly meet?: MeetCaller
   /** Adds what the handlers of the class need of the request besides the caller. */
   readonly around?: (handle: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
 }
@@ -58,11 +63,10 @@ export const make = Effect.gen(function* () {
   }
 
   const consumer: FindCaller = (headers) => {
-    const { authorization } = headers
-    if (authorization === undefined || !authorization.startsWith("Bearer ")) return undefined
-    const holder = holderOf(headers)
-    if (holder === undefined) return undefined
-    const access = tokens.peekAccess(authorization.slice("Bearer ".length))
+    const token = tokenOf(headers)
+    const holder = token === undefined ? undefined : holderOf(headers)
+    if (token === undefined || holder === undefined) return undefined
+    const access = tokens.peekAccess(token)
     if (access === undefined || !sameTenant(access.tenant, holder.tenant)) return undefined
     const current = actingConsumer(holder, access).consumer
     return {
@@ -70,6 +74,12 @@ export const make = Effect.gen(function* () {
       consumerId: access.consumerId,
       provide: (services) => Context.add(services, CurrentConsumer, current)
     }
+  }
+
+  const meet: MeetCaller = (headers) => {
+    const token = tokenOf(headers)
+    const isNew = token !== undefined && holderOf(headers) !== undefined && tokens.isUnseen(token)
+    return isNew ? tokens.verifyAccess(token) : undefined
   }
 
   const withStreamCredentials: CallerClass["around"] = (handle) =>
@@ -80,8 +90,12 @@ export const make = Effect.gen(function* () {
     ) as Effect.Effect<unknown, unknown>
 
   return new Map<unknown, CallerClass>([
-    [ConsumerAction, { find: consumer }],
-    [ConsumerStream, { find: consumer, around: withStreamCredentials }],
+    [ConsumerAction, { find: consumer, meet }],
+    [ConsumerStream, { find: consumer, meet, around: withStreamCredentials }],
     [SessionCreation, { find: tenant }]
   ])
 })
+
+/** The token of the request, if it has one and no key in its place. Every token begins with `{"` in base64url. */
+const tokenOf = ({ authorization }: IncomingHttpHeaders): string | undefined =>
+  authorization?.startsWith("Bearer eyJ") ? authorization.slice("Bearer ".length) : undefined

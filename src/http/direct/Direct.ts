@@ -7,7 +7,7 @@
  *
  * 1. Its method and path name a compiled operation, and its path parameter is an id.
  * 2. It has no body, or a small one of JSON.
- * 3. It is safe to answer, and its credentials are in memory and valid.
+ * 3. It is safe to answer, and its credentials are in memory and valid. A token that is new here is looked up first.
  * 4. Its rate limits let it pass. This counts it, so it is the last question. After it nothing falls back.
  * 5. The handler runs. An answer that is in memory is written in the same turn of the event loop.
  *
@@ -28,6 +28,7 @@ import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
 import type { KnownCaller } from "../credentials/KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { callerOf } from "../limits/RateLimit.ts"
+import { RateLimits } from "../limits/RateLimits.ts"
 import { compileOperations, type Operation } from "./Operations.ts"
 import * as Outcome from "./Outcome.ts"
 import { type Answer, DirectPath } from "./DirectPath.ts"
@@ -92,12 +93,10 @@ function find(operations: ReadonlyMap<string, Operation>, { method, url }: Incom
 }
 
 const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
-  const scope = yield* Effect.scope
   const origins = yield* Origins
   const readiness = yield* Readiness
-  const complete = yield* Outcome.make(api)
-  const write = yield* makeWrite
-  const services: Context.Context<never> = Context.omit(Scope.Scope)(yield* Effect.context<Scope.Scope>())
+  const meet = yield* makeMeet
+  const run = yield* makeRun(api)
 
   /** Steps 2 and 3. */
   return (request: Request): void => {
@@ -108,7 +107,12 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     const origin = origins.ofMessage(message)
     if (!origin.isSafe) return otherwise()
     const caller = operation.findCaller(message.headers)
-    if (caller === undefined) return otherwise()
+    if (caller === undefined) meet(request, origin, (met) => read(request, met, origin, body))
+    else read(request, caller, origin, body)
+  }
+
+  function read(request: Request, caller: KnownCaller, origin: Origin, body: "none" | "small"): void {
+    const { operation, message } = request
     if (operation.decode === undefined) return count(request, caller, origin, undefined)
     if (body === "none") return decode(request, caller, origin, "")
     readSmall(message, (text) => decode(request, caller, origin, text))
@@ -128,9 +132,36 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     if (Effect.isEffect(limit) || limit.retryAfterSeconds !== undefined) return otherwise()
     run({ ...request, caller, origin, limit }, payload)
   }
+})
 
-  /** Step 5. */
-  function run(request: Counted, payload: unknown): void {
+/** Makes the function that looks up a token that is new here, unless its address has sent too many that were refused. */
+const makeMeet = Effect.gen(function* () {
+  const limits = yield* RateLimits
+  const scope = yield* Effect.scope
+  const services = yield* servicesOfHandlers
+  return (
+    { operation, message, response, otherwise }: Request,
+    { address }: Origin,
+    met: (caller: KnownCaller) => void
+  ) => {
+    const lookup = operation.meetCaller?.(message.headers)
+    if (lookup === undefined || limits.isUnknownRefused(() => countedAddress(address))) return otherwise()
+    Fiber.runIn(Effect.runForkWith(services)(lookup), scope).addObserver(() => {
+      if (response.destroyed) return
+      const caller = operation.findCaller(message.headers)
+      if (caller === undefined) otherwise()
+      else met(caller)
+    })
+  }
+})
+
+/** Makes step 5. */
+const makeRun = Effect.fnUntraced(function* (api: HttpApi.Top) {
+  const scope = yield* Effect.scope
+  const complete = yield* Outcome.make(api)
+  const write = yield* makeWrite
+  const services = yield* servicesOfHandlers
+  return (request: Counted, payload: unknown): void => {
     const { operation, id, message, response, caller } = request
     const { encode } = operation
     noteOperation(response, operation.measures)
@@ -150,6 +181,11 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     else finish(exit)
   }
 })
+
+/** What is here for handlers, without the scope of the listener. */
+const servicesOfHandlers = Effect.map(Effect.context<Scope.Scope>(), (services): Context.Context<never> =>
+  Context.omit(Scope.Scope)(services)
+)
 
 /** Makes the function that writes an answer of 200. */
 const makeWrite = Effect.gen(function* () {

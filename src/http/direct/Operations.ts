@@ -26,6 +26,8 @@ export interface Operation {
   readonly group: HttpApiGroup.Top
   readonly endpoint: HttpApiEndpoint.Top
   readonly findCaller: KnownCallers.FindCaller
+  /** Absent if no caller needs a token. */
+  readonly meetCaller: KnownCallers.MeetCaller | undefined
   readonly gate: Gate
   readonly measures: RouteMeasures
   /** The headers that only HttpApi reads: a request that has one of them is left to it. */
@@ -62,7 +64,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
       const caller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
       if (shape === undefined || caller === undefined) continue
       const { param, path, decode, encode, hasHeaders, headersOfHttpApi } = shape
-      const { find, around } = caller
+      const { find, meet, around } = caller
       const run = ({ id, payload, message }: Input) =>
         handler({
           endpoint,
@@ -76,6 +78,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
         group,
         endpoint,
         findCaller: find,
+        meetCaller: meet,
         gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
         measures: http.consumer.route(endpoint.method, endpoint.path),
         headersOfHttpApi,

@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
 import { Sessions } from "../../../src/auth/sessions/Sessions.ts"
@@ -148,8 +149,11 @@ describe("An archived consumer", () => {
           select id from sessions where consumer_id in ${sql.in([session.consumerId, bystander.session.consumerId])}
           order by consumer_id = ${bystander.session.consumerId}`
         const revocations = yield* Revocations
-        const ended = yield* Effect.forEach(ids, ({ id }) => revocations.check(id))
-        assert.deepStrictEqual(ended, [true, false])
+        const asked = [...ids.map(({ id }) => id), randomUUID(), "no id"]
+        for (const concurrency of [1, "unbounded"] as const) {
+          const ended = yield* Effect.forEach(asked, (id) => revocations.check(id), { concurrency })
+          assert.deepStrictEqual(ended, [true, false, true, true])
+        }
       })
     )
   })

@@ -1,16 +1,21 @@
 /** Which requests take the direct path, and what happens to a request while it is on it. */
+import { PgClient } from "@effect/sql-pg"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { IpNetwork } from "effect/net"
+import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { request } from "node:https"
 import { connect, type Socket } from "node:net"
 import { fileURLToPath } from "node:url"
+import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
+import { sign } from "../../../src/auth/tokens/Signing.ts"
 import * as AdminRoutes from "../../../src/http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
 import * as Credentials from "../../../src/http/credentials/Credentials.ts"
 import * as Server from "../../../src/http/server/Server.ts"
+import { Measures } from "../../../src/measures/Measures.ts"
 import { asConsumer, asServer, send } from "../support/usherFixture.ts"
 import * as Fixture from "../support/usherFixture.ts"
 import { comparable, exchange } from "./generated.ts"
@@ -114,6 +119,34 @@ describe("The direct path", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect(
+      "looks up a token that is new to the process, and leaves one that is not valid to the complete path",
+      () =>
+        Effect.gen(function* () {
+          const { queueId, publishableKey, accessToken } = yield* setUp
+          const keys = yield* SigningKeys
+          const { consumerUrl } = yield* Fixture.otherListeners({ directPath: true }, directOnly)
+          const known = JSON.parse(Buffer.from(accessToken.split(".")[1]!, "base64url").toString()) as object
+          const path = `/api/queues/${queueId}`
+          const ask = (changed: object, call: { readonly method?: string; readonly path: string }) => {
+            const token = sign(keys, { ...known, jti: randomUUID(), ...changed })
+            return send(consumerUrl, { ...call, headers: asConsumer(publishableKey, token) })
+          }
+          const asked = (call: Parameters<typeof ask>[1]) => onDirectPath(Effect.suspend(() => ask({}, call)))
+          const status = { path: `${path}/status` }
+          assert.strictEqual((yield* asked(status)).status, 200)
+          assert.strictEqual((yield* asked({ method: "POST", path: `${path}/enter` })).status, 200)
+          assert.strictEqual((yield* asked({ path: `${path}/events` })).status, 200)
+          for (const changed of [
+            { sessionId: randomUUID() },
+            { exp: 1 },
+            { aud: "usher:refresh" },
+            { type: "refresh" }
+          ])
+            assert.strictEqual((yield* ask(changed, status)).status, 418, JSON.stringify(changed))
+        }).pipe(Effect.scoped)
+    )
+
     it.effect("does not exist if it is switched off", () =>
       Effect.gen(function* () {
         const { queueId, asGuest } = yield* setUp
@@ -152,7 +185,7 @@ describe("The direct path", () => {
 
 describe("On a connection", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("requests that come at once are answered in order, whichever path they take", () =>
+    it.effect("requests that come at once, or byte by byte, are answered in order, whichever path they take", () =>
       Effect.gen(function* () {
         const { queueId, asGuest, url } = yield* setUp
         const queue = `/api/queues/${queueId}`
@@ -164,9 +197,11 @@ describe("On a connection", () => {
             return `${head(method, path, { ...asGuest, "x-request-id": `r${index}` }, isLast ? "close" : "keep-alive")}\r\n`
           })
           .join("")
-        const answer = yield* exchange(url, [text])
-        const ids = [...answer.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id)
-        assert.deepStrictEqual(ids, ["r0", "r1", "r2", "r3", "r4", "r5"])
+        for (const pieces of [[text], [...text]]) {
+          const answer = yield* exchange(url, pieces, true)
+          const ids = [...answer.matchAll(/^x-request-id: (.*)\r$/gm)].map(([, id]) => id)
+          assert.deepStrictEqual(ids, ["r0", "r1", "r2", "r3", "r4", "r5"])
+        }
       })
     )
 
@@ -252,6 +287,37 @@ describe("On a connection", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("a client that goes while its command is written has sent it, and leaves no request behind", () =>
+      Effect.gen(function* () {
+        const usher = yield* Fixture.Usher
+        const { queueId, publishableKey, url } = yield* setUp
+        const { consumerUrl: complete } = yield* Fixture.otherListeners({ directPath: false })
+        const sql = yield* PgClient.PgClient
+        const { consumer: requests } = (yield* Measures).http
+        for (const listener of [url, complete]) {
+          const { accessToken } = yield* usher.guest()
+          const asGuest = asConsumer(publishableKey, accessToken)
+          const { inFlight } = requests
+          yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`lock table journal in share mode`
+              const client = opened(listener, `${head("POST", `/api/queues/${queueId}/enter`, asGuest)}\r\n`)
+              yield* until(
+                Effect.map(
+                  sql`select from pg_locks where relation = 'journal'::regclass and not granted`,
+                  ({ length }) => length > 0
+                )
+              )
+              client.destroy()
+              yield* until(Effect.sync(() => requests.inFlight === inFlight))
+            })
+          )
+          const status = yield* send(listener, { path: `/api/queues/${queueId}/status`, headers: asGuest })
+          assert.strictEqual(status.body.status, "QUEUED")
+        }
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("a client that has ended its side still gets an answer that is in memory", () =>
       Effect.gen(function* () {
         const { queueId, asGuest, url } = yield* setUp
@@ -278,6 +344,18 @@ const secureGet = (url: URL, headers: Record<string, string>) =>
     outgoing.on("error", (error) => resume(Effect.die(error)))
     outgoing.end()
   })
+
+/** Opens a connection and sends the text. */
+const opened = (url: string, text: string): Socket => {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(text))
+  socket.on("error", () => {})
+  return socket
+}
+
+/** Returns when the condition holds. */
+const until = <E>(condition: Effect.Effect<boolean, E>) =>
+  Effect.repeat(condition, { until: (holds) => holds, schedule: Schedule.spaced("10 millis") })
 
 /** A connection that does not read until it is asked to. */
 const slowReader = (url: string) =>
