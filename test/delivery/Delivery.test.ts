@@ -130,7 +130,14 @@ describe("Delivery of email", () => {
   it.live("uses the same Message-ID for each try of a message with an id", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer()
-      const named = opening({ tenant, id: "list.ada", channel: "email", to: "ada@example.com", consumerId: "ada", experience: "A\n drop" })
+      const named = opening({
+        tenant,
+        id: "list.ada",
+        channel: "email",
+        to: "ada@example.com",
+        consumerId: "ada",
+        experience: "A\n drop"
+      })
       yield* delivering(smtp(port), ({ deliver, send }) =>
         Effect.gen(function* () {
           assert.strictEqual(yield* deliver(named), "delivered")
@@ -306,6 +313,7 @@ describe("Delivery of SMS", () => {
   it.live("retries when the provider is busy, not after a refusal, and does not follow redirects", () =>
     Effect.gen(function* () {
       logged.length = 0
+      remembered.length = 0
       const busy = yield* smsProvider([503, 429, 201])
       yield* delivering(sms(busy.url), ({ send }) =>
         Effect.andThen(
@@ -317,10 +325,13 @@ describe("Delivery of SMS", () => {
         logged.filter((line) => line.includes("could not")),
         []
       )
+      assert.deepStrictEqual(remembered, ["phone CODE SM1 SENT"])
       for (const status of [400, 302]) {
+        remembered.length = 0
         const no = yield* smsProvider([status])
         yield* delivering(sms(no.url), ({ send }) => send(message("phone", "+4915112345678", "918273")))
         assert.strictEqual(no.posted.length, 1)
+        assert.deepStrictEqual(remembered, ["phone CODE undefined FAILED"])
       }
       assert.strictEqual(logged.filter((line) => line.includes("could not be delivered")).length, 2)
       assert.notMatch(logged.join("\n"), /918273|canary|15112345/)
