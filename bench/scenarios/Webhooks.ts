@@ -78,17 +78,19 @@ async function measureSteady(bench: Bench, running: Inspectable, endpoints: Webh
   await subscribe(bench, running, endpoints.url(path))
   // A process that has just started reads few events in a round.
   const spans = { ...bench.spans, warmup: bench.arguments.quick ? 2 : 5 }
-  const from = Date.now()
   const outcome = await measureEntries(bench, running, {
     connections: 32,
     waiting: 0,
     spans,
     perSecond: steadyPerSecond
   })
-  const until = from + (spans.warmup + spans.measured) * 1_000
   const entered = outcome.statuses["200"] ?? 0
   const missing = await untilArrived(endpoints, path, entered)
-  const lags = [...(endpoints.arrivals.get(path)?.values() ?? [])]
+  const arrivals = [...(endpoints.arrivals.get(path)?.values() ?? [])]
+  // The load begins once its tokens are signed.
+  const from = arrivals.reduce((first, { at }) => Math.min(first, at), Infinity)
+  const until = from + (spans.warmup + spans.measured) * 1_000
+  const lags = arrivals
     .filter(({ at }) => at >= from + spans.warmup * 1_000 && at < until)
     .map(({ lagMillis }) => lagMillis)
     .toSorted((one, other) => one - other)
