@@ -22,7 +22,7 @@ const aStop = Effect.fnUntraced(function* (reason: "BOUNCED" | "COMPLAINED" | "O
 
 describe("Messages on the Admin API", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("show what was sent to whom, what for and what became of it, and never the text", () =>
+    it.effect("show address, purpose and status, and never the text", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const email = `ann.${randomUUID()}@example.com`
@@ -117,7 +117,7 @@ describe("A stopped address on the Admin API", () => {
       })
     )
 
-    it.effect("is in the audit log when it is lifted, once, by whom and why it was stopped, without the address", () =>
+    it.effect("is in the audit log when it is lifted, once, with author and reason, without the address", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const stop = yield* aStop("BOUNCED", "adele.audited@example.com")
