@@ -8,6 +8,7 @@ import { SecurityEvents } from "../../../../src/store/organization/SecurityEvent
 import { ofTenant } from "../../../../src/store/records/Tenancy.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
+import { messages, stoppedAddresses } from "./messageLists.ts"
 import {
   byId,
   instant,
@@ -273,58 +274,6 @@ const orders: MakeList = Effect.fnUntraced(function* (as) {
   const bodyOf = (n: number) => ({ consumerId, status: "PAID", total: `${9 + (n % 4)}.50` })
   const { archive: _, ...list } = yield* records("/orders", sorts, bodyOf)(as)
   return { ...list, filter: "status=PAID" }
-})
-
-/** Messages, each to another address. None is removed before it is old. */
-const messages: MakeList = (as) =>
-  Effect.succeed({
-    path: "/messages",
-    sorts: { sentAt: ({ sentAt }) => sentAt },
-    idOf: byId,
-    filter: "status=SENT",
-    make: (n: number) =>
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`
-          insert into sent_messages ${sql.insert({
-            organization_id: as.tenant.organizationId,
-            mode: as.tenant.mode,
-            channel: "email",
-            message_id: randomUUID(),
-            id: randomUUID(),
-            address: `row${n}@example.com`,
-            purpose: "CODE",
-            status: "SENT",
-            sent_at: new Date(instant(n)),
-            updated_at: new Date(instant(n))
-          })}`
-      ).pipe(Effect.orDie)
-  })
-
-/** Stopped addresses. They leave the list when they are lifted. */
-const stoppedAddresses: MakeList = Effect.fnUntraced(function* (as) {
-  const receiver = yield* request(as, "POST", "/receivers", { adapter: "stripe", secret: "whsec_0123456789" })
-  return {
-    path: "/stopped-addresses",
-    sorts: { stoppedAt: ({ stoppedAt }) => stoppedAt },
-    idOf: byId,
-    filter: "reason=BOUNCED",
-    make: (n: number) =>
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`
-          insert into stopped_addresses ${sql.insert({
-            organization_id: as.tenant.organizationId,
-            mode: as.tenant.mode,
-            channel: "email",
-            address: `${randomUUID()}@example.com`,
-            reason: "BOUNCED",
-            receiver_id: receiver.id,
-            stopped_at: new Date(instant(n))
-          })}`
-      ).pipe(Effect.orDie),
-    archive: (id) => request(as, "DELETE", `/stopped-addresses/${id}`)
-  }
 })
 
 /** Security events, each of another consumer. They are never archived. */
