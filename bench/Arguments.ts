@@ -1,6 +1,6 @@
 /** The command line of the bench. */
 
-export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "C1"] as const
+export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "W1", "C1"] as const
 export type ScenarioId = (typeof scenarioIds)[number]
 
 const idleMax = 20_000
@@ -50,6 +50,7 @@ Scenarios (default: all)
   P8   10,000 queues on one process: idle cost, heap, entries spread over the queues
   P9   two and three nodes on one database, compared with one: entries, and the cost of another node
   P10  the arrival of a new consumer: session, entry, status
+  W1   webhooks: entries with ten subscribed and with none, the lag of an event, catching up
   C1   the cost of credentials and limits per entry: noop with and without them, and usher
 
 Options

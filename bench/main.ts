@@ -29,6 +29,7 @@ import { millionWaiting } from "./scenarios/MillionWaiting.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { severalNodes } from "./scenarios/SeveralNodes.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
+import { webhooks } from "./scenarios/Webhooks.ts"
 import { makeCertificate } from "./setup/Certificate.ts"
 import { inventFixture, makeFixture } from "./setup/Setup.ts"
 import { Tokens } from "./setup/Tokens.ts"
@@ -44,6 +45,7 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P8: manyMechanisms,
   P9: severalNodes,
   P10: newConsumers,
+  W1: webhooks,
   C1: callerChecks
 }
 const programs = {

@@ -58,10 +58,11 @@ export interface MoreMechanisms {
   readonly drawEntries?: number
 }
 
-/** Usher with its fixture's queue and the additional mechanisms. */
+/** Usher with its fixture's queue, the additional mechanisms and settings. */
 export function usher(
   ground: Ground,
-  more: MoreMechanisms = {}
+  more: MoreMechanisms = {},
+  settings: { readonly [name: string]: string } = {}
 ): Program & { start(waiting: number): Promise<Inspectable> } {
   return {
     name: "usher",
@@ -73,7 +74,10 @@ export function usher(
       const from = performance.now()
       // A request for the queue waits for its actor, while `/ready` checks all actors only once per second.
       const { queueId, publishableKey, certificate } = ground.fixture
-      const environment = await usherEnvironment(ground.database.url(database), certificate)
+      const environment: { readonly [name: string]: string } = {
+        ...(await usherEnvironment(ground.database.url(database), certificate)),
+        ...settings
+      }
       const { port, server } = await startServer(ground, {
         name: "usher",
         script: mainScript,

@@ -42,6 +42,10 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
     ["arrivalsPerSecond", "P10  new consumers a second"],
     ["entryP99Milliseconds", "P10  p99 ms of the entry"]
   ],
+  W1: [
+    ["entriesPerSecond", "W1  entries a second"],
+    ["processorMicrosecondsPerEntry", "W1  µs of processor an entry"]
+  ],
   C1: [
     ["entriesPerSecond", "C1  entries a second"],
     ["serverMicrosecondsPerEntry", "C1  µs of processor an entry, server"]

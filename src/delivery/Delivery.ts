@@ -17,7 +17,8 @@ import { Measures } from "../measures/Measures.ts"
 import { isLoopback } from "../settings/Loopback.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Email from "./Email.ts"
-import { masked, type Message, type Outgoing } from "./Message.ts"
+import { masked } from "../domain/values/Masked.ts"
+import type { Message, Outgoing } from "./Message.ts"
 import { type Kept, Outbox } from "./Outbox.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
@@ -84,11 +85,11 @@ export class Delivery extends Context.Service<
           `${missing.map((channel) => missingProvider[channel]).join("; ")}. ${hasOutbox ? keptInstead : lostInstead}`
         )
       }
-      const remembering = yield* makeRemembering
+      const remember = yield* makeRemember
       const unlessStopped = yield* makeUnlessStopped
       const post = {
-        email: yield* makePost(remembering(providers.email ?? instead), measures.email),
-        phone: yield* makePost(remembering(providers.phone ?? instead), measures.phone)
+        email: yield* makePost(providers.email ?? instead, remember, measures.email),
+        phone: yield* makePost(providers.phone ?? instead, remember, measures.phone)
       }
       const deliver = Effect.fnUntraced(function* (message: Outgoing) {
         const outcome = yield* Deferred.make<Outcome>()
@@ -109,16 +110,14 @@ export class Delivery extends Context.Service<
   )
 }
 
-/** Makes the function that remembers the id of each message that is sent. */
-const makeRemembering = Effect.map(
+/** Remembers what became of a message. While the database is away it is forgotten, and reports about it say nothing. */
+type Remember = (message: Outgoing, messageId: string | undefined, status: "SENT" | "FAILED") => Effect.Effect<void>
+
+const makeRemember = Effect.map(
   SentMessages,
-  (sent) =>
-    (send: Send): Send =>
-    (message) =>
-      Effect.tap(send(message), (messageId) =>
-        // The message is sent. Without the id, a report about it says nothing.
-        messageId === undefined ? Effect.void : Effect.ignore(sent.sent(message.tenant, message.channel, messageId))
-      )
+  (sent): Remember =>
+    (...message) =>
+      Effect.ignore(sent.sent(...message))
 )
 
 /**
@@ -168,7 +167,7 @@ const makeProviders = Effect.gen(function* () {
 })
 
 /** Starts the sending fibers of a channel. Returns the function that accepts messages for it. */
-const makePost = Effect.fnUntraced(function* (send: Send, counts: Counts) {
+const makePost = Effect.fnUntraced(function* (send: Send, remember: Remember, counts: Counts) {
   const { shutdownTimeoutSeconds } = yield* Settings
   const waiting = yield* Mailbox.dropping<Waiting>(waitingMax)
   let unfinished = 0
@@ -180,9 +179,15 @@ const makePost = Effect.fnUntraced(function* (send: Send, counts: Counts) {
         duration: deliverySeconds * 1000,
         orElse: () => Effect.fail(new Email.NotDelivered({ reason: "no answer", isTemporary: true }))
       }),
+      Effect.tap((messageId) => remember(message, messageId, "SENT")),
       Effect.as<Outcome>("delivered"),
       Effect.catch(({ reason, isTemporary }) => lost(message, reason, isTemporary ? "failed" : "undeliverable")),
       Effect.catchDefect(() => lost(message, "defect", "undeliverable")),
+      Effect.tap((result) => {
+        // A caller that waits for the outcome may try a message again that failed for now.
+        const isLost = result === "undeliverable" || (result === "failed" && outcome === undefined)
+        return isLost ? remember(message, undefined, "FAILED") : Effect.void
+      }),
       Effect.tap((result) => Effect.sync(() => counts.add(result))),
       Effect.tap((result) => (outcome === undefined ? Effect.void : Deferred.succeed(outcome, result))),
       Effect.ensuring(Effect.sync(() => void unfinished--))

@@ -19,13 +19,14 @@ export const grantMessage = (source: Source, grant: Grant, pages: Pages): Outgoi
   // Each try has the same id, so that mail systems can drop a duplicate.
   const id = `${source.mechanismId}.${grant.sequence}`
   const plain = defaultText(source, values)
+  const about = { tenant, id, purpose: "GRANT", consumerId: grant.consumerId } as const
   if (grant.email !== null) {
     const { subject, ...own } = pages.email === undefined ? plain : renderEmail(pages.email, values, theme)
-    return { tenant, id, channel: "email", to: grant.email, ...own, subject: subject || plain.subject }
+    return { ...about, channel: "email", to: grant.email, ...own, subject: subject || plain.subject }
   }
   if (grant.phone === null) return undefined
   const own = pages.sms === undefined ? "" : renderSms(pages.sms, values)
-  return { tenant, id, channel: "phone", to: grant.phone, subject: plain.subject, text: own || plain.text.trim() }
+  return { ...about, channel: "phone", to: grant.phone, subject: plain.subject, text: own || plain.text.trim() }
 }
 
 /** Returns the values of the placeholders. */

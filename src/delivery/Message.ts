@@ -1,4 +1,5 @@
 /** Messages to consumers and to people of the dashboard, and their default texts. */
+import type { MessagePurpose } from "../domain/message/SentMessage.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
 
 /** One message to one consumer. */
@@ -6,6 +7,9 @@ export interface Message {
   /** Permanent id of the message: messages with the same id are duplicates. Absent: the message is unique. */
   readonly id?: string
   readonly channel: "email" | "phone"
+  readonly purpose: MessagePurpose
+  /** The consumer that gets it, where the sender knows. */
+  readonly consumerId?: string
   /** An email address, or a phone number in E.164. */
   readonly to: string
   /** Email only. */
@@ -34,7 +38,7 @@ export const oneTimeCode = (options: {
       ? `${code} is your code to sign in. It is good for ${minutes} minutes and can be used once.\n\n` +
         "If you did not ask for it, you need not do anything: without the code nobody can sign in.\n"
       : `${code} is your code to sign in, good for ${minutes} minutes.`
-  return { tenant, channel, to, subject: `${code} is your code`, text }
+  return { tenant, channel, purpose: "CODE", to, subject: `${code} is your code`, text }
 }
 
 /** Returns the message that invites a person to the dashboard. It has no link, because an organization could forge one. */
@@ -50,7 +54,7 @@ export const invitation = (options: {
   const text =
     `${name} has invited you to its Usher dashboard${mode}, as ${role}.\n\n` +
     "Open the dashboard at the address that your colleague gives you, and sign in with this email address.\n"
-  return { tenant, channel: "email", to, subject: `You are invited to the dashboard of ${name}`, text }
+  return { tenant, channel: "email", purpose: "INVITATION", to, subject: `You are invited to the dashboard of ${name}`, text }
 }
 
 /** Returns the message to a waitlist member that the sequence has opened. */
@@ -59,6 +63,7 @@ export const opening = (options: {
   readonly id: string
   readonly channel: "email" | "phone"
   readonly to: string
+  readonly consumerId: string
   /** The name of the experience that has opened. */
   readonly experience: string
 }): Outgoing => {
@@ -68,9 +73,5 @@ export const opening = (options: {
     rest.channel === "email"
       ? `${subject} now.\n\nYou asked to be told when it opens. This is the only message about it.\n`
       : `${subject} now. You asked to be told.`
-  return { ...rest, subject, text }
+  return { ...rest, purpose: "OPENING", subject, text }
 }
-
-/** Masks an address for logs: enough to recognize one's own typing error, too little to contact the consumer. */
-export const masked = (to: string): string =>
-  to.includes("@") ? `${to.slice(0, 1)}…${to.slice(to.lastIndexOf("@"))}` : `${to.slice(0, 3)}…${to.slice(-2)}`

@@ -111,7 +111,7 @@ const orLogged = <A>(round: Effect.Effect<A>, otherwise: A): Effect.Effect<A> =>
   Effect.catchDefect(round, (defect) => Effect.as(Effect.logError("Waitlists could not be polled", defect), otherwise))
 
 /** Returns the message to a member, by email before SMS. Undefined if it has neither address. */
-const messageTo = ({ email, phone, experience }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {
-  if (email !== null) return opening({ tenant, id, experience, channel: "email", to: email })
-  return phone === null ? undefined : opening({ tenant, id, experience, channel: "phone", to: phone })
+const messageTo = ({ email, phone, ...about }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {
+  if (email !== null) return opening({ ...about, tenant, id, channel: "email", to: email })
+  return phone === null ? undefined : opening({ ...about, tenant, id, channel: "phone", to: phone })
 }

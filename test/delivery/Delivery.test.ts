@@ -5,7 +5,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
 import { Delivery } from "../../src/delivery/Delivery.ts"
-import { masked, oneTimeCode, opening } from "../../src/delivery/Message.ts"
+import { oneTimeCode, opening } from "../../src/delivery/Message.ts"
+import { masked } from "../../src/domain/values/Masked.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { SentMessages } from "../../src/store/message/SentMessages.ts"
 import { StoppedAddresses } from "../../src/store/message/StoppedAddresses.ts"
@@ -24,14 +25,19 @@ const remembered: Array<string> = []
 /** The stores of messages, in memory. */
 const stores = Layer.merge(
   Layer.succeed(SentMessages, {
-    sent: (_, channel, id) => Effect.sync(() => void remembered.push(`${channel} ${id}`)),
+    sent: ({ channel, purpose }, id, status) =>
+      Effect.sync(() => void remembered.push(`${channel} ${purpose} ${id} ${status}`)),
     report: () => Effect.succeed(false),
-    status: () => Effect.undefined
+    find: () => Effect.die("not read"),
+    list: () => Effect.die("not read")
   }),
   Layer.succeed(StoppedAddresses, {
     isStopped: (_, __, address) => Effect.succeed(address === stoppedAddress),
     stop: () => Effect.void,
-    allow: () => Effect.void
+    allow: () => Effect.void,
+    find: () => Effect.die("not read"),
+    list: () => Effect.die("not read"),
+    lift: () => Effect.die("not read")
   })
 )
 
@@ -124,7 +130,14 @@ describe("Delivery of email", () => {
   it.live("uses the same Message-ID for each try of a message with an id", () =>
     Effect.gen(function* () {
       const { port, mails } = yield* mailServer()
-      const named = opening({ tenant, id: "list.ada", channel: "email", to: "ada@example.com", experience: "A\n drop" })
+      const named = opening({
+        tenant,
+        id: "list.ada",
+        channel: "email",
+        to: "ada@example.com",
+        consumerId: "ada",
+        experience: "A\n drop"
+      })
       yield* delivering(smtp(port), ({ deliver, send }) =>
         Effect.gen(function* () {
           assert.strictEqual(yield* deliver(named), "delivered")
@@ -164,7 +177,7 @@ describe("Delivery of email", () => {
       const { port, mails } = yield* mailServer()
       yield* delivering(smtp(port), ({ deliver }) => deliver(message("email", "ann@example.com")))
       const [, id] = /^Message-ID: (.*?)\r?$/m.exec(mails[0]!.text)!
-      assert.deepStrictEqual(remembered, [`email ${id}`])
+      assert.deepStrictEqual(remembered, [`email CODE ${id} SENT`])
     })
   )
 
@@ -293,13 +306,14 @@ describe("Delivery of SMS", () => {
       remembered.length = 0
       const { url } = yield* smsProvider([201])
       yield* delivering(sms(url), ({ deliver }) => deliver(message("phone", "+4915112345678")))
-      assert.deepStrictEqual(remembered, ["phone SM1"])
+      assert.deepStrictEqual(remembered, ["phone CODE SM1 SENT"])
     })
   )
 
   it.live("retries when the provider is busy, not after a refusal, and does not follow redirects", () =>
     Effect.gen(function* () {
       logged.length = 0
+      remembered.length = 0
       const busy = yield* smsProvider([503, 429, 201])
       yield* delivering(sms(busy.url), ({ send }) =>
         Effect.andThen(
@@ -311,10 +325,13 @@ describe("Delivery of SMS", () => {
         logged.filter((line) => line.includes("could not")),
         []
       )
+      assert.deepStrictEqual(remembered, ["phone CODE SM1 SENT"])
       for (const status of [400, 302]) {
+        remembered.length = 0
         const no = yield* smsProvider([status])
         yield* delivering(sms(no.url), ({ send }) => send(message("phone", "+4915112345678", "918273")))
         assert.strictEqual(no.posted.length, 1)
+        assert.deepStrictEqual(remembered, ["phone CODE undefined FAILED"])
       }
       assert.strictEqual(logged.filter((line) => line.includes("could not be delivered")).length, 2)
       assert.notMatch(logged.join("\n"), /918273|canary|15112345/)

@@ -138,7 +138,9 @@ describe("The members of a waitlist", () => {
         {
           tenant,
           id: `${idOf(1)}.${consumerId(1)}`,
+          consumerId: consumerId(1),
           channel: "email",
+          purpose: "OPENING",
           to: email(1),
           subject: "Sneaker drop is open",
           text: "Sneaker drop is open now.\n\nYou asked to be told when it opens. This is the only message about it.\n"

@@ -144,6 +144,20 @@ describe("A webhook", () => {
       })
     )
 
+    it.effect("gets as many requests at once, and in a second, as it asks for", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, queue, worker } = yield* aWorld
+        yield* aWebhook(tenant, receiver.url, { requestsAtOnce: 2, requestsPerSecond: 50 })
+        yield* entered(queue.id, 6)
+        const from = performance.now()
+        yield* worker.all
+        assert.lengthOf(receiver.received, 12)
+        assert.isAtMost(receiver.inFlightMost, 2)
+        // Eleven of them wait 20 ms each.
+        assert.isAbove(performance.now() - from, 200)
+      })
+    )
+
     it.effect("is disabled by a 410, loses nothing in a day, and receives it all when it is enabled", () =>
       Effect.gen(function* () {
         const { tenant, receiver, queue, worker } = yield* aWorld

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto"
 import { secretPrefix, signatureHeaders } from "../../delivery/webhook/Signature.ts"
 import { isDelivered, WebhookClient } from "../../delivery/webhook/WebhookClient.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { requestsAtOnceDefault } from "../../domain/webhook/Webhook.ts"
 import { eventTypes } from "../../domain/webhook/Catalogue.ts"
 import type { Endpoint, Held } from "../../store/webhook/OutboxRows.ts"
 import { journalsOf } from "../../store/webhook/TenantJournals.ts"
@@ -38,6 +39,8 @@ export const listen = Effect.fnUntraced(function* ({ tenant, forwardTo, json }: 
     ordering: "consumer",
     schedule: "standard",
     delivery: "single",
+    requestsAtOnce: requestsAtOnceDefault,
+    requestsPerSecond: undefined,
     secrets: [secret],
     failingSince: undefined
   }

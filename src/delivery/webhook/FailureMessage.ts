@@ -32,6 +32,7 @@ export const failureMessage = (
   return {
     tenant,
     channel: "email",
+    purpose: "WEBHOOK_FAILURE",
     to,
     subject: `Webhook at ${host}: ${disabledReason === undefined ? "deliveries failed" : "disabled"}`,
     text: `${sentences.join("\n\n")}\n\nThere is at most one such mail an hour for a webhook.\n`

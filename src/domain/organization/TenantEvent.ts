@@ -26,7 +26,8 @@ const actions = {
   order: ["created", "updated", "needs_attention"],
   webhook: [...record, "enabled", "disabled", "failed", "secret_rotated", "secret_sealed"],
   receiver: [...record, "secret_rotated", "secret_sealed"],
-  person: record
+  person: record,
+  stopped_address: ["lifted"]
 } as const
 
 type Actions = typeof actions

@@ -11,11 +11,11 @@ import type { Millis } from "../values/Time.ts"
 export const AdapterName = Schema.Literals(["stripe", "twilio", "sendgrid", "standard"])
 export type AdapterName = typeof AdapterName.Type
 
-/** The bounds of a request's body. */
+/** The bounds of a request's body. A provider whose requests have one event documents no maximum, and sends some kB. */
 export const bodyBounds: JsonBounds = { bytesMax: 262_144, depthMax: 32, valuesMax: 50_000 }
 
-/** Events of one request. */
-export const eventsMax = 1_000
+/** The bounds of a body with a batch of events. */
+export const batchBounds: JsonBounds = { bytesMax: 1_048_576, depthMax: 32, valuesMax: 200_000 }
 
 /** Seconds by which the time of a request may differ from the clock, if its provider signs again before each attempt. */
 export const toleranceSeconds = 300
@@ -73,8 +73,7 @@ export const textOf = (bytes: Uint8Array): string | undefined => {
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** Returns the value of a JSON text; undefined if it is none, or exceeds the bounds. */
-export const jsonOf = (text: string | undefined): unknown => {
-  if (text === undefined || text.length > bodyBounds.bytesMax || exceededBy(text, bodyBounds) !== undefined)
-    return undefined
+export const jsonOf = (text: string | undefined, bounds: JsonBounds = bodyBounds): unknown => {
+  if (text === undefined || text.length > bounds.bytesMax || exceededBy(text, bounds) !== undefined) return undefined
   return Result.getOrUndefined(Result.try({ try: (): unknown => JSON.parse(text), catch: () => "not JSON" as const }))
 }

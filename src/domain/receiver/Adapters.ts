@@ -1,8 +1,11 @@
 /** The adapters by name: how each checks a request, and what its events mean. */
+import type { JsonBounds } from "../values/JsonBounds.ts"
 import type { Millis } from "../values/Time.ts"
 import {
   type Adapter,
   type AdapterName,
+  batchBounds,
+  bodyBounds,
   type InboundRequest,
   type Received,
   type Rejected,
@@ -15,16 +18,20 @@ import * as Stripe from "./Stripe.ts"
 import * as Twilio from "./Twilio.ts"
 
 interface Provider {
+  readonly bounds: JsonBounds
   readonly receive: Adapter
   readonly meaningOf: (type: string, body: string) => Meaning
 }
 
 const adapters: { readonly [A in AdapterName]: Provider } = {
-  stripe: Stripe,
-  twilio: Twilio,
-  sendgrid: SendGrid,
-  standard: StandardWebhooks
+  stripe: { ...Stripe, bounds: bodyBounds },
+  twilio: { ...Twilio, bounds: bodyBounds },
+  sendgrid: { ...SendGrid, bounds: batchBounds },
+  standard: { ...StandardWebhooks, bounds: bodyBounds }
 }
+
+/** Bytes of a request to a receiver of this adapter. A longer one is refused before anything is read from it. */
+export const bytesMaxOf = (name: AdapterName): number => adapters[name].bounds.bytesMax
 
 /** Checks a request against the present secret, and after a change also against the former one. */
 export const receive = (

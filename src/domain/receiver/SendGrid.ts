@@ -1,14 +1,17 @@
 /**
  * SendGrid: the signed event webhook. ECDSA on the curve P-256 over the time and the body; the secret is the public key
- * that SendGrid shows. A request has a batch of events.
+ * that SendGrid shows.
+ *
+ * A request has a batch of events. SendGrid sends one after about 30 s, or when it reaches 768 kB: the event that fills
+ * it comes on top. A refused batch is lost after a day.
  */
 import { Result, Schema } from "effect"
 import { isSignedWithP256 } from "../values/Signatures.ts"
 import { text } from "../values/Text.ts"
 import {
   type Adapter,
+  batchBounds,
   EventId,
-  eventsMax,
   EventType,
   type InboundEvent,
   jsonOf,
@@ -25,6 +28,9 @@ import { type Meaning, type MessageReported, nothing } from "./Meaning.ts"
  */
 export const ageSecondsMax = 3 * 86_400
 
+/** Events of one request. Events of SendGrid have some hundred bytes, so the bound on bytes is met first. */
+export const eventsMax = 10_000
+
 /** Checks a request of SendGrid. */
 export const receive: Adapter = ({ headers, rawBody }, secret, now) => {
   const signature = headers["x-twilio-email-event-webhook-signature"]
@@ -33,7 +39,7 @@ export const receive: Adapter = ({ headers, rawBody }, secret, now) => {
   if (!isSignedWithP256(secret, signature, Buffer.from(time, "utf8"), rawBody)) return rejected("WRONG_SIGNATURE")
   const ageSeconds = now / 1_000 - (/^\d{1,12}$/.test(time) ? Number(time) : Number.NaN)
   if (!(ageSeconds <= ageSecondsMax && ageSeconds >= -toleranceSeconds)) return rejected("NOT_RECENT")
-  const batch = jsonOf(textOf(rawBody))
+  const batch = jsonOf(textOf(rawBody), batchBounds)
   if (!Array.isArray(batch) || batch.length > eventsMax) return rejected("MALFORMED")
   const events = batch.map(eventOf)
   return events.every((event) => event !== undefined) ? received(events) : rejected("MALFORMED")
@@ -74,7 +80,7 @@ const statuses: { readonly [event: string]: MessageReported["status"] } = {
 export const meaningOf = (type: string, body: string): Meaning => {
   const status = statuses[type]
   if (status === undefined) return nothing
-  const decoded = decodeReport(jsonOf(body))
+  const decoded = decodeReport(jsonOf(body, batchBounds))
   if (Result.isFailure(decoded)) return nothing
   const { email, "smtp-id": smtpId, sg_message_id: sendGridId, type: kind } = decoded.success
   // SendGrid adds the name of a filter behind the first point. `blocked` is a soft bounce.

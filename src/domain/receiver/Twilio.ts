@@ -3,11 +3,11 @@
  * request is known by its event alone.
  */
 import { hmacSha1Of, isSameBytes } from "../values/Signatures.ts"
-import { type Adapter, bodyBounds, eventsMax, received, rejected, textOf } from "./Adapter.ts"
+import { type Adapter, bodyBounds, received, rejected, textOf } from "./Adapter.ts"
 import { type Meaning, type MessageStatus, nothing } from "./Meaning.ts"
 
 /** Fields of one form. */
-const fieldsMax = eventsMax
+const fieldsMax = 1_000
 
 /** Characters of an id that Twilio gives. */
 const idPattern = /^[A-Za-z0-9]{1,64}$/

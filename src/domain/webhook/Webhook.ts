@@ -30,6 +30,13 @@ export const DeliveryForm = Schema.Literals(["single", "batches"]).annotate({
 })
 export type DeliveryForm = typeof DeliveryForm.Type
 
+/** Requests to an endpoint at the same time, if its webhook does not say. */
+export const requestsAtOnceDefault = 10
+
+/** The most that a webhook can ask for. */
+const requestsAtOnceMax = 100
+const requestsPerSecondMax = 1_000
+
 /** The fields an admin sets, apart from the secret. */
 export const Settings = Schema.Struct({
   url: text({ minLength: 1, maxLength: 2_000 }).annotate({
@@ -40,7 +47,17 @@ export const Settings = Schema.Struct({
   description: Schema.optionalKey(text({ maxLength: 500 })),
   ordering: Schema.optionalKey(Ordering),
   schedule: Schema.optionalKey(RetrySchedule),
-  delivery: Schema.optionalKey(DeliveryForm)
+  delivery: Schema.optionalKey(DeliveryForm),
+  requestsAtOnce: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: requestsAtOnceMax })).annotate({
+      description: `Requests at the same time. Default ${requestsAtOnceDefault}. Fewer while the endpoint answers 429, 502 or 504.`
+    })
+  ),
+  requestsPerSecond: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: requestsPerSecondMax })).annotate({
+      description: "The most requests a second. Default: as fast as the endpoint answers."
+    })
+  )
 })
 export type Settings = typeof Settings.Type
 
@@ -59,6 +76,8 @@ export const Webhook = Schema.Struct({
   ordering: Ordering,
   schedule: RetrySchedule,
   delivery: DeliveryForm,
+  requestsAtOnce: Schema.Int,
+  requestsPerSecond: Schema.NullOr(Schema.Int),
   status: Schema.Literals(["ENABLED", "DISABLED"]),
   disabledReason: Schema.NullOr(DisabledReason),
   failingSince: Schema.NullOr(Timestamp),

@@ -19,6 +19,7 @@ import { DrawApi } from "./draw/DrawApi.ts"
 import { ExperienceApi } from "./experience/ExperienceApi.ts"
 import { NodeApi } from "./organization/NodeApi.ts"
 import { OrganizationApi } from "./organization/OrganizationApi.ts"
+import { MessageApi } from "./message/MessageApi.ts"
 import { MediaAssetApi } from "./catalogue/MediaAssetApi.ts"
 import { OrderApi } from "./consumer/OrderApi.ts"
 import { ExperiencePageApi } from "./experience/ExperiencePageApi.ts"
@@ -63,6 +64,7 @@ export const AdminApi = describe(
     .add(WebhookApi)
     .add(AuditLogApi)
     .add(ReceiverApi)
+    .add(MessageApi)
     .add(PeopleApi)
     .add(SecurityEventApi)
     .add(NodeApi)

@@ -1,10 +1,16 @@
 /** The messages that Usher sent, by the id that their provider gave them, and what the provider reported about them. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { MessagePurpose, SentMessage } from "../../domain/message/SentMessage.ts"
+import { sameAddress } from "../../domain/message/StoppedAddress.ts"
 import { type Channel, MessageStatus } from "../../domain/receiver/Meaning.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
 /** Days for which a message is remembered. Reports come within a few. */
@@ -13,11 +19,38 @@ export const keptDays = 90
 /** The statuses from the least telling to the most. */
 const statuses = [...MessageStatus.literals]
 
+/** The list of messages. */
+export const shape = listShape("messages", "m", { sentAt: "timestamptz" })
+
+/** A message to be remembered. */
+export interface Addressed {
+  readonly tenant: Tenant
+  readonly channel: Channel
+  readonly to: string
+  readonly purpose: MessagePurpose
+  /** The consumer, where the sender knows it. */
+  readonly consumerId?: string
+}
+
+/** The filters of the list. */
+export interface MessageFilter {
+  readonly channel?: Channel | undefined
+  readonly status?: MessageStatus | undefined
+  readonly purpose?: MessagePurpose | undefined
+  readonly address?: string | undefined
+  /** Messages that name the consumer, and those to the addresses that it has now. */
+  readonly consumerId?: string | undefined
+}
+
 export class SentMessages extends Context.Service<
   SentMessages,
   {
-    /** Remembers a message by the id that its provider gave it. */
-    sent(tenant: Tenant, channel: Channel, messageId: string): Effect.Effect<void, Unavailable>
+    /** Remembers a message, by the id that its provider gave it; by an id of its own if there is none. */
+    sent(
+      message: Addressed,
+      messageId: string | undefined,
+      status: "SENT" | "FAILED"
+    ): Effect.Effect<void, Unavailable>
     /**
      * Records what the provider reports about the message with one of these ids. A report never replaces a more telling
      * one. Returns false if no such message of the tenant is remembered.
@@ -28,56 +61,120 @@ export class SentMessages extends Context.Service<
       messageIds: ReadonlyArray<string>,
       status: MessageStatus
     ): Effect.Effect<boolean, Unavailable>
-    /** Returns the status of a message; undefined if it is not remembered. */
-    status(tenant: Tenant, channel: Channel, messageId: string): Effect.Effect<MessageStatus | undefined, Unavailable>
+    /** Returns a message by its id on the Admin API. */
+    find(tenant: Tenant, id: string): Effect.Effect<SentMessage, RecordNotFound | Unavailable>
+    /** Returns a page of the tenant's messages. */
+    list(
+      tenant: Tenant,
+      query: PageQuery<keyof typeof shape.sorts> & MessageFilter
+    ): Effect.Effect<Page<SentMessage>, PageRefused | Unavailable>
   }
 >()("usher/store/message/SentMessages") {
   static readonly layer = Layer.effect(
     SentMessages,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-
-      const sent = Effect.fn("SentMessages.sent")(function* (
-        { organizationId, mode }: Tenant,
-        channel: Channel,
-        messageId: string
-      ) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        yield* sql`
-          insert into sent_messages (organization_id, mode, channel, message_id, status, sent_at, updated_at)
-          values (${organizationId}, ${mode}, ${channel}, ${messageId}, 'SENT', ${now}, ${now})
-          on conflict (organization_id, mode, channel, message_id) do nothing`
-      }, orUnavailable)
-
-      const report = Effect.fn("SentMessages.report")(function* (
-        tenant: Tenant,
-        channel: Channel,
-        messageIds: ReadonlyArray<string>,
-        status: MessageStatus
-      ) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        const rank = sql`array_position(${statuses}::text[], status)`
-        const rows = yield* sql`
-          update sent_messages
-          set status = case when ${rank} < ${statuses.indexOf(status) + 1} then ${status} else status end,
-            updated_at = ${now}
-          where ${ofTenant(sql, tenant)} and channel = ${channel} and message_id = any(${messageIds}::text[])
-          returning 1`
-        return rows.length > 0
-      }, orUnavailable)
-
-      const statusOf = Effect.fn("SentMessages.status")(function* (
-        tenant: Tenant,
-        channel: Channel,
-        messageId: string
-      ) {
-        const rows = yield* sql<{ readonly status: MessageStatus }>`
-          select status from sent_messages
-          where ${ofTenant(sql, tenant)} and channel = ${channel} and message_id = ${messageId}`
-        return rows[0]?.status
-      }, orUnavailable)
-
-      return { sent, report, status: statusOf }
+      return { ...makeWriting(sql, yield* SecureRandom.SecureRandom), ...makeReading(sql, yield* makePlan) }
     })
   )
 }
+
+const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) => {
+  const sent = Effect.fn("SentMessages.sent")(function* (
+    { tenant: { organizationId, mode }, channel, to, purpose, consumerId }: Addressed,
+    messageId: string | undefined,
+    status: "SENT" | "FAILED"
+  ) {
+    const now = new Date(yield* Clock.currentTimeMillis)
+    const id = yield* random.uuidV7()
+    yield* sql`
+      insert into sent_messages (
+        organization_id, mode, channel, message_id, status, sent_at, updated_at, id, address, purpose, consumer_id
+      )
+      values (
+        ${organizationId}, ${mode}, ${channel}, ${messageId ?? id}, ${status}, ${now}, ${now}, ${id},
+        ${sameAddress(to)}, ${purpose}, ${consumerId ?? null}
+      )
+      on conflict (organization_id, mode, channel, message_id) do nothing`
+  }, orUnavailable)
+
+  const report = Effect.fn("SentMessages.report")(function* (
+    tenant: Tenant,
+    channel: Channel,
+    messageIds: ReadonlyArray<string>,
+    status: MessageStatus
+  ) {
+    const now = new Date(yield* Clock.currentTimeMillis)
+    const rank = sql`array_position(${statuses}::text[], status)`
+    const rows = yield* sql`
+      update sent_messages
+      set status = case when ${rank} < ${statuses.indexOf(status) + 1} then ${status} else status end,
+        updated_at = ${now}
+      where ${ofTenant(sql, tenant)} and channel = ${channel} and message_id = any(${messageIds}::text[])
+      returning 1`
+    return rows.length > 0
+  }, orUnavailable)
+
+  return { sent, report }
+}
+
+const makeReading = (sql: PgClient.PgClient, plan: Effect.Success<typeof makePlan>) => {
+  const find = Effect.fn("SentMessages.find")(function* (tenant: Tenant, id: string) {
+    const [row] = yield* sql<Row>`select m.* from sent_messages m where m.id = ${id} and ${ofTenant(sql, tenant, "m")}`
+    return row === undefined ? yield* new RecordNotFound({ record: "Message" }) : toMessage(row)
+  }, orUnavailable)
+
+  const ofConsumer = (tenant: Tenant, consumerId: string) => sql`
+    (m.consumer_id = ${consumerId} or (m.channel, m.address) in (
+      select a.channel, lower(a.address) from consumers c,
+        lateral (values ('email', c.email), ('phone', c.phone)) as a (channel, address)
+      where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}
+    ))`
+
+  const list = Effect.fn("SentMessages.list")(function* (
+    tenant: Tenant,
+    query: PageQuery<keyof typeof shape.sorts> & MessageFilter
+  ) {
+    const { channel, status, purpose, consumerId } = query
+    const address = query.address === undefined ? undefined : sameAddress(query.address)
+    const planned = yield* plan(shape, query, { tenant, filter: { channel, status, purpose, address, consumerId } })
+    const rows = yield* Search.rows<Row>(sql, planned, {
+      fields: sql`m.*`,
+      from: sql`sent_messages m`,
+      where: sql.and([
+        sql`${ofTenant(sql, tenant, "m")} and m.id is not null`,
+        ...(channel === undefined ? [] : [sql`m.channel = ${channel}`]),
+        ...(status === undefined ? [] : [sql`m.status = ${status}`]),
+        ...(purpose === undefined ? [] : [sql`m.purpose = ${purpose}`]),
+        ...(address === undefined ? [] : [sql`m.address = ${address}`]),
+        ...(consumerId === undefined ? [] : [ofConsumer(tenant, consumerId)])
+      ]),
+      sought: undefined
+    })
+    return page(planned, rows, toMessage)
+  }, orUnavailable)
+
+  return { find, list }
+}
+
+interface Row {
+  readonly id: string
+  readonly channel: Channel
+  readonly address: string | null
+  readonly purpose: MessagePurpose | null
+  readonly consumer_id: string | null
+  readonly status: MessageStatus
+  readonly sent_at: Date
+  readonly updated_at: Date
+}
+
+const toMessage = (row: Row): SentMessage => ({
+  id: row.id,
+  channel: row.channel,
+  address: row.address,
+  purpose: row.purpose,
+  consumerId: row.consumer_id,
+  status: row.status,
+  sentAt: row.sent_at.getTime(),
+  updatedAt: row.updated_at.getTime()
+})

@@ -1,14 +1,30 @@
 /**
  * The addresses that get no more messages of an organization: those to which mail cannot arrive, and those whose
- * consumers complained or opted out. An address stays stopped until its consumer opts in again.
+ * consumers complained or opted out. An address stays stopped until its consumer opts in again, or an admin lifts it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { sameAddress, type StoppedAddress } from "../../domain/message/StoppedAddress.ts"
 import type { Channel, StopReason } from "../../domain/receiver/Meaning.ts"
+import { masked } from "../../domain/values/Masked.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { RecordNotFound } from "../records/RecordNotFound.ts"
+import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+
+/** The list of stopped addresses. */
+export const shape = listShape("stopped-addresses", "s", { stoppedAt: "timestamptz" })
+
+/** The filters of the list. */
+export interface StopFilter {
+  readonly channel?: Channel | undefined
+  readonly reason?: StopReason | undefined
+  readonly address?: string | undefined
+}
 
 export class StoppedAddresses extends Context.Service<
   StoppedAddresses,
@@ -23,53 +39,152 @@ export class StoppedAddresses extends Context.Service<
       addresses: ReadonlyArray<string>,
       reason: StopReason
     ): Effect.Effect<void, Unavailable>
-    /** Allows messages to an address whose consumer had opted out. */
-    allow(tenant: Tenant, channel: Channel, address: string): Effect.Effect<void, Unavailable>
+    /** Allows messages to an address whose consumer had opted out. `by` is the author in the audit log. */
+    allow(tenant: Tenant, by: string, channel: Channel, address: string): Effect.Effect<void, Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<StoppedAddress, RecordNotFound | Unavailable>
+    /** Returns a page of the tenant's stopped addresses. */
+    list(
+      tenant: Tenant,
+      query: PageQuery<keyof typeof shape.sorts> & StopFilter
+    ): Effect.Effect<Page<StoppedAddress>, PageRefused | Unavailable>
+    /** Allows messages to the address again, whatever the reason. Returns the stop as it was. */
+    lift(tenant: Tenant, id: string, by: string): Effect.Effect<StoppedAddress, RecordNotFound | Unavailable>
   }
 >()("usher/store/message/StoppedAddresses") {
   static readonly layer = Layer.effect(
     StoppedAddresses,
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-
-      const isStopped = Effect.fn("StoppedAddresses.isStopped")(function* (
-        tenant: Tenant,
-        channel: Channel,
-        address: string
-      ) {
-        const rows = yield* sql`
-          select from stopped_addresses
-          where ${ofTenant(sql, tenant)} and channel = ${channel} and address = ${sameAs(address)}`
-        return rows.length > 0
-      }, orUnavailable)
-
-      const stop = Effect.fn("StoppedAddresses.stop")(function* (
-        { organizationId, mode }: Tenant,
-        receiverId: string,
-        channel: Channel,
-        addresses: ReadonlyArray<string>,
-        reason: StopReason
-      ) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        yield* sql`
-          insert into stopped_addresses (organization_id, mode, channel, address, reason, receiver_id, stopped_at)
-          select ${organizationId}, ${mode}, ${channel}, address, ${reason}, ${receiverId}, ${now}
-          from unnest(${[...new Set(addresses.map(sameAs))].toSorted()}::text[]) as stopped (address)
-          on conflict (organization_id, mode, channel, address) do update set reason = excluded.reason
-          where stopped_addresses.reason = 'OPTED_OUT'`
-      }, orUnavailable)
-
-      const allow = Effect.fn("StoppedAddresses.allow")(function* (tenant: Tenant, channel: Channel, address: string) {
-        yield* sql`
-          delete from stopped_addresses
-          where ${ofTenant(sql, tenant)} and channel = ${channel} and address = ${sameAs(address)}
-            and reason = 'OPTED_OUT'`
-      }, orUnavailable)
-
-      return { isStopped, stop, allow }
+      return {
+        ...makeStopping(sql, yield* SecureRandom.SecureRandom),
+        ...makeLifting(sql),
+        ...makeReading(sql, yield* makePlan)
+      }
     })
   )
 }
 
-/** One spelling for an address: consumers' addresses are stored in lower case too. */
-const sameAs = (address: string): string => address.trim().toLowerCase()
+const makeStopping = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) => {
+  const isStopped = Effect.fn("StoppedAddresses.isStopped")(function* (
+    tenant: Tenant,
+    channel: Channel,
+    address: string
+  ) {
+    const rows = yield* sql`
+      select from stopped_addresses
+      where ${ofTenant(sql, tenant)} and channel = ${channel} and address = ${sameAddress(address)}`
+    return rows.length > 0
+  }, orUnavailable)
+
+  const stop = Effect.fn("StoppedAddresses.stop")(function* (
+    { organizationId, mode }: Tenant,
+    receiverId: string,
+    channel: Channel,
+    addresses: ReadonlyArray<string>,
+    reason: StopReason
+  ) {
+    const now = new Date(yield* Clock.currentTimeMillis)
+    const stopped = [...new Set(addresses.map(sameAddress))].toSorted()
+    const ids = yield* Effect.forEach(stopped, () => random.uuidV7())
+    yield* sql`
+      insert into stopped_addresses (organization_id, mode, channel, address, reason, receiver_id, stopped_at, id)
+      select ${organizationId}, ${mode}, ${channel}, address, ${reason}, ${receiverId}, ${now}, id
+      from unnest(${stopped}::text[], ${ids}::uuid[]) as stopped (address, id)
+      on conflict (organization_id, mode, channel, address) do update set reason = excluded.reason
+      where stopped_addresses.reason = 'OPTED_OUT'`
+  }, orUnavailable)
+
+  return { isStopped, stop }
+}
+
+const makeLifting = (sql: PgClient.PgClient) => {
+  const note = Effect.fnUntraced(function* (
+    { organizationId, mode }: Tenant,
+    by: string,
+    { id, address, channel, reason, receiverId }: StoppedAddress
+  ) {
+    const at = new Date(yield* Clock.currentTimeMillis)
+    const before = { channel, address: masked(address), reason, receiverId }
+    const data = { changed: Object.keys(before).toSorted(), before, after: {} }
+    yield* sql`
+      insert into noted_events (organization_id, mode, at, type, actor, subject_id, data)
+      values (${organizationId}, ${mode}, ${at}, 'stopped_address.lifted', ${by}, ${id}, ${sql.json(data)})`
+  })
+
+  const lift = Effect.fn("StoppedAddresses.lift")(
+    function* (tenant: Tenant, id: string, by: string) {
+      const [row] = yield* sql<Row>`
+        delete from stopped_addresses where id = ${id} and ${ofTenant(sql, tenant)} returning *`
+      if (row === undefined) return yield* new RecordNotFound({ record: "Stopped address" })
+      const lifted = toStopped(row)
+      yield* note(tenant, by, lifted)
+      return lifted
+    },
+    sql.withTransaction,
+    orUnavailable
+  )
+
+  const allow = Effect.fn("StoppedAddresses.allow")(
+    function* (tenant: Tenant, by: string, channel: Channel, address: string) {
+      const [row] = yield* sql<Row>`
+        delete from stopped_addresses
+        where ${ofTenant(sql, tenant)} and channel = ${channel} and address = ${sameAddress(address)}
+          and reason = 'OPTED_OUT'
+        returning *`
+      if (row !== undefined) yield* note(tenant, by, toStopped(row))
+    },
+    sql.withTransaction,
+    orUnavailable
+  )
+
+  return { lift, allow }
+}
+
+const makeReading = (sql: PgClient.PgClient, plan: Effect.Success<typeof makePlan>) => {
+  const find = Effect.fn("StoppedAddresses.find")(function* (tenant: Tenant, id: string) {
+    const [row] = yield* sql<Row>`
+      select s.* from stopped_addresses s where s.id = ${id} and ${ofTenant(sql, tenant, "s")}`
+    return row === undefined ? yield* new RecordNotFound({ record: "Stopped address" }) : toStopped(row)
+  }, orUnavailable)
+
+  const list = Effect.fn("StoppedAddresses.list")(function* (
+    tenant: Tenant,
+    query: PageQuery<keyof typeof shape.sorts> & StopFilter
+  ) {
+    const { channel, reason } = query
+    const address = query.address === undefined ? undefined : sameAddress(query.address)
+    const planned = yield* plan(shape, query, { tenant, filter: { channel, reason, address } })
+    const rows = yield* Search.rows<Row>(sql, planned, {
+      fields: sql`s.*`,
+      from: sql`stopped_addresses s`,
+      where: sql.and([
+        ofTenant(sql, tenant, "s"),
+        ...(channel === undefined ? [] : [sql`s.channel = ${channel}`]),
+        ...(reason === undefined ? [] : [sql`s.reason = ${reason}`]),
+        ...(address === undefined ? [] : [sql`s.address = ${address}`])
+      ]),
+      sought: undefined
+    })
+    return page(planned, rows, toStopped)
+  }, orUnavailable)
+
+  return { find, list }
+}
+
+interface Row {
+  readonly id: string
+  readonly channel: Channel
+  readonly address: string
+  readonly reason: StopReason
+  readonly receiver_id: string
+  readonly stopped_at: Date
+}
+
+const toStopped = (row: Row): StoppedAddress => ({
+  id: row.id,
+  channel: row.channel,
+  address: row.address,
+  reason: row.reason,
+  receiverId: row.receiver_id,
+  stoppedAt: row.stopped_at.getTime()
+})

@@ -37,7 +37,9 @@ export const build = Effect.fnUntraced(
     yield* Effect.forEach(
       missing,
       Effect.fnUntraced(function* (index) {
-        if (yield* isBuilt(index)) return
+        // On the same connection, because the pool may have no other.
+        const built = yield* run(`select from pg_index where indexrelid = to_regclass('${index.name}') and indisvalid`)
+        if (built.length > 0) return
         yield* run(`drop index concurrently if exists ${index.name}`)
         yield* run(`create index concurrently ${index.name} ${index.definition}`)
       }),

@@ -47,6 +47,7 @@ import erasures from "./migrations/0033_erasures.ts"
 import operatorSessions from "./migrations/0034_operatorSessions.ts"
 import people from "./migrations/0035_people.ts"
 import releases from "./migrations/0036_releases.ts"
+import messages, { indexes as messageIndexes } from "./migrations/0037_messages.ts"
 
 /** What a step does, and when it may run. */
 export interface Step {
@@ -100,7 +101,8 @@ const steps: Steps = {
   "0033_erasures": base(erasures),
   "0034_operatorSessions": base(operatorSessions),
   "0035_people": base(people),
-  "0036_releases": base(releases)
+  "0036_releases": base(releases),
+  "0037_messages": { kind: "expand", run: messages, indexes: messageIndexes }
 }
 
 /** The steps that this process knows. Only tests know others. */

@@ -51,6 +51,14 @@ export interface ConsumerExport {
     readonly at: Millis
     readonly count: number
   }>
+  /** Messages of the last weeks, without their texts. */
+  readonly messages: ReadonlyArray<{
+    readonly channel: string
+    readonly address: string | null
+    readonly purpose: string | null
+    readonly status: string
+    readonly sentAt: Millis
+  }>
   /** False if a list has reached its limit. */
   readonly isComplete: boolean
 }
@@ -74,9 +82,10 @@ export class ConsumerExports extends Context.Service<
         const events = yield* eventsOf(sql, consumerId, journals)
         const orders = yield* ordersOf(sql, tenant, consumerId)
         const account = yield* accountOf(sql, tenant, consumerId)
-        const lists = [places, events, orders, ...Object.values(account)]
+        const messages = yield* messagesOf(sql, tenant, row)
+        const lists = [places, events, orders, messages, ...Object.values(account)]
         const isComplete = lists.every(({ length }) => length < exportedMax) && places.length <= exportedJournalsMax
-        return { consumer: toConsumer(row), ...account, places, events, orders, isComplete }
+        return { consumer: toConsumer(row), ...account, places, events, orders, messages, isComplete }
       }, orUnavailable)
     }))
   )
@@ -123,6 +132,22 @@ const ordersOf = (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) =>
       select o.* from orders o where o.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "o")}
       order by o.created_at desc, o.id limit ${exportedMax}`,
     (rows) => rows.map(OrderRows.toOrder)
+  )
+
+const messagesOf = (sql: PgClient.PgClient, tenant: Tenant, { id, email, phone }: Row) =>
+  Effect.map(
+    sql<{
+      readonly channel: string
+      readonly address: string | null
+      readonly purpose: string | null
+      readonly status: string
+      readonly sent_at: Date
+    }>`
+      select m.channel, m.address, m.purpose, m.status, m.sent_at from sent_messages m
+      where ${ofTenant(sql, tenant, "m")}
+        and (m.consumer_id = ${id} or m.address in (lower(${email}::text), ${phone}::text))
+      order by m.sent_at desc, m.id limit ${exportedMax}`,
+    (rows) => rows.map(({ sent_at, ...rest }) => ({ ...rest, sentAt: sent_at.getTime() }))
   )
 
 /** What belongs to the account: ways to sign in, sessions, audiences, and what happened to them. */

@@ -15,6 +15,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { stamped, stampOf } from "../records/Rows.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import { sameAddress } from "../../domain/message/StoppedAddress.ts"
 import { type Row, toConsumer } from "../consumer/ConsumerRow.ts"
 
 /** Tables with rows that belong to one consumer and say something about it. */
@@ -136,6 +137,9 @@ const removeTraces = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant
   yield* sql`delete from security_events e where ${ofTenant(sql, tenant, "e")} and e.consumer_id = ${id}`
   const addresses = [email, phone].filter((address) => address !== null)
   yield* sql`delete from one_time_codes o where ${ofTenant(sql, tenant, "o")} and ${sql.in("o.address", addresses)}`
+  yield* sql`
+    delete from sent_messages m where ${ofTenant(sql, tenant, "m")}
+      and (m.consumer_id = ${id} or ${sql.in("m.address", addresses.map(sameAddress))})`
   // Whatever the shop noted next to an order, such as an address.
   yield* sql`
     update orders o set record = o.record - 'metadata'

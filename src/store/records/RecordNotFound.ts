@@ -23,6 +23,8 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Order",
     "Webhook",
     "Receiver",
-    "Person"
+    "Person",
+    "Message",
+    "Stopped address"
   ])
 }) {}

@@ -2,7 +2,12 @@
 import { toIdentity } from "../mechanism/Mechanisms.ts"
 import type { Event, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Change, RecordedChange, TenantEventType } from "../../domain/organization/TenantEvent.ts"
-import type { DeliveryForm, Ordering, RetrySchedule } from "../../domain/webhook/Webhook.ts"
+import {
+  type DeliveryForm,
+  type Ordering,
+  requestsAtOnceDefault,
+  type RetrySchedule
+} from "../../domain/webhook/Webhook.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { FormerSecretColumns, SecretColumns } from "../secrets/RecordSecrets.ts"
@@ -18,6 +23,9 @@ export interface Endpoint {
   readonly ordering: Ordering
   readonly schedule: RetrySchedule
   readonly delivery: DeliveryForm
+  readonly requestsAtOnce: number
+  /** Undefined: as fast as the endpoint answers. */
+  readonly requestsPerSecond: number | undefined
   /** The present secret, and after it the former one while both are valid. */
   readonly secrets: readonly [string, ...ReadonlyArray<string>]
   readonly failingSince: Millis | undefined
@@ -73,6 +81,8 @@ export interface EndpointRow extends SecretColumns, FormerSecretColumns {
     readonly ordering?: Ordering
     readonly schedule?: RetrySchedule
     readonly delivery?: DeliveryForm
+    readonly requestsAtOnce?: number
+    readonly requestsPerSecond?: number
   }
   readonly overlaps: boolean | null
   readonly failing_since: Date | null
@@ -91,6 +101,8 @@ export const toEndpoint = (keyring: Keyring, { record, ...row }: EndpointRow): E
     ordering: record.ordering ?? "consumer",
     schedule: record.schedule ?? "standard",
     delivery: record.delivery ?? "single",
+    requestsAtOnce: record.requestsAtOnce ?? requestsAtOnceDefault,
+    requestsPerSecond: record.requestsPerSecond,
     secrets: former === undefined ? [present] : [present, former],
     failingSince: row.failing_since?.getTime()
   }

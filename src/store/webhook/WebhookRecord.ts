@@ -1,6 +1,6 @@
 /** The webhook as a kind of record: its rows, its list, and what the Admin API shows of it. */
 import type { Effect } from "effect"
-import { Settings, type Webhook } from "../../domain/webhook/Webhook.ts"
+import { requestsAtOnceDefault, Settings, type Webhook } from "../../domain/webhook/Webhook.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { make } from "../records/Records.ts"
@@ -24,13 +24,14 @@ export type Sort = keyof typeof shape.sorts
 export const columns = makeSettingsColumns(Settings, { url: "url" })
 
 const toWebhook = (row: Row): Webhook => {
-  const { ordering, schedule, delivery, ...settings } = columns.shownOf(row)
+  const { ordering, schedule, delivery, requestsAtOnce, ...settings } = columns.shownOf(row)
   return {
     ...identityAndStamps(row),
     ...settings,
     ordering: ordering ?? "consumer",
     schedule: schedule ?? "standard",
     delivery: delivery ?? "single",
+    requestsAtOnce: requestsAtOnce ?? requestsAtOnceDefault,
     status: row.disabled_reason === null ? "ENABLED" : "DISABLED",
     disabledReason: row.disabled_reason,
     failingSince: row.failing_since?.getTime() ?? null

@@ -30,8 +30,8 @@ export const make = Effect.gen(function* () {
   const optOut = ({ tenant, receiverId }: TakenEvent, { channel, address }: OptedOut) =>
     Effect.as(addresses.stop(tenant, receiverId, channel, [address], "OPTED_OUT"), done("ADDRESS_STOPPED"))
 
-  const optIn = ({ tenant }: TakenEvent, { channel, address }: OptedIn) =>
-    Effect.as(addresses.allow(tenant, channel, address), done("ADDRESS_ALLOWED"))
+  const optIn = ({ tenant, receiverId }: TakenEvent, { channel, address }: OptedIn) =>
+    Effect.as(addresses.allow(tenant, `receiver:${receiverId}`, channel, address), done("ADDRESS_ALLOWED"))
 
   return { report, optOut, optIn }
 })

@@ -9,14 +9,14 @@ import type { Endpoint, Held } from "../../store/webhook/OutboxRows.ts"
 import type { Result } from "../../store/webhook/Round.ts"
 import { resultOf, waiting } from "./Results.ts"
 
-/** Requests to one webhook at the same time. */
-const requestsAtOnce = 10
-
 /** Answers of an endpoint that has more requests than it can take. */
 const overloaded = new Set([429, 502, 504])
 
 /** The longest time in which a round starts attempts. Later notifications of a lane wait for the next round. */
 const roundMillisMax = 20_000
+
+/** Webhooks whose pace a process remembers. */
+const pacesMax = 10_000
 
 /** The outcomes of attempts as the measures call them. */
 const outcomeNames = { DELIVERED: "delivered", WAITING: "retried", FAILED: "failed" } as const
@@ -26,9 +26,12 @@ export const make = Effect.gen(function* () {
   const client = yield* WebhookClient
   const { webhookAttempts } = (yield* Measures).delivery
   const pace = yield* makePace
+  const paceOf = makePaces()
   const { limitOf, adapt } = makeConcurrency()
 
-  const send = Effect.fnUntraced(function* ({ url, secrets }: Endpoint, { id, body }: Held) {
+  const send = Effect.fnUntraced(function* (endpoint: Endpoint, { id, body }: Held) {
+    const { url, secrets } = endpoint
+    yield* paceOf(endpoint)
     yield* pace
     const timestampSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
     const headers = { "content-type": "application/json", "user-agent": "Usher-Webhooks/1.0" }
@@ -60,14 +63,31 @@ export const make = Effect.gen(function* () {
 })
 
 /** Creates the effect that waits until the process may send the next notification (`WEBHOOKS_PER_SECOND`). */
-const makePace = Effect.map(Settings, ({ webhooksPerSecond }) => {
+const makePace = Effect.map(Settings, ({ webhooksPerSecond }) => paceAt(webhooksPerSecond))
+
+/** Returns an effect that waits for its turn, of which there are so many in a second. */
+const paceAt = (perSecond: number): Effect.Effect<void> => {
   let nextAt = 0
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const at = Math.max(now, nextAt)
-    nextAt = at + 1_000 / webhooksPerSecond
+    nextAt = at + 1_000 / perSecond
     return at > now ? Effect.sleep(at - now) : Effect.void
   })
-})
+}
+
+/** Creates the paces of the webhooks that ask for one. One that changes its pace begins again. */
+const makePaces = () => {
+  const paces = new Map<string, { readonly perSecond: number; readonly pace: Effect.Effect<void> }>()
+  return ({ id, requestsPerSecond: perSecond }: Endpoint): Effect.Effect<void> => {
+    if (perSecond === undefined) return Effect.void
+    const known = paces.get(id)
+    if (known?.perSecond === perSecond) return known.pace
+    if (paces.size >= pacesMax) paces.clear()
+    const pace = paceAt(perSecond)
+    paces.set(id, { perSecond, pace })
+    return pace
+  }
+}
 
 /**
  * Creates the limits of requests at the same time. A round with an overloaded answer halves the limit of its webhook, a
@@ -75,12 +95,12 @@ const makePace = Effect.map(Settings, ({ webhooksPerSecond }) => {
  */
 const makeConcurrency = () => {
   const slowed = new Map<string, number>()
-  const limitOf = ({ id }: Endpoint) => slowed.get(id) ?? requestsAtOnce
+  const limitOf = ({ id, requestsAtOnce }: Endpoint) => Math.min(slowed.get(id) ?? requestsAtOnce, requestsAtOnce)
   const adapt = (endpoint: Endpoint, results: ReadonlyArray<Result>) => {
     const isOverloaded = results.some(({ attempt }) => overloaded.has(attempt?.statusCode ?? 0))
     const present = limitOf(endpoint)
     const next = isOverloaded ? Math.max(1, Math.floor(present / 2)) : present + 1
-    if (next < requestsAtOnce) slowed.set(endpoint.id, next)
+    if (next < endpoint.requestsAtOnce) slowed.set(endpoint.id, next)
     else slowed.delete(endpoint.id)
   }
   return { limitOf, adapt }

@@ -3,12 +3,14 @@
  * suite.
  */
 import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { appointmentInputs } from "./inputs/appointmentInputs.ts"
 import { auctionInputs } from "./inputs/auctionInputs.ts"
 import { catalogueInputs } from "./inputs/catalogueInputs.ts"
 import { consumerInputs } from "./inputs/consumerInputs.ts"
 import { drawInputs } from "./inputs/drawInputs.ts"
+import { messageInputs } from "./inputs/messageInputs.ts"
 import { orderInputs } from "./inputs/orderInputs.ts"
 import { peopleInputs } from "./inputs/peopleInputs.ts"
 import { receiverInputs } from "./inputs/receiverInputs.ts"
@@ -50,7 +52,7 @@ export interface Name {
 export type MakeInput = (
   own: Side,
   world: World
-) => Effect.Effect<Input, never, Effect.Services<ReturnType<typeof byServer>>>
+) => Effect.Effect<Input, never, Effect.Services<ReturnType<typeof byServer>> | SqlClient.SqlClient>
 
 const named = ({ sides }: World, key: "queueId" | "experienceId" | "sequenceId" | "consumerId"): Name => ({
   own: sides.own[key],
@@ -286,6 +288,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...experiencePageInputs,
   ...webhookInputs,
   ...receiverInputs,
+  ...messageInputs,
   ...peopleInputs,
   ...appointmentInputs,
   ...auctionInputs,

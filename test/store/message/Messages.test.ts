@@ -2,14 +2,25 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { MessageStatus } from "../../../src/domain/receiver/Meaning.ts"
+import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { SentMessages } from "../../../src/store/message/SentMessages.ts"
 import { StoppedAddresses } from "../../../src/store/message/StoppedAddresses.ts"
 import { Receivers } from "../../../src/store/receiver/Receivers.ts"
-import { aTenant, inTestMode, layer as records } from "../support/recordsFixture.ts"
+import { RecordNotFound } from "../../../src/store/records/RecordNotFound.ts"
+import { aConsumer, aTenant, inTestMode, layer as records } from "../support/recordsFixture.ts"
 
 const services = Layer.mergeAll(Receivers.layer, SentMessages.layer, StoppedAddresses.layer).pipe(
   Layer.provideMerge(records)
 )
+
+const mail = (tenant: Tenant, to: string) => ({ tenant, channel: "email", purpose: "CODE", to }) as const
+const sms = (tenant: Tenant, to: string) => ({ tenant, channel: "phone", purpose: "CODE", to }) as const
+
+/** The statuses of the messages to an address, oldest first. */
+const statusesOf = Effect.fnUntraced(function* (tenant: Tenant, address: string) {
+  const { data } = yield* (yield* SentMessages).list(tenant, { address })
+  return data.map(({ status }) => status)
+})
 
 describe("A sent message", () => {
   layer(services, { excludeTestServices: true })((it) => {
@@ -21,11 +32,12 @@ describe("A sent message", () => {
         for (const [index, first] of statuses.entries()) {
           for (const [other, second] of statuses.entries()) {
             const id = `${first}-${second}`
-            yield* sent.sent(tenant, "email", id)
+            const to = `${id}@example.com`
+            yield* sent.sent(mail(tenant, to), id, "SENT")
             assert.isTrue(yield* sent.report(tenant, "email", ["unknown", id], first))
-            yield* sent.sent(tenant, "email", id)
+            yield* sent.sent(mail(tenant, to), id, "SENT")
             assert.isTrue(yield* sent.report(tenant, "email", [id], second))
-            assert.strictEqual(yield* sent.status(tenant, "email", id), statuses[Math.max(index, other)])
+            assert.deepStrictEqual(yield* statusesOf(tenant, to), [statuses[Math.max(index, other)]])
           }
         }
       })
@@ -35,13 +47,45 @@ describe("A sent message", () => {
       Effect.gen(function* () {
         const sent = yield* SentMessages
         const tenant = yield* aTenant()
-        yield* sent.sent(tenant, "phone", "SM1")
+        yield* sent.sent(sms(tenant, "+49301"), "SM1", "SENT")
+        const [{ id } = { id: "" }] = (yield* sent.list(tenant, {})).data
+        assert.deepInclude(yield* sent.find(tenant, id), { address: "+49301", status: "SENT" })
         for (const stranger of [inTestMode(tenant), yield* aTenant()]) {
           assert.isFalse(yield* sent.report(stranger, "phone", ["SM1"], "FAILED"))
+          assert.instanceOf(yield* Effect.flip(sent.find(stranger, id)), RecordNotFound)
+          assert.deepStrictEqual(yield* statusesOf(stranger, "+49301"), [])
         }
         assert.isFalse(yield* sent.report(tenant, "email", ["SM1"], "FAILED"))
         assert.isFalse(yield* sent.report(tenant, "phone", [], "FAILED"))
-        assert.strictEqual(yield* sent.status(tenant, "phone", "SM1"), "SENT")
+        assert.deepStrictEqual(yield* statusesOf(tenant, "+49301"), ["SENT"])
+      })
+    )
+
+    it.effect("is remembered each time if its provider gives no id, or if it could not be sent", () =>
+      Effect.gen(function* () {
+        const sent = yield* SentMessages
+        const tenant = yield* aTenant()
+        yield* sent.sent(mail(tenant, "Ann@Example.com"), undefined, "SENT")
+        yield* sent.sent(mail(tenant, "ann@example.com"), undefined, "FAILED")
+        assert.sameMembers(yield* statusesOf(tenant, "ANN@example.com"), ["SENT", "FAILED"])
+      })
+    )
+
+    it.effect("is a consumer's if it names the consumer, or went to its address", () =>
+      Effect.gen(function* () {
+        const sent = yield* SentMessages
+        const tenant = yield* aTenant()
+        const consumerId = yield* aConsumer(tenant, { email: "Ann@example.com", phone: "+49302" })
+        yield* sent.sent({ ...mail(tenant, "former@example.com"), consumerId }, undefined, "SENT")
+        yield* sent.sent(mail(tenant, "ann@example.com"), undefined, "SENT")
+        yield* sent.sent(sms(tenant, "+49302"), undefined, "SENT")
+        yield* sent.sent(mail(tenant, "bob@example.com"), undefined, "SENT")
+        const { data } = yield* sent.list(tenant, { consumerId })
+        assert.sameMembers(
+          data.map(({ address }) => address),
+          ["former@example.com", "ann@example.com", "+49302"]
+        )
+        assert.isEmpty((yield* sent.list(yield* aTenant(), { consumerId })).data)
       })
     )
   })
@@ -73,7 +117,9 @@ describe("A stopped address", () => {
         yield* stopped.stop(tenant, id, "phone", ["+49301", "+49302"], "OPTED_OUT")
         yield* stopped.stop(tenant, id, "phone", ["+49302"], "BOUNCED")
         yield* stopped.stop(tenant, id, "phone", ["+49302"], "OPTED_OUT")
-        for (const address of ["+49301", "+49302"]) yield* stopped.allow(tenant, "phone", address)
+        for (const address of ["+49301", "+49302"]) {
+          yield* stopped.allow(tenant, `receiver:${id}`, "phone", address)
+        }
         assert.isFalse(yield* stopped.isStopped(tenant, "phone", "+49301"))
         assert.isTrue(yield* stopped.isStopped(tenant, "phone", "+49302"))
       })

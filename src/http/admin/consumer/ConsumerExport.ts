@@ -28,6 +28,15 @@ export const ConsumerExport = Schema.Struct({
     Schema.Struct({ distributionId: Id, type: Schema.String, at: SentTimestamp, data: Schema.Unknown })
   ),
   orders: Schema.Array(Order),
+  messages: Schema.Array(
+    Schema.Struct({
+      channel: Schema.String,
+      address: Schema.NullOr(Schema.String),
+      purpose: Schema.NullOr(Schema.String),
+      status: Schema.String,
+      sentAt: SentTimestamp
+    })
+  ),
   securityEvents: Schema.Array(
     Schema.Struct({
       type: Schema.String,

@@ -59,6 +59,9 @@ import { Webhooks } from "../../../store/webhook/Webhooks.ts"
 import { WebhookHandlers } from "../webhook/Webhooks.ts"
 import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
 import { Receivers } from "../../../store/receiver/Receivers.ts"
+import { SentMessages } from "../../../store/message/SentMessages.ts"
+import { StoppedAddresses } from "../../../store/message/StoppedAddresses.ts"
+import { MessageHandlers } from "../message/Messages.ts"
 import { PeopleHandlers } from "../people/People.ts"
 import { People } from "../../../store/organization/People.ts"
 import { ReceiverHandlers } from "../receiver/Receivers.ts"
@@ -91,6 +94,7 @@ export const layer = Layer.mergeAll(
   WebhookHandlers,
   AuditLogHandlers,
   ReceiverHandlers,
+  MessageHandlers,
   PeopleHandlers,
   SecurityEventHandlers,
   NodeHandlers,
@@ -116,5 +120,6 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
+  Layer.provide(Layer.merge(SentMessages.layer, StoppedAddresses.layer)),
   Layer.provide(Layer.mergeAll(Receivers.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
 )

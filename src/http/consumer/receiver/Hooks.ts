@@ -7,8 +7,8 @@
  */
 import { ByteSize, Clock, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { bodyBounds, type InboundRequest, type RejectedReason } from "../../../domain/receiver/Adapter.ts"
-import { receive } from "../../../domain/receiver/Adapters.ts"
+import type { AdapterName, InboundRequest, RejectedReason } from "../../../domain/receiver/Adapter.ts"
+import { bytesMaxOf, receive } from "../../../domain/receiver/Adapters.ts"
 import { pathOf } from "../../../domain/receiver/Receiver.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
@@ -27,7 +27,8 @@ const notFound = refused(404, { error: "Receiver not found" })
 const malformed = refused(400, { error: "The body is not an event of this provider", code: "MALFORMED" })
 const unavailable = refused(503, { error: "Service unavailable" }, { "retry-after": "1" })
 // The rest of the body is not read, so the connection cannot be used again.
-const tooLarge = refused(413, { error: "Request body is larger than 256 KiB" }, { connection: "close" })
+const tooLarge = (adapter: AdapterName) =>
+  refused(413, { error: `Request body is larger than ${bytesMaxOf(adapter) / 1_024} KiB` }, { connection: "close" })
 
 const rejection = (code: RejectedReason) =>
   code === "MALFORMED" ? malformed : refused(401, { error: "The provider's signature is required", code })
@@ -47,8 +48,8 @@ export const layer = HttpRouter.use(
       const now = yield* Clock.currentTimeMillis
       const receiver = isUuid(receiverId) ? yield* receivers.addressed(receiverId.toLowerCase(), now) : undefined
       if (receiver === undefined) return notFound
-      if (Number(request.headers["content-length"] ?? 0) > bodyBounds.bytesMax) return tooLarge
-      const rawBody = new Uint8Array(yield* request.arrayBuffer)
+      const rawBody = yield* bodyOf(request, bytesMaxOf(receiver.adapter))
+      if (rawBody === undefined) return tooLarge(receiver.adapter)
       const { isEncrypted } = origins.of(request)
       const inbound = { headers: request.headers, url: urlOf(request, receiver, isEncrypted), rawBody }
       const outcome = receive(receiver.adapter, inbound satisfies InboundRequest, receiver.secrets, now)
@@ -56,18 +57,27 @@ export const layer = HttpRouter.use(
       yield* events.record(receiver.id, outcome.events, now)
       return accepted
     }).pipe(
-      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBounds.bytesMax)),
-      Effect.catchTags({
-        Unavailable: () => Effect.succeed(unavailable),
-        HttpServerError: (error) => {
-          const isTooLarge = error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-          return isTooLarge ? Effect.succeed(tooLarge) : Effect.die(error)
-        }
-      })
+      Effect.catchTag("Unavailable", () => Effect.succeed(unavailable))
     )
     yield* router.add("POST", pathOf(":receiverId") as "/hooks/:receiverId", handle)
   })
 ).pipe(Layer.provide(Layer.merge(Receivers.layer, ReceivedEvents.layer)))
+
+/** Returns the body; undefined if it has more bytes. */
+const bodyOf = (
+  request: HttpServerRequest.HttpServerRequest,
+  bytesMax: number
+): Effect.Effect<Uint8Array | undefined> => {
+  if (Number(request.headers["content-length"] ?? 0) > bytesMax) return Effect.undefined
+  return request.arrayBuffer.pipe(
+    Effect.map((buffer) => new Uint8Array(buffer)),
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bytesMax)),
+    Effect.catchTag("HttpServerError", (error) => {
+      const isTooLarge = error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+      return isTooLarge ? Effect.undefined : Effect.die(error)
+    })
+  )
+}
 
 /** The URL that the provider called: the one that an admin has named, or that of the request. */
 const urlOf = (

@@ -8,6 +8,7 @@ import { SecurityEvents } from "../../../../src/store/organization/SecurityEvent
 import { ofTenant } from "../../../../src/store/records/Tenancy.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
+import { messages, stoppedAddresses } from "./messageLists.ts"
 import {
   byId,
   instant,
@@ -371,5 +372,7 @@ export const lists: { readonly [rows: string]: MakeList } = {
   ),
   orders,
   "audit log": auditLog,
-  "security events": securityEvents
+  "security events": securityEvents,
+  messages,
+  "stopped addresses": stoppedAddresses
 }

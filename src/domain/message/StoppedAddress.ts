@@ -1,0 +1,23 @@
+/** An address that gets no more messages of an organization, codes included. */
+import { Schema } from "effect"
+import { StopReason } from "../receiver/Meaning.ts"
+import { Id } from "../values/Ids.ts"
+import { SentTimestamp } from "../values/Time.ts"
+import { MessageChannel } from "./SentMessage.ts"
+
+/** The stopped address in responses. */
+export const StoppedAddress = Schema.Struct({
+  id: Id,
+  channel: MessageChannel,
+  address: Schema.String.annotate({ description: "In lower case." }),
+  reason: StopReason.annotate({
+    description:
+      "`BOUNCED`: mail can never arrive. `COMPLAINED`: the consumer called it unwanted. `OPTED_OUT`: the consumer answered STOP, and can answer START."
+  }),
+  receiverId: Id.annotate({ description: "The receiver that got the report." }),
+  stoppedAt: SentTimestamp
+}).annotate({ identifier: "StoppedAddress" })
+export type StoppedAddress = typeof StoppedAddress.Type
+
+/** Returns the one spelling of an address that messages, stops and filters share. */
+export const sameAddress = (address: string): string => address.trim().toLowerCase()

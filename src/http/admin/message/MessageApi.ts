@@ -1,0 +1,89 @@
+/** Messages and stopped addresses on the Admin API: the declaration. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { MessageChannel, MessagePurpose, SentMessage } from "../../../domain/message/SentMessage.ts"
+import { StoppedAddress } from "../../../domain/message/StoppedAddress.ts"
+import { MessageStatus, StopReason } from "../../../domain/receiver/Meaning.ts"
+import { Id } from "../../../domain/values/Ids.ts"
+import { text } from "../../../domain/values/Text.ts"
+import * as SentMessages from "../../../store/message/SentMessages.ts"
+import * as StoppedAddresses from "../../../store/message/StoppedAddresses.ts"
+import { NotFound } from "../../errors/Errors.ts"
+import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
+import { operationsOn } from "../records/RecordApi.ts"
+
+const Address = text({ minLength: 1, maxLength: 320 })
+
+/** The filters that both lists have. */
+const addressFilters = {
+  channel: Schema.optionalKey(MessageChannel.annotate({ description: "Only those of this channel." })),
+  address: Schema.optionalKey(
+    Address.annotate({ description: "Only this address, whole, in upper or lower case. Write the + of a phone as %2B." })
+  )
+}
+
+const message = operationsOn({ name: "Message", aNoun: "a message", path: "messages", record: SentMessage })
+
+const listMessages = HttpApiEndpoint.get("listMessages", "/messages", {
+  query: {
+    ...listQuery(SentMessages.shape),
+    ...addressFilters,
+    status: Schema.optionalKey(MessageStatus.annotate({ description: "Only those with this status." })),
+    purpose: Schema.optionalKey(MessagePurpose.annotate({ description: "Only those with this purpose." })),
+    consumerId: Schema.optionalKey(
+      Id.pipe(
+        Schema.annotateEncoded({
+          description: "Only those to this consumer: those that name it, and those to its present addresses."
+        })
+      )
+    )
+  },
+  success: pageOf(SentMessage).annotate({ identifier: "SentMessagePage" })
+}).annotateMerge(
+  listAnnotations({
+    summary: "List messages",
+    description: `Messages that were sent, or could not be, and what the provider reported about them. Kept for ${SentMessages.keptDays} days, without their text. A message to a stopped address is not sent, and not listed.`
+  })
+)
+
+const stop = operationsOn({
+  name: "StoppedAddress",
+  aNoun: "a stopped address",
+  path: "stopped-addresses",
+  record: StoppedAddress
+})
+
+const listStops = HttpApiEndpoint.get("listStoppedAddresses", "/stopped-addresses", {
+  query: {
+    ...listQuery(StoppedAddresses.shape),
+    ...addressFilters,
+    reason: Schema.optionalKey(StopReason.annotate({ description: "Only those stopped for this reason." }))
+  },
+  success: pageOf(StoppedAddress).annotate({ identifier: "StoppedAddressPage" })
+}).annotateMerge(
+  listAnnotations({
+    summary: "List stopped addresses",
+    description: "The addresses that get no more messages, because a receiver got a bounce, a complaint or a STOP."
+  })
+)
+
+const lift = HttpApiEndpoint.delete("liftStoppedAddress", "/stopped-addresses/:id", {
+  params: { id: Id },
+  success: StoppedAddress,
+  error: NotFound
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "Lift a stop",
+    description:
+      "The address gets messages again, and the audit log says who lifted the stop (`stopped_address.lifted`). Answers the stop as it was. Lift it only if the consumer asks for it, or the mailbox works again: the provider has a list of its own, and the next bounce stops the address again."
+  })
+)
+
+export class MessageApi extends HttpApiGroup.make("messages")
+  .add(listMessages, message.get(), listStops, stop.get(), lift)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Messages",
+      description: "What became of messages to consumers and staff, and the addresses that get none."
+    })
+  ) {}
