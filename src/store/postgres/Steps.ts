@@ -47,6 +47,7 @@ import erasures from "./migrations/0033_erasures.ts"
 import operatorSessions from "./migrations/0034_operatorSessions.ts"
 import people from "./migrations/0035_people.ts"
 import releases from "./migrations/0036_releases.ts"
+import archives from "./migrations/0038_archives.ts"
 
 /** What a step does, and when it may run. */
 export interface Step {
@@ -62,6 +63,8 @@ export type Steps = { readonly [name: string]: Step }
 export const lastBase = 36
 
 const base = (run: Step["run"]): Step => ({ kind: "base", run })
+
+const expand = (run: Step["run"]): Step => ({ kind: "expand", run })
 
 /** The steps that this release knows. */
 const steps: Steps = {
@@ -100,7 +103,8 @@ const steps: Steps = {
   "0033_erasures": base(erasures),
   "0034_operatorSessions": base(operatorSessions),
   "0035_people": base(people),
-  "0036_releases": base(releases)
+  "0036_releases": base(releases),
+  "0038_archives": expand(archives)
 }
 
 /** The steps that this process knows. Only tests know others. */
