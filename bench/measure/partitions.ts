@@ -79,7 +79,9 @@ const run = (url: string, queueId: string, { entries, commit, mechanisms }: Shap
     const ids = Array.from({ length: mechanisms }, () => uuid7())
     const now = Date.now()
     yield* journal.create(ids.map((id) => creationOf({ ...head.identity, id }, configuration, "bench", now)))
-    const heads = new Map(yield* Effect.forEach(ids, (id) => Effect.map(journal.head(id), (found) => [id, found!] as const)))
+    const heads = new Map(
+      yield* Effect.forEach(ids, (id) => Effect.map(journal.head(id), (found) => [id, found!] as const))
+    )
     const before = processor()
     const from = performance.now()
     yield* Effect.forEach(
@@ -94,7 +96,13 @@ const run = (url: string, queueId: string, { entries, commit, mechanisms }: Shap
             kind: "queue",
             expectedSequence: heads.get(id)!.sequence + entered,
             events: consumers.map((consumer) => ({ _tag: "Entered", at, consumerId: consumer })),
-            places: consumers.map((consumer) => ({ consumerId: consumer, status: "QUEUED", enteredAt: at, updatedAt: at, fields: {} })),
+            places: consumers.map((consumer) => ({
+              consumerId: consumer,
+              status: "QUEUED",
+              enteredAt: at,
+              updatedAt: at,
+              fields: {}
+            })),
             wakeAt: null
           })
         }

@@ -20,7 +20,9 @@ const services = Migrations.layerRequired.pipe(Layer.provideMerge(Database.layer
 const months = () => import("../../store/archive/months/Months.ts")
 
 const before = Flag.String("before").pipe(
-  Flag.withDescription("Archive the months before this one, such as 2026-06. A mechanism counts in the month of its creation (UTC)"),
+  Flag.withDescription(
+    "Archive the months before this one, such as 2026-06. A mechanism counts in the month of its creation (UTC)"
+  ),
   Flag.filter(
     (text) => parseMonth(text) !== undefined,
     () => "a month such as 2026-06"
@@ -28,10 +30,7 @@ const before = Flag.String("before").pipe(
   Flag.map((text) => parseMonth(text)!),
   Flag.optional
 )
-const to = Flag.String("to").pipe(
-  Flag.withDescription("The folder of the files"),
-  Flag.withDefault(".")
-)
+const to = Flag.String("to").pipe(Flag.withDescription("The folder of the files"), Flag.withDefault("."))
 const dryRun = Flag.Boolean("dry-run").pipe(
   Flag.withDescription("Only say which months would go, and why the others stay"),
   Flag.withDefault(false)
@@ -57,7 +56,9 @@ const archive = Effect.fnUntraced(function* (given: {
   readonly json: boolean
 }) {
   if (Option.isNone(given.before)) {
-    return yield* new StartRefused({ message: "--before is missing: name the first month that stays, such as 2026-06." })
+    return yield* new StartRefused({
+      message: "--before is missing: name the first month that stays, such as 2026-06."
+    })
   }
   const before = given.before.value
   const progress = yield* progressOf
@@ -71,7 +72,9 @@ const archive = Effect.fnUntraced(function* (given: {
       onRows: (month, rows) => progress.advance(`${month} rows`, `rows of ${month} removed`, 1, rows)
     }).pipe(Effect.ensuring(progress.end))
   )
-  yield* Console.log(given.json ? JSON.stringify({ dryRun: given.dryRun, months: outcomes }) : readable(outcomes, given.dryRun))
+  yield* Console.log(
+    given.json ? JSON.stringify({ dryRun: given.dryRun, months: outcomes }) : readable(outcomes, given.dryRun)
+  )
   const staying = outcomes.filter(({ stays }) => stays !== undefined)
   if (staying.length > 0 && staying.length === outcomes.length) {
     return yield* new StartRefused({
@@ -122,14 +125,18 @@ const file = Argument.String("file").pipe(Argument.withDescription("A file that 
 
 const verify = Command.make("verify", { file }, ({ file }) =>
   Effect.gen(function* () {
-    const { month, mechanisms, events, places, at } = yield* withModule(months, ({ verifyArchive }) => verifyArchive(file))
+    const { month, mechanisms, events, places, at } = yield* withModule(months, ({ verifyArchive }) =>
+      verifyArchive(file)
+    )
     yield* Console.log(
       `${file} is complete and unchanged: ${month} as of ${at}, ${mechanisms} mechanisms, ${events} events, ${places} places.`
     )
   }).pipe(interruptible)
 ).pipe(
   Command.withDescription("Compare a file with its digests. Needs no database"),
-  Command.withExamples([{ command: "usher archive verify /archives/usher-2026-05.tar", description: "Such as once a year" }])
+  Command.withExamples([
+    { command: "usher archive verify /archives/usher-2026-05.tar", description: "Such as once a year" }
+  ])
 )
 
 const restore = Command.make("restore", { file }, ({ file }) =>
@@ -147,7 +154,9 @@ const restore = Command.make("restore", { file }, ({ file }) =>
       )
     )
     const { month, events, places } = archive
-    yield* Console.log(`Restored ${month}: ${mechanisms.length} mechanisms, ${events} events, ${places} places. Verifying them.`)
+    yield* Console.log(
+      `Restored ${month}: ${mechanisms.length} mechanisms, ${events} events, ${places} places. Verifying them.`
+    )
     const reports = yield* Effect.forEach(mechanisms, (mechanismId) =>
       VerifyJournal.verifyAll({ mechanismId }, false)
     ).pipe(Effect.provide(VerifyJournal.journals))
@@ -164,7 +173,9 @@ const restore = Command.make("restore", { file }, ({ file }) =>
     "Bring an archived month back into the database that it came from: all of it, or nothing if the file is damaged or the " +
       "command is ended. Servers may run meanwhile. `usher archive` can archive it again, once the file has been moved away"
   ),
-  Command.withExamples([{ command: "usher archive restore /archives/usher-2026-05.tar", description: "To read it again" }])
+  Command.withExamples([
+    { command: "usher archive restore /archives/usher-2026-05.tar", description: "To read it again" }
+  ])
 )
 
 /** The command with its subcommands. */
@@ -179,7 +190,10 @@ export const command = Command.make("archive", { before, to, dryRun, json }, (gi
   ),
   Command.withExamples([
     { command: "usher archive --before 2026-06 --dry-run", description: "What would go, and what stays" },
-    { command: "usher archive --before 2026-06 --to /archives", description: "Write /archives/usher-2026-05.tar and earlier months" }
+    {
+      command: "usher archive --before 2026-06 --to /archives",
+      description: "Write /archives/usher-2026-05.tar and earlier months"
+    }
   ]),
   Command.withSubcommands([list, verify, restore])
 )

@@ -114,7 +114,9 @@ export class Loading<M extends Copied> {
 
   private checkSums({ content }: Entry): Step {
     this.isComplete = content.toString("utf8") === this.sums.join("")
-    return this.isComplete ? Effect.void : damaged(`${this.layout.introductionName} or ${manifestName} differs from ${sumsName}`)
+    return this.isComplete
+      ? Effect.void
+      : damaged(`${this.layout.introductionName} or ${manifestName} differs from ${sumsName}`)
   }
 
   private note({ name, content }: Entry): void {

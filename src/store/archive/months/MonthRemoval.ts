@@ -39,10 +39,7 @@ export const archives = (sql: SqlClient.SqlClient) => sql<Archive>`
   from archives order by archives.month, made_at`
 
 /** Notes the archive. Refuses if the month has changed since it was written. */
-export const note = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  { manifest, path, sha256 }: WrittenMonth
-) {
+export const note = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { manifest, path, sha256 }: WrittenMonth) {
   const { id, month, mechanisms, events, places, at } = manifest
   yield* Effect.gen(function* () {
     const state = yield* stateOf(sql, month)

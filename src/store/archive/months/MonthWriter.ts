@@ -106,5 +106,4 @@ const write = Effect.fnUntraced(function* (
 })
 
 /** The rows `t` of a table that belong to the month. */
-const ownRows = (month: Month): string =>
-  `join mechanisms m on m.id = t.mechanism_id where ${stored(month)}`
+const ownRows = (month: Month): string => `join mechanisms m on m.id = t.mechanism_id where ${stored(month)}`

@@ -81,7 +81,9 @@ export const archiveMonths = Effect.fnUntraced(function* (options: Options) {
 }, Effect.catchTags(databaseProblems))
 
 /** Returns the archives that the database knows. */
-export const listArchives = Effect.flatMap(PgClient.PgClient, archives).pipe(Effect.catchTag("SqlError", databaseProblems.SqlError))
+export const listArchives = Effect.flatMap(PgClient.PgClient, archives).pipe(
+  Effect.catchTag("SqlError", databaseProblems.SqlError)
+)
 
 /** Restores the month of a file. Returns its archive and its mechanisms. */
 export const restoreArchive = Effect.fnUntraced(function* (path: string, onBytes: (bytes: number) => void) {
@@ -109,7 +111,8 @@ const continueRemovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
 /** Refuses while another such command runs, and while a former release serves, whose verification knows no archives. */
 const refuseOthers = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [lock] = yield* sql<{ readonly held: boolean }>`select pg_try_advisory_lock(${archiveLock}::bigint) as held`
-  if (!lock!.held) return yield* monthRefused("Another `usher archive` works on this database. Wait until it has ended.")
+  if (!lock!.held)
+    return yield* monthRefused("Another `usher archive` works on this database. Wait until it has ended.")
   const { former } = yield* Upgrade.status
   if (former.length > 0) {
     const names = former.map(({ name, release }) => `${name} (${release.version})`).join(", ")
