@@ -103,7 +103,17 @@ const keys = Config.all({
 
 const load = Effect.fnUntraced(function* (given: Command.Command.Config.Infer<typeof options>) {
   const { publishableKey, secretKey, operationsToken } = yield* keys
-  const { arrival, part, patience: patienceSeconds, metricsUrl: metricsUrls, mix, json, html, failIf, ...others } = given
+  const {
+    arrival,
+    part,
+    patience: patienceSeconds,
+    metricsUrl: metricsUrls,
+    mix,
+    json,
+    html,
+    failIf,
+    ...others
+  } = given
   const report = yield* withModule(
     () => import("./runtime/LoadRun.ts"),
     ({ runLoad }) =>

@@ -34,7 +34,7 @@ export interface Session {
 /** The fields of a place that the load reads. */
 export const Place = Schema.Struct({
   /** A waitlist answers `isEntered` instead. */
-  status: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("ENTERED"))),
+  status: Schema.optionalKey(Schema.String),
   position: Schema.optionalKey(Schema.NullOr(Schema.Int)),
   admissionGrant: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
@@ -96,22 +96,10 @@ export const make = Effect.fnUntraced(function* (target: Target, onRequest: () =
       call(schema, HttpClientRequest.get(to(mechanism, operation)).pipe(asVisitor)),
     /** The places that the live stream sends, one after another. */
     places: (mechanism: Mechanism, session: Session) =>
-      Stream.unwrap(
-        Effect.map(
-          execute(HttpClientRequest.get(to(mechanism, "events")).pipe(asVisitor, asConsumer(session))).pipe(
-            Effect.flatMap(whole200)
-          ),
-          (response) =>
-            response.stream.pipe(
-              Stream.mapError(noAnswer),
-              Stream.decodeText(),
-              Stream.splitLines,
-              Stream.filter((line) => line.startsWith("data: ")),
-              Stream.map((line) => decodePlace(line.slice("data: ".length))),
-              Stream.filter(Result.isSuccess),
-              Stream.map(({ success }) => success)
-            )
-        )
+      execute(HttpClientRequest.get(to(mechanism, "events")).pipe(asVisitor, asConsumer(session))).pipe(
+        Effect.flatMap(whole200),
+        Effect.map(placesIn),
+        Stream.unwrap
       ),
     /** The shop completes the grant. */
     complete: (mechanism: Mechanism, { consumerId }: Session) =>
@@ -130,6 +118,18 @@ export const make = Effect.fnUntraced(function* (target: Target, onRequest: () =
 })
 
 const noAnswer = (error: { readonly message: string }) => new Failed({ reason: "no answer", detail: error.message })
+
+/** The places in a live stream. */
+const placesIn = (response: HttpClientResponse.HttpClientResponse) =>
+  response.stream.pipe(
+    Stream.mapError(noAnswer),
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.filter((line) => line.startsWith("data: ")),
+    Stream.map((line) => decodePlace(line.slice("data: ".length))),
+    Stream.filter(Result.isSuccess),
+    Stream.map(({ success }) => success)
+  )
 
 const whole200 = (response: HttpClientResponse.HttpClientResponse) =>
   response.status === 200

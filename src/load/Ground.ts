@@ -94,7 +94,9 @@ export const acquireMechanisms = (client: Client, kinds: ReadonlyArray<Kind>, se
         const { id } = yield* made(`/${folders[kind]}`, configuration)
         if (kind !== "appointment") return { kind, id } as Mechanism
         const days = `startDate=${dayAfter(now, 1)}&endDate=${dayAfter(now, slotDays)}`
-        const slots = yield* client.see(Slots, { kind, id }, `slots?${days}`).pipe(orRefused("The slots could not be read"))
+        const slots = yield* client
+          .see(Slots, { kind, id }, `slots?${days}`)
+          .pipe(orRefused("The slots could not be read"))
         return { kind, id, slotIds: slots.data.map((slot) => slot.id) } as Mechanism
       })
     )

@@ -97,8 +97,11 @@ const makeFollow = ({ client, tally, mechanisms, watch, slots, now }: World) => 
         Effect.fail(new Client.Failed({ reason: "stream ended", detail: "before the consumer was admitted" }))
       )
     )
-  const spend = Effect.fnUntraced(function* (mechanism: Mechanism, session: Client.Session, { status }: Client.Place) {
-    if (status !== "GRANTED" && mechanism.kind === "queue") return yield* new Client.Failed({ reason: status, detail: "" })
+  const spend = Effect.fnUntraced(function* (mechanism: Mechanism, session: Client.Session, place: Client.Place) {
+    const { status = "no status" } = place
+    if (status !== (mechanism.kind === "queue" ? "GRANTED" : "ENTERED")) {
+      return yield* new Client.Failed({ reason: status, detail: "" })
+    }
     tally.grant(mechanism.kind, session.consumerId, now())
     yield* limited(client.complete(mechanism, session))
     tally.count("completed", now())
@@ -118,4 +121,5 @@ const makeFollow = ({ client, tally, mechanisms, watch, slots, now }: World) => 
   })
 }
 
-const isDecided = ({ status }: Client.Place): boolean => status !== "QUEUED" && status !== "NOT_QUEUED"
+const isDecided = ({ status }: Client.Place): boolean =>
+  status !== undefined && status !== "QUEUED" && status !== "NOT_QUEUED"

@@ -74,7 +74,9 @@ export function proveEntries(
 /** Amounts of a load are whole numbers. */
 function notHigher(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
   const bids = history.filter(({ type }) => type === "BidPlaced").map(({ data }) => Number(data?.["amount"]))
-  return bids.flatMap((bid, index) => (index === 0 || bid > bids[index - 1]! ? [] : [`${bid} after ${bids[index - 1]}`]))
+  return bids.flatMap((bid, index) =>
+    index === 0 || bid > bids[index - 1]! ? [] : [`${bid} after ${bids[index - 1]}`]
+  )
 }
 
 /** A claim holds if nothing contradicts it. */

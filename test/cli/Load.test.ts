@@ -115,7 +115,10 @@ describe("usher load", () => {
         kinds!.reduce((total, kind) => total + of(kind), 0)
       assert.deepStrictEqual([totals.due, sum(({ entered }) => entered)], [90, totals.entered])
       assert.strictEqual(totals.entered + sum(({ refused }) => refused), 90)
-      assert.strictEqual(totals.completed, sum(({ kind, entered }) => (/queue|timed/.test(kind) ? entered : 0)))
+      assert.strictEqual(
+        totals.completed,
+        sum(({ kind, entered }) => (/queue|timed/.test(kind) ? entered : 0))
+      )
       for (const { claim, holds, detail } of proofs) assert.isTrue(holds, `${claim}: ${detail}`)
       assert.strictEqual(proofs.length, 8 + 4 * 3 + 4)
       assert.match(readFileSync(file("mixed.html"), "utf8"), /By mechanism.*<td>timed_release<\/td>/s)
