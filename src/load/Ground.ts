@@ -1,5 +1,5 @@
 /** The leave to load a deployment, and the experience and mechanisms that a run makes for itself. */
-import { Clock, Effect, Redacted, Schema } from "effect"
+import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { type Client, orRefused, type Target } from "./Client.ts"
@@ -88,16 +88,16 @@ export const acquireMechanisms = (client: Client, kinds: ReadonlyArray<Kind>, se
     const experience = yield* made("/experiences", { name: label })
     const found = yield* Effect.forEach(
       kinds,
-      Effect.fnUntraced(function* (kind) {
+      Effect.fnUntraced(function* (kind): Effect.fn.Return<Mechanism, StartRefused, Scope.Scope> {
         const sequence = yield* made("/sequences", { experienceId: experience.id, name: label })
         const configuration = { sequenceId: sequence.id, name: label, ...configurationOf(kind, settings, now) }
         const { id } = yield* made(`/${folders[kind]}`, configuration)
-        if (kind !== "appointment") return { kind, id } as Mechanism
+        if (kind !== "appointment") return { kind, id }
         const days = `startDate=${dayAfter(now, 1)}&endDate=${dayAfter(now, slotDays)}`
         const slots = yield* client
           .see(Slots, { kind, id }, `slots?${days}`)
           .pipe(orRefused("The slots could not be read"))
-        return { kind, id, slotIds: slots.data.map((slot) => slot.id) } as Mechanism
+        return { kind, id, slotIds: slots.data.map((slot) => slot.id) }
       })
     )
     return new Map(found.map((mechanism) => [mechanism.kind, mechanism]))

@@ -101,10 +101,20 @@ describe("usher load", () => {
       assert.strictEqual(all.proofs.length, 16)
 
       const mix = "queue=4,draw=1,auction=1,timed_release=1,waitlist=1,appointment=1"
-      const mixed = yield* load([
-        ...["--consumers", "90", "--arrival", "herd:1s", "--admit-rate", "6000", "--patience", "20", "--mix", mix],
-        ...["--json", file("mixed.json"), "--html", file("mixed.html"), "--fail-if", "errors>0%,unsent>0%"]
-      ])
+      const arriving = [
+        "--consumers",
+        "90",
+        "--arrival",
+        "herd:1s",
+        "--admit-rate",
+        "6000",
+        "--patience",
+        "20",
+        "--mix",
+        mix
+      ]
+      const written = ["--json", file("mixed.json"), "--html", file("mixed.html"), "--fail-if", "errors>0%,unsent>0%"]
+      const mixed = yield* load([...arriving, ...written])
       assert.strictEqual(mixed.code, 0, mixed.stdout + mixed.stderr)
       const { totals, kinds, proofs } = reportIn(file("mixed.json"))
       assert.sameMembers(

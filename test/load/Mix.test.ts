@@ -22,9 +22,7 @@ describe("a mix", () => {
     assert.closeTo(share("waitlist"), 0.1, 0.02)
     assert.deepStrictEqual(choices(mix, 10_000, 7, { part: 1, of: 1 }), all)
     const parts = [1, 2, 3].map((part) => choices(mix, 10_000, 7, { part, of: 3 }))
-    assert.deepStrictEqual(
-      all.map((_, index) => parts[index % 3]![Math.floor(index / 3)]),
-      all
-    )
+    const joined: ReadonlyArray<unknown> = all.map((_, index) => parts[index % 3]![Math.floor(index / 3)])
+    assert.deepStrictEqual(joined, all)
   })
 })

@@ -8,7 +8,7 @@ import { ArchiveWriter } from "../ArchiveWriter.ts"
 import type { CopyConnection } from "../CopyConnection.ts"
 import { type CopiedTable, manifestName, sumsName, type Table } from "../Manifest.ts"
 import * as Tables from "../Tables.ts"
-import { type Month } from "./Month.ts"
+import type { Month } from "./Month.ts"
 import {
   archivedTables,
   format,

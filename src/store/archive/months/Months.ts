@@ -4,9 +4,10 @@
  * before.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { StartRefused } from "../../../settings/Settings.ts"
 import type { Unavailable } from "../../postgres/Unavailable.ts"
 import * as Upgrade from "../../postgres/Upgrade.ts"
 import type { ArchiveDamaged, ArchiveFailed } from "../ArchiveFailed.ts"
@@ -66,16 +67,20 @@ export const archiveMonths = Effect.fnUntraced(function* (options: Options) {
   const states = yield* Effect.forEach(yield* months(sql, before), (month) => stateOf(sql, month))
   return yield* Effect.forEach(
     states,
-    Effect.fnUntraced(function* (state) {
+    Effect.fnUntraced(function* (state): Effect.fn.Return<
+      MonthOutcome,
+      StartRefused | SqlError | ArchiveFailed,
+      Scope.Scope
+    > {
       const stays = hindranceOf(state)
-      if (stays !== undefined) return { ...state, stays } as MonthOutcome
-      if (isTrial) return state as MonthOutcome
+      if (stays !== undefined) return { ...state, stays }
+      if (isTrial) return state
       const { month } = state
       const write = writeMonth(connection, { ...options, month, onBytes: (bytes) => onBytes(month, bytes) })
       const written = yield* write.pipe(Effect.catchTags(fileProblems(pathOf(folder, month))))
       yield* note(sql, written)
       yield* removeRows(sql, written.manifest, (rows) => onRows(month, rows))
-      return { ...state, written } as MonthOutcome
+      return { ...state, written }
     })
   )
 }, Effect.catchTags(databaseProblems))
