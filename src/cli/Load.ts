@@ -3,6 +3,7 @@ import { Config, Console, Data, Effect, FileSystem, Option, Redacted, Runtime } 
 import { Argument, Command, Flag } from "effect/cli"
 import { arrivalShape, parseArrival, parsePart } from "../load/Arrivals.ts"
 import { type Condition, conditionShape, failuresOf, parseConditions } from "../load/Conditions.ts"
+import { type Mix, mixShape, parseMix } from "../load/Mix.ts"
 import { pageOf } from "../load/Page.ts"
 import { decodeReport, mergeReports, type Report } from "../load/Report.ts"
 import { StartRefused } from "../settings/Settings.ts"
@@ -66,6 +67,9 @@ const options = {
     Flag.withDescription("How each follows its place: on a live stream, or by asking once a second"),
     Flag.withDefault("poll")
   ),
+  mix: parsed("mix", `What they come for, by weight: ${mixShape}`, mixShape, parseMix).pipe(
+    Flag.withDefault({ text: "queue=1", value: [["queue", 1]] as Mix })
+  ),
   admitRate: whole("admit-rate", "Admissions a minute", [1, 1_000_000], 60_000),
   connections: whole("connections", "Requests in progress at once", [1, 20_000], 256),
   patience: whole("patience", "Seconds after the last arrival in which consumers may be admitted", [1, 3_600], 60),
@@ -99,7 +103,17 @@ const keys = Config.all({
 
 const load = Effect.fnUntraced(function* (given: Command.Command.Config.Infer<typeof options>) {
   const { publishableKey, secretKey, operationsToken } = yield* keys
-  const { arrival, part, patience: patienceSeconds, metricsUrl: metricsUrls, json, html, failIf, ...others } = given
+  const {
+    arrival,
+    part,
+    patience: patienceSeconds,
+    metricsUrl: metricsUrls,
+    mix,
+    json,
+    html,
+    failIf,
+    ...others
+  } = given
   const report = yield* withModule(
     () => import("./runtime/LoadRun.ts"),
     ({ runLoad }) =>
@@ -109,6 +123,8 @@ const load = Effect.fnUntraced(function* (given: Command.Command.Config.Infer<ty
         secretKey: Redacted.make(Redacted.value(secretKey)),
         arrival: arrival.value,
         arrivalText: arrival.text,
+        mix: mix.value,
+        mixText: mix.text,
         part: part.value,
         patienceSeconds,
         metricsUrls,
@@ -141,11 +157,17 @@ const finish = Effect.fnUntraced(function* (
 /** A larger delay of this tool makes its latencies doubtful. */
 const lagFineMillis = 100
 
-const summaryOf = ({ totals, latency, proofs, lagMax }: Report): string => {
+const summaryOf = ({ totals, kinds = [], latency, proofs, lagMax }: Report): string => {
   const time = (milliseconds: number | null) => (milliseconds === null ? "–" : `${milliseconds.toFixed(1)} ms`)
   const held = proofs.filter(({ holds }) => holds).length
   return [
     `  Consumers   ${totals.due} due, ${totals.unsent} not sent, ${totals.entered} entered, ${totals.granted} admitted, ${totals.completed} completed`,
+    ...(kinds.length < 2
+      ? []
+      : kinds.map(
+          ({ kind, entered, refused, granted, latency }) =>
+            `  ${kind.padEnd(13)} ${entered} entered, ${refused} overtaken, ${granted} admitted, p50 ${time(latency.p50)}, p99 ${time(latency.p99)}`
+        )),
     `  To enter    p50 ${time(latency.p50)}, p99 ${time(latency.p99)}, max ${time(latency.max)}, from the intended instant`,
     `  Errors      ${totals.errors} of ${totals.requests} requests ${JSON.stringify(totals.errorsBy)}`,
     `  This tool   at most ${time(lagMax)} late${lagMax > lagFineMillis ? ": it is part of these times. Use more machines (--part)" : ""}`,
@@ -191,6 +213,11 @@ export const command = Command.make("load", options, (given) => interruptible(lo
         "PUBLISHABLE_KEY=pk_test_… SECRET_KEY=sk_test_… usher load --url https://drop.example.com --admin-url https://admin.example.com " +
         "--consumers 50000 --arrival herd:10s --watch stream --html load.html --fail-if 'p99>250ms,errors>0.1%'",
       description: "Fifty thousand within ten seconds"
+    },
+    {
+      command:
+        "usher load --url http://127.0.0.1:4000 --admin-url http://127.0.0.1:4001 --consumers 5000 --mix queue=60,draw=20,auction=10,timed_release=10",
+      description: "For several mechanisms at once"
     },
     {
       command:

@@ -4,6 +4,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
 import { release } from "../domain/values/Release.ts"
+import * as Archive from "./archive/Archive.ts"
 import * as Backup from "./archive/Backup.ts"
 import * as Restore from "./archive/Restore.ts"
 import * as Resume from "./archive/Resume.ts"
@@ -48,6 +49,7 @@ const usher = Command.make("usher").pipe(
     Backup.command,
     Restore.command,
     Resume.command,
+    Archive.command,
     Erasures.command
   ])
 )

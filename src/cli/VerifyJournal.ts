@@ -38,6 +38,8 @@ interface Report {
   mechanisms: number
   events: number
   places: number
+  /** Mechanisms that were not verified, because their journals are in archives. */
+  readonly archived: number
   /** Values that differed, whether they were repaired or not. */
   differences: number
   /** Values that differed and were repaired. */
@@ -93,9 +95,9 @@ export const command = Command.make("verify-journal", options, ({ organization, 
 /** Verifies the selected mechanisms one after the other, and shows its progress. */
 export const verifyAll = Effect.fnUntraced(function* (selection: Selection, repairs: boolean) {
   const projections = yield* Projections
-  const { events } = yield* expected(selection)
+  const { events, archived } = yield* expected(selection)
   const progress = makeProgress(events, yield* Clock.currentTimeMillis)
-  const report: Report = { mechanisms: 0, events: 0, places: 0, differences: 0, repaired: 0, shown: [] }
+  const report: Report = { mechanisms: 0, events: 0, places: 0, archived, differences: 0, repaired: 0, shown: [] }
   let ids = yield* projections.mechanisms(selection, firstId)
   while (ids.length > 0) {
     for (const id of ids) {
@@ -133,6 +135,11 @@ const expected = Effect.fnUntraced(function* (selection: Selection) {
   }
   const counted = yield* (yield* Projections).count(selection)
   if (mechanismId !== undefined && counted.mechanisms === 0) {
+    if (counted.archived > 0) {
+      return yield* new StartRefused({
+        message: `--mechanism: the journal of ${mechanismId} is in an archive. \`usher archive list\` shows the files, and \`usher archive restore\` brings one back.`
+      })
+    }
     const where = organizationId === undefined ? "" : ` in the organization ${organizationId}`
     return yield* new StartRefused({ message: `--mechanism: there is no mechanism ${mechanismId}${where}.` })
   }
@@ -157,14 +164,15 @@ const problemOf = (left: number, repairs: boolean): string =>
     : `${left} stored values differ from the journal. End all servers and run the command with --repair to rewrite them.`
 
 /** Returns the report as text for people. */
-export const readable = ({ mechanisms, events, places, differences, repaired, shown }: Report): string => {
+export const readable = ({ mechanisms, events, places, archived, differences, repaired, shown }: Report): string => {
   const figures = [`${mechanisms} mechanisms`, `${events} events`, `${places} places`].join(", ")
+  const others = archived === 0 ? "" : ` ${archived} mechanisms are in archives.`
   return [
     ...shown.map(
       ({ mechanismId, kind, what, expected, stored }) =>
         `${mechanismId}  ${kind ?? "unknown"}  ${what}: expected ${JSON.stringify(expected)}, stored ${JSON.stringify(stored)}`
     ),
     ...(differences > shown.length ? [`... and ${differences - shown.length} more`] : []),
-    `Replayed ${figures}: ${differences === 0 ? "no difference." : `${differences} differences, ${repaired} repaired.`}`
+    `Replayed ${figures}: ${differences === 0 ? "no difference." : `${differences} differences, ${repaired} repaired.`}${others}`
   ].join("\n")
 }

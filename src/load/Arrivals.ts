@@ -95,7 +95,7 @@ function gaps(count: number, random: () => number, perSecondAt: (at: number) => 
 /**
  * Returns numbers in [0, 1) from a 32-bit linear congruential generator, upper bits first. This quality suffices here.
  */
-function uniform(seed: number): () => number {
+export function uniform(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0

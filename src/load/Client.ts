@@ -1,7 +1,9 @@
 /** Requests to both APIs with an organization's test keys. */
 import { Duration, Effect, Redacted, Result, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import type { Kind } from "../domain/mechanism/Decider.ts"
 import { StartRefused } from "../settings/Settings.ts"
+import { folders } from "./Mix.ts"
 
 /** How long a request may take. */
 const requestMax = Duration.seconds(10)
@@ -17,6 +19,12 @@ export interface Target {
   readonly secretKey: Redacted.Redacted
 }
 
+/** A mechanism to which requests go. */
+interface Mechanism {
+  readonly kind: Kind
+  readonly id: string
+}
+
 /** A guest's session. */
 export interface Session {
   readonly consumerId: string
@@ -25,7 +33,8 @@ export interface Session {
 
 /** The fields of a place that the load reads. */
 export const Place = Schema.Struct({
-  status: Schema.String,
+  /** A waitlist answers `isEntered` instead. */
+  status: Schema.optionalKey(Schema.String),
   position: Schema.optionalKey(Schema.NullOr(Schema.Int)),
   admissionGrant: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
@@ -67,40 +76,36 @@ export const make = Effect.fnUntraced(function* (target: Target, onRequest: () =
   const asVisitor = HttpClientRequest.setHeader("x-publishable-key", target.publishableKey)
   const asConsumer = ({ accessToken }: Session) => HttpClientRequest.bearerToken(accessToken)
   const asServer = HttpClientRequest.bearerToken(target.secretKey)
-  const toQueue = (queueId: string, operation: string) => `${consumerApi}/queues/${queueId}/${operation}`
+  const to = ({ kind, id }: Mechanism, operation: string) => `${consumerApi}/${folders[kind]}/${id}/${operation}`
 
   return {
     guest: call(Guest, asVisitor(HttpClientRequest.post(`${consumerApi}/auth/guest`))).pipe(
       Effect.map(({ session, accessToken }): Session => ({ consumerId: session.consumerId, accessToken }))
     ),
-    enter: (queueId: string, session: Session) =>
-      call(Place, HttpClientRequest.post(toQueue(queueId, "enter")).pipe(asVisitor, asConsumer(session))),
-    status: (queueId: string, session: Session) =>
-      call(Place, HttpClientRequest.get(toQueue(queueId, "status")).pipe(asVisitor, asConsumer(session))),
+    /** Sends a consumer's action, such as its entry. */
+    act: (mechanism: Mechanism, session: Session, operation: string, body?: object) => {
+      const request = HttpClientRequest.post(to(mechanism, operation)).pipe(asVisitor, asConsumer(session))
+      return call(Place, body === undefined ? request : HttpClientRequest.bodyJsonUnsafe(request, body))
+    },
+    status: (mechanism: Mechanism, session: Session) => {
+      const operation = mechanism.kind === "appointment" ? "me" : "status"
+      return call(Place, HttpClientRequest.get(to(mechanism, operation)).pipe(asVisitor, asConsumer(session)))
+    },
+    /** Reads something public about a mechanism. */
+    see: <S extends Schema.Top>(schema: S, mechanism: Mechanism, operation: string) =>
+      call(schema, HttpClientRequest.get(to(mechanism, operation)).pipe(asVisitor)),
     /** The places that the live stream sends, one after another. */
-    places: (queueId: string, session: Session) =>
-      Stream.unwrap(
-        Effect.map(
-          execute(HttpClientRequest.get(toQueue(queueId, "events")).pipe(asVisitor, asConsumer(session))).pipe(
-            Effect.flatMap(whole200)
-          ),
-          (response) =>
-            response.stream.pipe(
-              Stream.mapError(noAnswer),
-              Stream.decodeText(),
-              Stream.splitLines,
-              Stream.filter((line) => line.startsWith("data: ")),
-              Stream.map((line) => decodePlace(line.slice("data: ".length))),
-              Stream.filter(Result.isSuccess),
-              Stream.map(({ success }) => success)
-            )
-        )
+    places: (mechanism: Mechanism, session: Session) =>
+      execute(HttpClientRequest.get(to(mechanism, "events")).pipe(asVisitor, asConsumer(session))).pipe(
+        Effect.flatMap(whole200),
+        Effect.map(placesIn),
+        Stream.unwrap
       ),
     /** The shop completes the grant. */
-    complete: (queueId: string, { consumerId }: Session) =>
+    complete: (mechanism: Mechanism, { consumerId }: Session) =>
       call(
         Place,
-        HttpClientRequest.post(toQueue(queueId, "complete")).pipe(
+        HttpClientRequest.post(to(mechanism, "complete")).pipe(
           asServer,
           HttpClientRequest.bodyJsonUnsafe({ consumerId })
         )
@@ -113,6 +118,18 @@ export const make = Effect.fnUntraced(function* (target: Target, onRequest: () =
 })
 
 const noAnswer = (error: { readonly message: string }) => new Failed({ reason: "no answer", detail: error.message })
+
+/** The places in a live stream. */
+const placesIn = (response: HttpClientResponse.HttpClientResponse) =>
+  response.stream.pipe(
+    Stream.mapError(noAnswer),
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.filter((line) => line.startsWith("data: ")),
+    Stream.map((line) => decodePlace(line.slice("data: ".length))),
+    Stream.filter(Result.isSuccess),
+    Stream.map(({ success }) => success)
+  )
 
 const whole200 = (response: HttpClientResponse.HttpClientResponse) =>
   response.status === 200

@@ -1,7 +1,9 @@
-/** The leave to load a deployment, and the experience and queue that a run makes for itself. */
-import { Clock, Effect, Redacted, Schema } from "effect"
+/** The leave to load a deployment, and the experience and mechanisms that a run makes for itself. */
+import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
+import type { Kind } from "../domain/mechanism/Decider.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { type Client, orRefused, type Target } from "./Client.ts"
+import { folders } from "./Mix.ts"
 import { Recorded } from "./Proofs.ts"
 
 /** Consumer API requests of a consumer at its arrival: the session and the entry. */
@@ -12,6 +14,7 @@ const Organization = Schema.Struct({
   loadLeave: Schema.optionalKey(Schema.NullOr(Schema.Struct({ until: Schema.String, perSecond: Schema.Int })))
 })
 const Created = Schema.Struct({ id: Schema.String })
+const Slots = Schema.Struct({ data: Schema.Array(Created) })
 const Page = Schema.Struct({
   data: Schema.Array(Recorded),
   pageInfo: Schema.Struct({ endCursor: Schema.NullOr(Schema.String) })
@@ -50,38 +53,94 @@ export const requireLeave = Effect.fnUntraced(function* (client: Client, need: {
   }
 })
 
-/** Creates a queue, and archives it with its parents when the scope closes. Returns its id. */
-export const acquireQueue = (client: Client, admitRate: number, label: string) =>
+/** A mechanism that the run has made. */
+export interface Mechanism {
+  readonly kind: Kind
+  readonly id: string
+  /** The slots of an appointment. */
+  readonly slotIds?: ReadonlyArray<string>
+}
+
+export interface Settings {
+  /** Admissions a minute, of a queue. */
+  readonly admitRate: number
+  /** Consumers of all parts. */
+  readonly consumers: number
+  /** What staff see. */
+  readonly label: string
+}
+
+/** Creates a mechanism of each kind, and archives them with their parents when the scope closes. */
+export const acquireMechanisms = (client: Client, kinds: ReadonlyArray<Kind>, settings: Settings) =>
   Effect.gen(function* () {
+    const { label } = settings
+    const now = yield* Clock.currentTimeMillis
     const create = (path: string, body: object) =>
       client.admin(Created, "POST", path, body).pipe(orRefused(`${path} could not be created`))
-    const archived = (path: string) => (_: unknown) =>
+    const archived = (path: string) =>
       client
         .admin(Schema.Unknown, "DELETE", path)
         .pipe(
           Effect.catch(({ reason, detail }) => Effect.logWarning(`${path} could not be archived: ${reason}. ${detail}`))
         )
     const made = (path: string, body: object) =>
-      Effect.acquireRelease(create(path, body), ({ id }) => archived(`${path}/${id}`)(undefined))
+      Effect.acquireRelease(create(path, body), ({ id }) => archived(`${path}/${id}`))
     const experience = yield* made("/experiences", { name: label })
-    const sequence = yield* made("/sequences", { experienceId: experience.id, name: label })
-    const queue = yield* made("/queues", {
-      sequenceId: sequence.id,
-      name: label,
-      admitRate,
-      supportsGuest: true
-    })
-    return queue.id
+    const found = yield* Effect.forEach(
+      kinds,
+      Effect.fnUntraced(function* (kind): Effect.fn.Return<Mechanism, StartRefused, Scope.Scope> {
+        const sequence = yield* made("/sequences", { experienceId: experience.id, name: label })
+        const configuration = { sequenceId: sequence.id, name: label, ...configurationOf(kind, settings, now) }
+        const { id } = yield* made(`/${folders[kind]}`, configuration)
+        if (kind !== "appointment") return { kind, id }
+        const days = `startDate=${dayAfter(now, 1)}&endDate=${dayAfter(now, slotDays)}`
+        const slots = yield* client
+          .see(Slots, { kind, id }, `slots?${days}`)
+          .pipe(orRefused("The slots could not be read"))
+        return { kind, id, slotIds: slots.data.map((slot) => slot.id) }
+      })
+    )
+    return new Map(found.map((mechanism) => [mechanism.kind, mechanism]))
   })
 
-/** Reads the recorded events of the queue, page by page. */
-export const historyOf = Effect.fnUntraced(function* (client: Client, queueId: string) {
+/** Days on which an appointment has slots. */
+const slotDays = 3
+
+const dayMillis = 86_400_000
+const dayAfter = (now: number, days: number): string => new Date(now + days * dayMillis).toISOString().slice(0, 10)
+
+/** Nothing closes while the run lasts, and nothing is sold out. */
+const configurationOf = (kind: Kind, { admitRate, consumers }: Settings, now: number): object => {
+  const later = (days: number) => new Date(now + days * dayMillis).toISOString()
+  switch (kind) {
+    case "queue":
+      return { admitRate, supportsGuest: true }
+    case "draw":
+      return { closeAt: later(1), drawAt: later(2), winnerCount: 1, supportsGuest: true }
+    case "auction":
+      return { closeAt: later(1), settleAt: later(2), startPrice: "1", quantity: 1, supportsGuest: true }
+    case "timed_release":
+      return { capacity: consumers, supportsGuest: true }
+    case "waitlist":
+      return { supportsGuest: true }
+    case "appointment": {
+      const hours = Object.fromEntries(weekdays.map((weekday) => [weekday, [{ from: "00:00", to: "24:00" }]]))
+      const slots = { slotDurationMinutes: 60, slotsFrom: later(0), slotsUntil: later(slotDays + 1) }
+      return { timeZone: "UTC", hours, ...slots, maxCapacityPerSlot: consumers, supportsGuest: true }
+    }
+  }
+}
+
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+/** Reads the recorded events of a mechanism, page by page. */
+export const historyOf = Effect.fnUntraced(function* (client: Client, mechanismId: string) {
   const events: Array<Recorded> = []
   let after: string | null = null
   for (;;) {
     const query: string = after === null ? "" : `&after=${encodeURIComponent(after)}`
     const { data, pageInfo }: typeof Page.Type = yield* client
-      .admin(Page, "GET", `/distributions/${queueId}/history?first=100${query}`)
+      .admin(Page, "GET", `/distributions/${mechanismId}/history?first=100${query}`)
       .pipe(orRefused("The history could not be read"))
     events.push(...data)
     after = pageInfo.endCursor

@@ -65,11 +65,23 @@ export function pageOf(report: Report, failures: ReadonlyArray<string>): string 
 <p>${escaped(report.url)}, ${escaped(report.startedAt)}, part ${escaped(report.parts.join(", "))}: ${escaped(report.arrival)}, places watched by ${escaped(report.watch)}, ${number(report.admitRate)} admissions a minute.</p>
 <p class="verdict ${failures.length === 0 ? "good" : "bad"}">${failures.length === 0 ? "Passed." : `Failed: ${escaped(failures.join("; "))}.`}</p>
 <dl>${tiles.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("")}</dl>
+${kindsOf(report)}
 ${plots.join("\n")}
 <h2>Checked afterwards</h2><ul>${proofs.join("")}</ul>
 ${errors.length === 0 ? "" : `<h2>Errors</h2><ul>${errors.join("")}</ul>`}
 </body></html>
 `
+}
+
+/** What happened in the mechanism of each kind, if there were several. */
+const kindsOf = ({ kinds = [], mix = "" }: Report): string => {
+  if (kinds.length < 2) return ""
+  const rows = kinds.map(
+    ({ kind, entered, refused, granted, latency }) =>
+      `<tr><td>${escaped(kind)}</td><td>${number(entered)}</td><td>${number(refused)}</td><td>${number(granted)}</td><td>${time(latency.p50)}</td><td>${time(latency.p99)}</td></tr>`
+  )
+  return `<h2>By mechanism</h2><p>Consumers came for ${escaped(mix)}. An entry is overtaken if another one was first, such as a higher bid.</p>
+<table><tr><th>Mechanism</th><th>Entered</th><th>Overtaken</th><th>Admitted</th><th>Median time to enter</th><th>99 of 100 within</th></tr>${rows.join("")}</table>`
 }
 
 const serverPlots = (readings: ReadonlyArray<ServerReading>): ReadonlyArray<string> => {
@@ -127,6 +139,7 @@ const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 1rem } dl div { border: 1px solid var(--line); border-radius: 8px; padding: .5rem .75rem }
 dt { font-size: .8rem; opacity: .75 } dd { margin: 0; font-size: 1.25rem; font-weight: 600 }
+table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .25rem .5rem; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums }
 figure { margin: 1.5rem 0 } svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor; opacity: .75 } .grid { stroke: var(--line) }
 .verdict { font-weight: 600 } .good { color: var(--good) } .bad { color: var(--bad) } ul { list-style: none; padding: 0 } small { opacity: .75 }
 `

@@ -1,5 +1,6 @@
-/** What a run proves afterwards, from the recorded events of its queue and the answers that its consumers got. */
+/** What a run proves afterwards, from the recorded events of its mechanisms and the answers that its consumers got. */
 import { Schema } from "effect"
+import type { Kind } from "../domain/mechanism/Decider.ts"
 import type { Proof } from "./Report.ts"
 
 /** A recorded event as the Admin API lists it. */
@@ -7,7 +8,8 @@ export const Recorded = Schema.Struct({
   sequence: Schema.Int,
   type: Schema.String,
   at: Schema.String,
-  consumerId: Schema.optionalKey(Schema.NullOr(Schema.String))
+  consumerId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  data: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
 })
 export type Recorded = typeof Recorded.Type
 
@@ -19,7 +21,7 @@ export interface Answers {
   readonly granted: ReadonlySet<string>
 }
 
-/** Checks a history. `admitRate` is admissions a minute. */
+/** Checks the history of a queue. `admitRate` is admissions a minute. */
 export function prove(history: ReadonlyArray<Recorded>, answers: Answers, admitRate: number): ReadonlyArray<Proof> {
   const entered = consumersOf(history, "Entered")
   const granted = consumersOf(history, "Granted")
@@ -41,6 +43,40 @@ export function prove(history: ReadonlyArray<Recorded>, answers: Answers, admitR
     claim("Consumers were admitted in the order of their entries", overtaken(history)),
     claim(`Never more than ${admitRate} admissions a minute`, tooFast(history, admitRate))
   ]
+}
+
+/** The event of an entry, by kind. */
+const entryEvents: Readonly<Partial<Record<Kind, string>>> = { auction: "BidPlaced", appointment: "Booked" }
+
+/** Checks the history of a mechanism of another kind than a queue. `capacity` is that of a timed release. */
+export function proveEntries(
+  kind: Kind,
+  history: ReadonlyArray<Recorded>,
+  { positions }: Pick<Answers, "positions">,
+  capacity: number
+): ReadonlyArray<Proof> {
+  const entered = consumersOf(history, entryEvents[kind] ?? "Entered")
+  const recorded = new Set(entered)
+  const claims = [
+    claim("The journal has no gap", gapsIn(history)),
+    claim(
+      "Every answered entry is recorded",
+      [...positions.keys()].filter((id) => !recorded.has(id))
+    ),
+    kind === "auction"
+      ? claim("Every accepted bid is higher than the one before it", notHigher(history))
+      : claim("No consumer has two places", repeated(entered))
+  ]
+  if (kind === "timed_release") claims.push(claim(`Never more than ${capacity} places`, entered.slice(capacity)))
+  return claims.map((proof) => ({ ...proof, claim: `${kind}: ${proof.claim}` }))
+}
+
+/** Amounts of a load are whole numbers. */
+function notHigher(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
+  const bids = history.filter(({ type }) => type === "BidPlaced").map(({ data }) => Number(data?.["amount"]))
+  return bids.flatMap((bid, index) =>
+    index === 0 || bid > bids[index - 1]! ? [] : [`${bid} after ${bids[index - 1]}`]
+  )
 }
 
 /** A claim holds if nothing contradicts it. */

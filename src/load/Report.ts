@@ -29,6 +29,27 @@ export type Second = typeof Second.Type
 const Proof = Schema.Struct({ claim: Schema.String, holds: Schema.Boolean, detail: Schema.String })
 export type Proof = typeof Proof.Type
 
+/** From the instant at which a consumer was due to the answer to its entry; milliseconds. */
+const Latency = Schema.Struct({
+  p50: Milliseconds,
+  p90: Milliseconds,
+  p99: Milliseconds,
+  p999: Milliseconds,
+  max: Milliseconds
+})
+
+/** The entries into the mechanism of one kind. */
+const KindFigures = Schema.Struct({
+  kind: Schema.String,
+  entered: Count,
+  /** Entries that lost against another one. They are no errors. */
+  refused: Count,
+  granted: Count,
+  latency: Latency,
+  latencies: Schema.Record(Schema.String, Count)
+})
+type KindFigures = typeof KindFigures.Type
+
 export const Report = Schema.Struct({
   format: Schema.Literal("usher-load-1"),
   url: Schema.String,
@@ -50,14 +71,10 @@ export const Report = Schema.Struct({
     /** Errors by what was answered. */
     errorsBy: Schema.Record(Schema.String, Count)
   }),
-  /** From the instant at which a consumer was due to the answer to its entry; milliseconds. */
-  latency: Schema.Struct({
-    p50: Milliseconds,
-    p90: Milliseconds,
-    p99: Milliseconds,
-    p999: Milliseconds,
-    max: Milliseconds
-  }),
+  /** What consumers came for, as the operator wrote it. Absent in older reports: a queue. */
+  mix: Schema.optionalKey(Schema.String),
+  kinds: Schema.optionalKey(Schema.Array(KindFigures)),
+  latency: Latency,
   /** The latencies themselves, by bucket. */
   latencies: Schema.Record(Schema.String, Count),
   lagMax: Schema.Finite,
@@ -118,6 +135,7 @@ export function mergeReports(reports: readonly [Report, ...ReadonlyArray<Report>
       errors: total(({ errors }) => errors),
       errorsBy
     },
+    kinds: mergeKinds(reports.flatMap(({ kinds = [] }) => kinds)),
     latency: latencyOf(latencies),
     latencies: latencies.toCounts(),
     lagMax: Math.max(...reports.map(({ lagMax }) => lagMax)),
@@ -126,6 +144,21 @@ export function mergeReports(reports: readonly [Report, ...ReadonlyArray<Report>
     )
   }
 }
+
+const mergeKinds = (all: ReadonlyArray<KindFigures>): ReadonlyArray<KindFigures> =>
+  [...Map.groupBy(all, ({ kind }) => kind)].map(([kind, parts]) => {
+    const latencies = new Latencies()
+    for (const part of parts) latencies.merge(part.latencies)
+    const sum = (of: (part: KindFigures) => number) => parts.reduce((total, part) => total + of(part), 0)
+    return {
+      kind,
+      entered: sum(({ entered }) => entered),
+      refused: sum(({ refused }) => refused),
+      granted: sum(({ granted }) => granted),
+      latency: latencyOf(latencies),
+      latencies: latencies.toCounts()
+    }
+  })
 
 export const emptySecond: Second = {
   due: 0,

@@ -1,14 +1,17 @@
 /**
- * Runs the load: each consumer starts a guest session, enters, watches its place until it is admitted, and completes. A
- * consumer's latency counts from the instant at which it was due, so time that it waits in this tool or in the server's
+ * Runs the load: each consumer starts a guest session, and does in its mechanism what `Journeys.ts` says. A consumer's
+ * latency counts from the instant at which it was due, so time that it waits in this tool or in the server's
  * queue of connections is not hidden.
  */
-import { Clock, Duration, Effect, Exit, Fiber, type Redacted, Semaphore, Stream } from "effect"
+import { Clock, Duration, Effect, Fiber, type Redacted, Semaphore } from "effect"
+import type { Kind } from "../domain/mechanism/Decider.ts"
 import type { Arrival, Part } from "./Arrivals.ts"
 import { instants, partOf, peakOf } from "./Arrivals.ts"
 import * as Client from "./Client.ts"
 import * as Ground from "./Ground.ts"
-import { prove } from "./Proofs.ts"
+import { makeJourney } from "./Journeys.ts"
+import { choices, type Mix } from "./Mix.ts"
+import { prove, proveEntries } from "./Proofs.ts"
 import type { Report } from "./Report.ts"
 import { watch } from "./ServerSeries.ts"
 import { Tally } from "./Tally.ts"
@@ -19,6 +22,10 @@ export interface Options extends Client.Target {
   /** The arrival as the operator wrote it. */
   readonly arrivalText: string
   readonly watch: "stream" | "poll"
+  /** What consumers come for. */
+  readonly mix: Mix
+  /** The mix as the operator wrote it. */
+  readonly mixText: string
   readonly part: Part
   readonly seed: number
   /** Admissions a minute. */
@@ -36,9 +43,6 @@ export interface Options extends Client.Target {
 /** Called once a second while the load runs. */
 export type OnSecond = (tally: Tally, due: number) => Effect.Effect<void>
 
-/** Between two polls of one consumer. */
-const pollPause = Duration.seconds(1)
-
 /** Runs the load, proves its invariants, archives what it made, and returns the report. */
 export const run = Effect.fnUntraced(function* (options: Options, onSecond: OnSecond) {
   yield* Ground.requireTestKeys(options)
@@ -52,12 +56,22 @@ export const run = Effect.fnUntraced(function* (options: Options, onSecond: OnSe
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const readings = yield* watch(options.metricsUrls, options.operationsToken)
-      const queueId = yield* Ground.acquireQueue(client, options.admitRate, label)
+      const kinds = options.mix.map(([kind]) => kind)
+      const mechanisms = yield* Ground.acquireMechanisms(client, kinds, { ...options, label })
       tally.requests = 0
       const startedAt = new Date(yield* Clock.currentTimeMillis).toISOString()
-      yield* arrive(options, { client, tally, due, queueId }, onSecond)
+      yield* arrive(options, { client, tally, due, mechanisms }, onSecond)
       const figures = tally.figures()
-      const history = yield* Ground.historyOf(client, queueId)
+      const proofs = yield* Effect.forEach(
+        mechanisms.values(),
+        Effect.fnUntraced(function* (mechanism) {
+          const history = yield* Ground.historyOf(client, mechanism.id)
+          const answers = tally.of(mechanism.kind)
+          return mechanism.kind === "queue"
+            ? prove(history, answers, options.admitRate)
+            : proveEntries(mechanism.kind, history, answers, options.consumers)
+        })
+      )
       const report: Report = {
         format: "usher-load-1",
         url: options.url,
@@ -67,7 +81,8 @@ export const run = Effect.fnUntraced(function* (options: Options, onSecond: OnSe
         watch: options.watch,
         admitRate: options.admitRate,
         ...figures,
-        proofs: prove(history, tally, options.admitRate),
+        mix: options.mixText,
+        proofs: proofs.flat(),
         ...(options.metricsUrls.length > 0 && { servers: readings() })
       }
       return report
@@ -79,7 +94,7 @@ interface World {
   readonly client: Client.Client
   readonly tally: Tally
   readonly due: Float64Array
-  readonly queueId: string
+  readonly mechanisms: ReadonlyMap<Kind, Ground.Mechanism>
 }
 
 /** Starts each consumer when it is due, and waits until all are through or the patience ends. */
@@ -89,14 +104,15 @@ const arrive = Effect.fnUntraced(function* (options: Options, world: World, onSe
   const startedAt = clock.monotonicTimeNanosUnsafe()
   const now = () => Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
   const slots = yield* Semaphore.make(options.connections)
-  const consumer = makeConsumer(options, world, slots, now)
+  const consumer = makeJourney({ ...world, watch: options.watch, slots, now })
+  const kinds = choices(options.mix, options.consumers, options.seed, options.part)
   const arrivals = Effect.gen(function* () {
     const fibers: Array<Fiber.Fiber<unknown>> = []
-    for (const at of due) {
+    for (const [number, at] of due.entries()) {
       const wait = at - now()
       if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
       else if (fibers.length % 64 === 0) yield* Effect.yieldNow
-      fibers.push(yield* Effect.forkChild(consumer(at)))
+      fibers.push(yield* Effect.forkChild(consumer(kinds[number]!, at, number)))
     }
     yield* Fiber.awaitAll(fibers)
   })
@@ -105,62 +121,3 @@ const arrive = Effect.fnUntraced(function* (options: Options, world: World, onSe
   yield* Effect.raceFirst(arrivals, seconds).pipe(Effect.timeoutOption(patience))
   tally.unsent = due.length - tally.total("due")
 })
-
-/** Makes the journey of one consumer. A failed request ends it. */
-const makeConsumer = (
-  { watch }: Options,
-  { client, tally, queueId }: World,
-  slots: Semaphore.Semaphore,
-  now: () => number
-) => {
-  const limited = slots.withPermits(1)
-
-  const poll = (session: Client.Session) =>
-    Effect.sleep(pollPause).pipe(
-      Effect.andThen(limited(client.status(queueId, session))),
-      Effect.repeat({ until: isDecided })
-    )
-  const stream = (session: Client.Session) =>
-    client.places(queueId, session).pipe(
-      Stream.filter(isDecided),
-      Stream.runHead,
-      Effect.flatMap(Effect.fromOption),
-      Effect.catchTag("NoSuchElementError", () =>
-        Effect.fail(new Client.Failed({ reason: "stream ended", detail: "before the consumer was admitted" }))
-      )
-    )
-
-  const arrived = (at: number) =>
-    Effect.gen(function* () {
-      tally.count("due", now())
-      const session = yield* client.guest
-      const place = yield* client.enter(queueId, session)
-      tally.positions.set(session.consumerId, place.position ?? undefined)
-      tally.waiting++
-      tally.enter(now() - at, now())
-      return { session, place }
-    })
-
-  return (at: number) =>
-    Effect.gen(function* () {
-      tally.late(now() - at, now())
-      const { session, place } = yield* limited(arrived(at))
-      const decided = isDecided(place) ? place : yield* (watch === "poll" ? poll : stream)(session)
-      tally.waiting--
-      if (decided.status !== "GRANTED") return yield* new Client.Failed({ reason: decided.status, detail: "" })
-      tally.granted.add(session.consumerId)
-      tally.count("granted", now())
-      yield* limited(client.complete(queueId, session))
-      tally.count("completed", now())
-    }).pipe(
-      Effect.exit,
-      Effect.map((exit) => {
-        if (Exit.isSuccess(exit)) return
-        const [reason] = exit.cause.reasons
-        if (reason?._tag === "Fail") tally.fail(reason.error.reason, now())
-        else if (reason?._tag === "Die") tally.fail("defect", now())
-      })
-    )
-}
-
-const isDecided = ({ status }: Client.Place): boolean => status !== "QUEUED" && status !== "NOT_QUEUED"

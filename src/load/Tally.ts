@@ -1,12 +1,22 @@
-/** Counts a run by seconds. */
+/** Counts a run by seconds, and by kinds of mechanisms. */
+import type { Kind } from "../domain/mechanism/Decider.ts"
 import { Latencies } from "./Latencies.ts"
 import { emptySecond, latencyOf, type Report, type Second } from "./Report.ts"
 
 type Counted = "due" | "entered" | "granted" | "completed" | "errors"
 
-export class Tally {
+/** What the mechanism of one kind answered. */
+class KindTally {
+  /** The position in the answer to each entry; undefined if there was none. */
   readonly positions = new Map<string, number | undefined>()
   readonly granted = new Set<string>()
+  readonly latencies = new Latencies()
+  /** Entries that lost against another one, such as a bid that was too low when it came. They are no errors. */
+  refused = 0
+}
+
+export class Tally {
+  private readonly kinds = new Map<Kind, KindTally>()
   requests = 0
   unsent = 0
   waiting = 0
@@ -25,11 +35,29 @@ export class Tally {
     this.errorsBy.set(reason, (this.errorsBy.get(reason) ?? 0) + 1)
   }
 
+  of(kind: Kind): KindTally {
+    const found = this.kinds.get(kind) ?? new KindTally()
+    this.kinds.set(kind, found)
+    return found
+  }
+
   /** Counts an entry that was answered so long after its consumer was due. */
-  enter(milliseconds: number, at: number): void {
+  enter(kind: Kind, consumerId: string, position: number | undefined, milliseconds: number, at: number): void {
+    const own = this.of(kind)
+    own.positions.set(consumerId, position)
+    own.latencies.add(milliseconds)
     this.count("entered", at)
     this.all.add(milliseconds)
     this.latencies[this.rows.length - 1]!.add(milliseconds)
+  }
+
+  refuse(kind: Kind): void {
+    this.of(kind).refused++
+  }
+
+  grant(kind: Kind, consumerId: string, at: number): void {
+    this.of(kind).granted.add(consumerId)
+    this.count("granted", at)
   }
 
   /** Notes how late this tool itself was. */
@@ -47,7 +75,7 @@ export class Tally {
     return (what) => this.rows.reduce((sum, row) => sum + row[what], 0)
   }
 
-  figures(): Pick<Report, "seconds" | "totals" | "latency" | "latencies" | "lagMax"> {
+  figures(): Pick<Report, "seconds" | "totals" | "kinds" | "latency" | "latencies" | "lagMax"> {
     const of = this.total
     return {
       seconds: this.rows.map((row, index) => ({
@@ -65,6 +93,14 @@ export class Tally {
         errors: of("errors"),
         errorsBy: Object.fromEntries(this.errorsBy)
       },
+      kinds: [...this.kinds].map(([kind, { positions, granted, refused, latencies }]) => ({
+        kind,
+        entered: positions.size,
+        refused,
+        granted: granted.size,
+        latency: latencyOf(latencies),
+        latencies: latencies.toCounts()
+      })),
       latency: latencyOf(this.all),
       latencies: this.all.toCounts(),
       lagMax: Math.max(0, ...this.rows.map(({ lag }) => lag))

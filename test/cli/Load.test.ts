@@ -99,6 +99,39 @@ describe("usher load", () => {
       assert.deepInclude(all.totals, { due: 120, entered: 120, completed: 120 })
       assert.deepStrictEqual(all.parts, ["1/2", "2/2"])
       assert.strictEqual(all.proofs.length, 16)
+
+      const mix = "queue=4,draw=1,auction=1,timed_release=1,waitlist=1,appointment=1"
+      const arriving = [
+        "--consumers",
+        "90",
+        "--arrival",
+        "herd:1s",
+        "--admit-rate",
+        "6000",
+        "--patience",
+        "20",
+        "--mix",
+        mix
+      ]
+      const written = ["--json", file("mixed.json"), "--html", file("mixed.html"), "--fail-if", "errors>0%,unsent>0%"]
+      const mixed = yield* load([...arriving, ...written])
+      assert.strictEqual(mixed.code, 0, mixed.stdout + mixed.stderr)
+      const { totals, kinds, proofs } = reportIn(file("mixed.json"))
+      assert.sameMembers(
+        kinds!.map(({ kind }) => kind),
+        ["queue", "draw", "auction", "timed_release", "waitlist", "appointment"]
+      )
+      const sum = (of: (kind: NonNullable<Report["kinds"]>[number]) => number) =>
+        kinds!.reduce((total, kind) => total + of(kind), 0)
+      assert.deepStrictEqual([totals.due, sum(({ entered }) => entered)], [90, totals.entered])
+      assert.strictEqual(totals.entered + sum(({ refused }) => refused), 90)
+      assert.strictEqual(
+        totals.completed,
+        sum(({ kind, entered }) => (/queue|timed/.test(kind) ? entered : 0))
+      )
+      for (const { claim, holds, detail } of proofs) assert.isTrue(holds, `${claim}: ${detail}`)
+      assert.strictEqual(proofs.length, 8 + 4 * 3 + 4)
+      assert.match(readFileSync(file("mixed.html"), "utf8"), /By mechanism.*<td>timed_release<\/td>/s)
       const { body } = yield* admin("/experiences")
       assert.deepStrictEqual(body.data, [], "no experience is left")
     })

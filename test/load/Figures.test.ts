@@ -67,7 +67,7 @@ describe("conditions", () => {
   for (let index = 0; index < 100; index++) {
     tally.count("due", 10)
     tally.requests++
-    tally.enter(index < 98 ? 20 : 400, 500)
+    tally.enter("queue", `${index}`, undefined, index < 98 ? 20 : 400, 500)
   }
   tally.fail("503", 900)
   tally.unsent = 1
@@ -94,23 +94,34 @@ describe("parts of a run", () => {
   it("are added second by second, from the time of day at which each began", () => {
     const [one, two] = [new Tally(), new Tally()]
     one.count("due", 100)
-    one.enter(10, 150)
+    one.enter("queue", "a", 1, 10, 150)
+    one.refuse("auction")
     two.count("due", 100)
-    two.enter(1_000, 1_100)
+    two.enter("auction", "b", undefined, 1_000, 1_100)
+    two.enter("queue", "c", 1, 2_000, 1_100)
+    two.grant("queue", "c", 1_150)
     two.fail("no answer", 1_200)
     const merged = mergeReports([reportOf("2026-01-01T00:00:02.000Z", two), reportOf("2026-01-01T00:00:00.000Z", one)])
     assert.strictEqual(merged.startedAt, "2026-01-01T00:00:00.000Z")
+    assert.deepStrictEqual(
+      merged.kinds!.map(({ kind, entered, refused, granted }) => [kind, entered, refused, granted]),
+      [
+        ["auction", 1, 1, 0],
+        ["queue", 2, 0, 1]
+      ]
+    )
+    assert.isAbove(merged.kinds![1]!.latency.max!, 1_900)
     assert.deepStrictEqual(
       merged.seconds.map(({ due, entered, errors }) => [due, entered, errors]),
       [
         [1, 1, 0],
         [0, 0, 0],
         [1, 0, 0],
-        [0, 1, 1]
+        [0, 2, 1]
       ]
     )
     assert.deepStrictEqual(merged.seconds[1], emptySecond)
-    assert.deepInclude(merged.totals, { due: 2, entered: 2, errors: 1, errorsBy: { "no answer": 1 } })
+    assert.deepInclude(merged.totals, { due: 2, entered: 3, errors: 1, errorsBy: { "no answer": 1 } })
     assert.isAbove(merged.latency.max!, 990)
     assert.strictEqual(merged.proofs.length, 2)
   })

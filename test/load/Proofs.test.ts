@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { type Answers, prove, type Recorded } from "../../src/load/Proofs.ts"
+import { type Answers, prove, proveEntries, type Recorded } from "../../src/load/Proofs.ts"
 
 const event = (sequence: number, type: string, millis: number, consumerId?: string): Recorded => ({
   sequence,
@@ -49,5 +49,26 @@ describe("the proofs of a run", () => {
     const swapped = [event(4, "Granted", 1_000, "b"), event(5, "Granted", 2_000, "a")]
     assert.match(broken([...good.slice(0, 3), ...swapped, good[5]!]).join(), /in the order of their entries/)
     assert.deepStrictEqual(broken(good, answers, 30), ["Never more than 30 admissions a minute"])
+  })
+
+  it("find what contradicts the entries into mechanisms of other kinds", () => {
+    const failing = (...given: Parameters<typeof proveEntries>) =>
+      proveEntries(...given).flatMap(({ claim, holds }) => (holds ? [] : [claim]))
+    const bid = (sequence: number, amount: string) => ({ ...event(sequence, "BidPlaced", 0, "a"), data: { amount } })
+    const bids = { positions: new Map([["a", undefined]]) }
+    assert.deepStrictEqual(failing("auction", [event(1, "Configured", 0), bid(2, "9"), bid(3, "10")], bids, 9), [])
+    assert.deepStrictEqual(failing("auction", [event(1, "Configured", 0), bid(2, "10"), bid(3, "9")], bids, 9), [
+      "auction: Every accepted bid is higher than the one before it"
+    ])
+    assert.deepStrictEqual(failing("timed_release", good.slice(0, 3), answers, 2), [])
+    assert.deepStrictEqual(failing("timed_release", good.slice(0, 3), answers, 1), [
+      "timed_release: Never more than 1 places"
+    ])
+    assert.deepStrictEqual(failing("appointment", [event(1, "Configured", 0)], bids, 9), [
+      "appointment: Every answered entry is recorded"
+    ])
+    assert.deepStrictEqual(failing("draw", [...good.slice(0, 3), event(4, "Entered", 2, "a")], answers, 9), [
+      "draw: No consumer has two places"
+    ])
   })
 })

@@ -138,6 +138,30 @@ describe("docker-compose.yml", () => {
       )
   })
 
+  it("names only services, volumes and configurations that it declares", () => {
+    type Declared = { readonly [name: string]: unknown }
+    const { services, volumes, configs } = Yaml.parse(compose.text) as {
+      readonly services: {
+        readonly [name: string]: {
+          readonly depends_on?: Declared
+          readonly volumes?: ReadonlyArray<string>
+          readonly configs?: ReadonlyArray<{ readonly source: string }>
+        }
+      }
+      readonly volumes: Declared
+      readonly configs: Declared
+    }
+    for (const [name, service] of Object.entries(services)) {
+      const mounted = (service.volumes ?? []).map((volume) => volume.split(":")[0]!)
+      const named: ReadonlyArray<readonly [string, Declared]> = [
+        ...Object.keys(service.depends_on ?? {}).map((other) => [other, services] as const),
+        ...mounted.filter((volume) => !volume.startsWith(".")).map((volume) => [volume, volumes] as const),
+        ...(service.configs ?? []).map(({ source }) => [source, configs] as const)
+      ]
+      for (const [other, declared] of named) assert.property(declared, other, name)
+    }
+  })
+
   it("without a service, a health check, a wait, a user or a closed port is found", () => {
     const text = `
 services:

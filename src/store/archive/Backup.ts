@@ -20,6 +20,7 @@ import {
   sumsName,
   type Table
 } from "./Manifest.ts"
+import * as Recorded from "./Recorded.ts"
 import * as Tables from "./Tables.ts"
 
 export interface Options {
@@ -74,10 +75,9 @@ const write = Effect.fnUntraced(function* (
   yield* sql`begin transaction isolation level repeatable read, read only`
   const [row] = yield* sql<SnapshotRow>`
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at,
-      (select max(migration_id) from usher_migrations) as step,
-      (select count(*)::float8 from mechanism_heads) as mechanisms,
-      (select coalesce(sum(sequence), 0)::float8 from mechanism_heads) as events`
-  const { at, step, mechanisms, events } = row!
+      (select max(migration_id) from usher_migrations) as step`
+  const { at, step } = row!
+  const heads = yield* Recorded.expected(sql, step)
   const tables = yield* Tables.list(sql)
   const introduction = { format, usher, schemaStep: step, at }
   onBegun(yield* Tables.bytes(sql))
@@ -95,7 +95,7 @@ const write = Effect.fnUntraced(function* (
 
   yield* addJson(introductionName, { ...introduction, tables })
   const copied = yield* Effect.forEach(tables, addTable)
-  const manifest: Manifest = { ...introduction, tables: copied, heads: { mechanisms, events } }
+  const manifest: Manifest = { ...introduction, tables: copied, heads }
   yield* addJson(manifestName, manifest)
   yield* writer.add(sumsName, Buffer.from(sums.join("")))
   yield* sql`commit`
@@ -105,8 +105,6 @@ const write = Effect.fnUntraced(function* (
 interface SnapshotRow {
   readonly at: string
   readonly step: number
-  readonly mechanisms: number
-  readonly events: number
 }
 
 /** The age of the last backup is a measure. */

@@ -1,32 +1,14 @@
 /** Loads an archive's tables into a database that has the backup's schema, and checks what it reads. */
-import { Effect, Option, Schema, Stream } from "effect"
-import { createHash, type Hash } from "node:crypto"
+import { Effect, Schema, Stream } from "effect"
 import { type ArchiveDamaged, type ArchiveFailed, damaged } from "./ArchiveFailed.ts"
-import { type Entry, textOf } from "./ArchiveReader.ts"
-import type { CopyConnection, CopyIn } from "./CopyConnection.ts"
-import {
-  type CopiedTable,
-  type Introduction,
-  introductionName,
-  Manifest,
-  manifestName,
-  sumsName,
-  type Table,
-  tableOfPart
-} from "./Manifest.ts"
+import type { Entry } from "./ArchiveReader.ts"
+import type { CopyConnection } from "./CopyConnection.ts"
+import { Loading } from "./Loading.ts"
+import { type Introduction, introductionName, Manifest, type Table } from "./Manifest.ts"
+import * as Recorded from "./Recorded.ts"
 import * as Tables from "./Tables.ts"
 
 const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
-
-const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex")
-
-/** A table whose parts are being read. */
-interface Current {
-  readonly table: Table
-  readonly copy: CopyIn
-  readonly digest: Hash
-  bytes: number
-}
 
 /** Loads the entries after the first one. Returns the archive's manifest. */
 export const load = Effect.fnUntraced(function* (
@@ -44,114 +26,16 @@ export const load = Effect.fnUntraced(function* (
   const comeBack = yield* Tables.strip(sql)
   // The migrations have made some rows.
   yield* Effect.forEach(own, (table) => Tables.empty(sql, table), { discard: true })
-  const loading = new Loading(connection, own, first)
+  const copyIn = (table: Table) => connection.copyIn(Tables.copy(table, "from stdin"))
+  const loading = new Loading({ introductionName, decodeManifest, tables: own, copyIn }, first)
   yield* Stream.runForEach(others, (entry) => loading.take(entry)).pipe(Effect.onError(() => loading.abandon))
   const manifest = yield* loading.end
   yield* Effect.forEach(comeBack, (statement) => sql.unsafe(statement), { discard: true })
   yield* Tables.advanceIdentities(sql)
-  const [counted] = yield* sql<Manifest["heads"]>`
-    select (select count(*)::float8 from mechanism_heads) as mechanisms, (select count(*)::float8 from journal) as events`
+  const counted = yield* Recorded.stored(sql, introduction.schemaStep)
   const { heads } = manifest
-  if (counted!.mechanisms !== heads.mechanisms || counted!.events !== heads.events) {
+  if (counted.mechanisms !== heads.mechanisms || counted.events !== heads.events) {
     return yield* damaged("the journals do not have as many events as their heads say")
   }
   return manifest
 })
-
-type Step = Effect.Effect<void, ArchiveDamaged | ArchiveFailed>
-
-class Loading {
-  private readonly connection: CopyConnection
-  private readonly tables: ReadonlyMap<string, Table>
-  private readonly loaded = new Map<string, CopiedTable>()
-  private readonly sums: Array<string> = []
-  private current: Current | undefined
-  private manifest: Manifest | undefined
-  private isComplete = false
-
-  constructor(connection: CopyConnection, tables: ReadonlyArray<Table>, first: Entry) {
-    this.connection = connection
-    this.tables = new Map(tables.map((table) => [table.name, table]))
-    this.note(first)
-  }
-
-  take(entry: Entry): Step {
-    if (this.isComplete) return damaged(`${entry.name} follows the last entry`)
-    if (entry.name === manifestName) return Effect.andThen(this.endTable, this.readManifest(entry))
-    if (entry.name === sumsName) return this.checkSums(entry)
-    return this.loadPart(entry)
-  }
-
-  get end(): Effect.Effect<Manifest, ArchiveDamaged> {
-    return this.manifest === undefined || !this.isComplete
-      ? damaged("the file ends too early")
-      : Effect.succeed(this.manifest)
-  }
-
-  /** Gives up the table that is being filled. */
-  get abandon(): Effect.Effect<void> {
-    return Effect.suspend(() => this.current?.copy.abandon ?? Effect.void)
-  }
-
-  private loadPart(entry: Entry): Step {
-    return Effect.gen({ self: this }, function* () {
-      const name = tableOfPart(entry.name)
-      const table = name === undefined ? undefined : this.tables.get(name)
-      if (table === undefined || this.loaded.has(table.name)) return yield* damaged(`${entry.name} is unexpected`)
-      const text = yield* textOf(entry)
-      if (this.current?.table !== table) {
-        yield* this.endTable
-        const copy = this.connection.copyIn(Tables.copy(table, "from stdin"))
-        this.current = { table, copy, digest: createHash("sha256"), bytes: 0 }
-      }
-      const { copy, digest } = this.current
-      digest.update(text)
-      this.current.bytes += text.length
-      yield* copy.write(text).pipe(Effect.catchTag("ArchiveFailed", orDamagedRow(table)))
-    })
-  }
-
-  private get endTable(): Step {
-    if (this.current === undefined) return Effect.void
-    const { table, copy, digest, bytes } = this.current
-    this.current = undefined
-    return copy.end.pipe(
-      Effect.catchTag("ArchiveFailed", orDamagedRow(table)),
-      Effect.map((rows) => void this.loaded.set(table.name, { ...table, rows, bytes, sha256: digest.digest("hex") }))
-    )
-  }
-
-  private readManifest(entry: Entry): Step {
-    return Effect.suspend((): Step => {
-      this.note(entry)
-      const manifest = Option.getOrUndefined(decodeManifest(entry.content.toString("utf8")))
-      if (manifest === undefined) return damaged(`${manifestName} cannot be read`)
-      if (manifest.tables.length !== this.tables.size) return damaged("the manifest lists other tables")
-      const none = { rows: 0, bytes: 0, sha256: sha256(Buffer.alloc(0)) }
-      const different = manifest.tables.find((expected) => {
-        const found = this.loaded.get(expected.name) ?? none
-        return found.rows !== expected.rows || found.bytes !== expected.bytes || found.sha256 !== expected.sha256
-      })
-      if (different !== undefined) return damaged(`the rows of ${different.name} differ from the manifest`)
-      this.manifest = manifest
-      return Effect.void
-    })
-  }
-
-  private checkSums({ content }: Entry): Step {
-    this.isComplete = content.toString("utf8") === this.sums.join("")
-    return this.isComplete ? Effect.void : damaged(`${introductionName} or ${manifestName} differs from ${sumsName}`)
-  }
-
-  private note({ name, content }: Entry): void {
-    this.sums.push(`${sha256(content)}  ${name}\n`)
-  }
-}
-
-/** A row that the database refuses has been changed. Otherwise the connection was lost. */
-const orDamagedRow =
-  ({ name }: Table) =>
-  (error: ArchiveFailed) =>
-    Effect.fail(
-      /^2[23]/.test(error.code ?? "") ? damaged(`a row of ${name} cannot be loaded (${error.message})`) : error
-    )

@@ -15,7 +15,7 @@ import { Schema } from "effect"
 export const format = 1
 
 /** A table and the columns whose values the archive contains. Generated columns are left out. */
-const Table = Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) })
+export const Table = Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) })
 export type Table = typeof Table.Type
 
 const introduction = {
@@ -33,7 +33,7 @@ export const Introduction = Schema.Struct({ ...introduction, tables: Schema.Arra
 export type Introduction = typeof Introduction.Type
 
 /** What was copied of a table. */
-const CopiedTable = Schema.Struct({
+export const CopiedTable = Schema.Struct({
   ...Table.fields,
   rows: Schema.Int,
   /** Of the text, before compression. */
@@ -46,7 +46,10 @@ export type CopiedTable = typeof CopiedTable.Type
 export const Manifest = Schema.Struct({
   ...introduction,
   tables: Schema.Array(CopiedTable),
-  /** The heads of all journals: how many there are, and the sum of their sequences, which is the number of events. */
+  /**
+   * The heads of all journals: how many there are, and the sum of their sequences, which is the number of events. Journals
+   * that are in archives (`months/`) have heads and no events here.
+   */
   heads: Schema.Struct({ mechanisms: Schema.Int, events: Schema.Int })
 })
 export type Manifest = typeof Manifest.Type

@@ -44,6 +44,11 @@ export const anyObjects = (sql: SqlClient.SqlClient) =>
 export const copy = ({ name, columns }: Table, direction: "to stdout" | "from stdin"): string =>
   `copy ${quoted(name)} (${columns.map(quoted).join(", ")}) ${direction} (format text, encoding 'UTF8')`
 
+/** Returns the statement that copies those rows `t` of a table that a condition selects: `join … where …`. */
+export const copySelected = ({ name, columns }: Table, condition: string): string =>
+  `copy (select ${columns.map((column) => `t.${quoted(column)}`).join(", ")} from ${quoted(name)} t ${condition}) to stdout ` +
+  "(format text, encoding 'UTF8')"
+
 /**
  * Removes what makes the load slow or would act on it: foreign keys, indexes without a constraint, and triggers. Returns
  * the statements that bring them back.

@@ -27,6 +27,15 @@ export interface Selection {
 /** The part of a mechanism's record that its journal determines. The time and author of the last change are not. */
 export type DerivedRecord = Omit<MechanismRecord, "updatedAt" | "updatedBy">
 
+/** The selected mechanisms. */
+export interface Counted {
+  /** Those whose journals are in the database, and their events. */
+  readonly mechanisms: number
+  readonly events: number
+  /** Those whose journals `usher archive` has moved to files. */
+  readonly archived: number
+}
+
 /** A row of `places`. */
 export interface StoredPlace extends PlaceRow {
   readonly consumerId: string
@@ -39,9 +48,9 @@ export class Projections extends Context.Service<
     atOneMoment<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R>
     /** Runs the effect in a transaction. */
     together<A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R>
-    /** Counts the selected mechanisms and their events. */
-    count(selection: Selection): Effect.Effect<{ readonly mechanisms: number; readonly events: number }, Unavailable>
-    /** Returns the ids of the next selected mechanisms after one, sorted. Empty at the end. */
+    /** Counts the selected mechanisms and their events, and the mechanisms whose journals are in archives. */
+    count(selection: Selection): Effect.Effect<Counted, Unavailable>
+    /** Returns the ids of the next selected mechanisms after one, sorted, without those in archives. Empty at the end. */
     mechanisms(selection: Selection, afterId: string): Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Returns the sequence of the last event in the journal; 0 if there is none. */
     lastSequence(mechanismId: string): Effect.Effect<number, Unavailable>
@@ -83,16 +92,20 @@ const makeReads = (sql: PgClient.PgClient) => {
     ])
 
   const count = Effect.fn("Projections.count")(function* (selection: Selection) {
-    const [row] = yield* sql<{ readonly mechanisms: number; readonly events: number }>`
-      select count(*)::int4 as mechanisms, coalesce(sum(h.sequence), 0)::float8 as events
-      from mechanisms m left join mechanism_heads h on h.mechanism_id = m.id where ${selected(selection)}`
+    const [row] = yield* sql<Counted>`
+      select count(*) filter (where a.archive_id is null)::int4 as mechanisms, count(a.archive_id)::int4 as archived,
+        coalesce(sum(h.sequence) filter (where a.archive_id is null), 0)::float8 as events
+      from mechanisms m left join mechanism_heads h on h.mechanism_id = m.id
+      left join archived_journals a on a.mechanism_id = m.id
+      where ${selected(selection)}`
     return row!
   }, orUnavailable)
 
   const mechanisms = Effect.fn("Projections.mechanisms")(function* (selection: Selection, afterId: string) {
     const rows = yield* sql<{ readonly id: string }>`
-      select m.id from mechanisms m where ${selected(selection)} and m.id > ${afterId} order by m.id
-      limit ${pageMechanisms}`
+      select m.id from mechanisms m where ${selected(selection)} and m.id > ${afterId}
+        and not exists (select from archived_journals a where a.mechanism_id = m.id)
+      order by m.id limit ${pageMechanisms}`
     return rows.map(({ id }) => id)
   }, orUnavailable)
 

@@ -48,6 +48,7 @@ import operatorSessions from "./migrations/0034_operatorSessions.ts"
 import people from "./migrations/0035_people.ts"
 import releases from "./migrations/0036_releases.ts"
 import messages, { indexes as messageIndexes } from "./migrations/0037_messages.ts"
+import archives from "./migrations/0038_archives.ts"
 
 /** What a step does, and when it may run. */
 export interface Step {
@@ -63,6 +64,8 @@ export type Steps = { readonly [name: string]: Step }
 export const lastBase = 36
 
 const base = (run: Step["run"]): Step => ({ kind: "base", run })
+
+const expand = (run: Step["run"]): Step => ({ kind: "expand", run })
 
 /** The steps that this release knows. */
 const steps: Steps = {
@@ -102,7 +105,8 @@ const steps: Steps = {
   "0034_operatorSessions": base(operatorSessions),
   "0035_people": base(people),
   "0036_releases": base(releases),
-  "0037_messages": { kind: "expand", run: messages, indexes: messageIndexes }
+  "0037_messages": { kind: "expand", run: messages, indexes: messageIndexes },
+  "0038_archives": expand(archives)
 }
 
 /** The steps that this process knows. Only tests know others. */
