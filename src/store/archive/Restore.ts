@@ -52,6 +52,7 @@ export const restore = ({
         return manifest
       }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
     )
+    yield* Effect.provideService(Migrations.buildIndexes, SqlClient.SqlClient, sql)
     yield* sql`analyze`
     return manifest
   }).pipe(

@@ -59,6 +59,11 @@ const applyAll = Effect.gen(function* () {
 export const applyUpTo = (step: number) =>
   Effect.flatMap(CurrentSteps, (steps) => apply(Object.keys(steps).filter((name) => numberOf(name) <= step)))
 
+/** Builds the missing indexes of large tables. Not in a transaction. */
+export const buildIndexes = Effect.flatMap(CurrentSteps, (steps) =>
+  ConcurrentIndexes.build(SchemaState.neededOf(steps).flatMap((name) => steps[name]!.indexes ?? []))
+)
+
 /** Runs a change of the schema in a transaction of its own, as its only one. Tries again if it does not get a lock. */
 const changing = <A, E, R>(change: Effect.Effect<A, E, R>) =>
   withoutBounds(
@@ -91,8 +96,7 @@ export const run = Effect.gen(function* () {
       return applied
     })
   )
-  const steps = yield* CurrentSteps
-  yield* ConcurrentIndexes.build(SchemaState.neededOf(steps).flatMap((name) => steps[name]!.indexes ?? []))
+  yield* buildIndexes
   return applied
 }).pipe(
   Effect.catchTags({
