@@ -121,7 +121,7 @@ export const run = (args: ReadonlyArray<string>, settings: Record<string, string
 export const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("20 millis") }),
-    Effect.timeout("2 minutes")
+    Effect.timeout("20 minutes")
   )
 
 const kill = (pid: number) => {

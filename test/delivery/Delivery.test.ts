@@ -55,7 +55,7 @@ const delivering = <A, E>(
 const until = (holds: () => boolean) =>
   Effect.sync(holds).pipe(
     Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("2 minutes")
+    Effect.timeout("20 minutes")
   )
 
 const smtp = (port: number, from = "Sneaker House <no-reply@example.com>") => ({

@@ -325,7 +325,7 @@ describe("Protection", () => {
           return queries() === before
         })
         yield* Effect.repeat(Effect.andThen(Effect.sleep("5 millis"), isQuiet), { until: (quiet) => quiet })
-      }).pipe(Effect.timeout("2 minutes"))
+      }).pipe(Effect.timeout("20 minutes"))
     )
 
     it.effect("queries every sequence while it may have missed a notification, and none after it has caught up", () =>

@@ -108,7 +108,7 @@ const underLoad = (
       load.mechanisms = mechanisms
       yield* sql<{ readonly events: number }>`select count(*)::int4 as events from journal`.pipe(
         Effect.repeat({ until: (rows) => rows[0]!.events > 300, schedule: Schedule.spaced("50 millis") }),
-        Effect.timeout("60 seconds")
+        Effect.timeout("20 minutes")
       )
       const made = yield* backup
       yield* Effect.promise(() => load.stop())
@@ -276,7 +276,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
       // The load's grants expire after a second: what became due happens without a caller.
       yield* sql<any>`select count(*)::int4 as live from places where status = 'GRANTED' and (fields ->> 'expiresAt')::timestamptz < now()`.pipe(
         Effect.repeat({ until: (rows) => rows[0].live === 0, schedule: Schedule.spaced("50 millis") }),
-        Effect.timeout("30 seconds")
+        Effect.timeout("20 minutes")
       )
       assert.match((yield* resume).stderr, /not on hold/)
     }).pipe(Effect.scoped)

@@ -31,7 +31,7 @@ export const seen = (store: ExperienceStore, isMeant: (snapshot: Snapshot) => bo
     const stop = store.subscribe(look)
     look()
     return Effect.sync(stop)
-  }).pipe(Effect.timeout("2 minutes"), Effect.orDie) as Effect.Effect<Snapshot>
+  }).pipe(Effect.timeout("20 minutes"), Effect.orDie) as Effect.Effect<Snapshot>
 
 /** Keeps the experience up to date until the scope ends. */
 export const subscribed = (store: ExperienceStore) =>

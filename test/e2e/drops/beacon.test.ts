@@ -98,7 +98,7 @@ describe("A draw that waits for the beacon", () => {
         const until = (condition: Effect.Effect<boolean>) =>
           condition.pipe(
             Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("50 millis") }),
-            Effect.timeout("2 minutes")
+            Effect.timeout("20 minutes")
           )
         yield* until(Effect.sync(() => source.requested.length >= 2))
         const waiting = yield* request(`${first.consumerUrl}/api/draws/${drawId}`, secretKey)

@@ -217,7 +217,7 @@ describe.skipIf(!Redis.canStart)(Redis.title("a lost Redis"), () => {
           until: ({ remarks }) => Object.keys(remarks).length === 0,
           schedule: Schedule.spaced("50 millis")
         }),
-        Effect.timeout("1 minute")
+        Effect.timeout("20 minutes")
       )
       assert.isTrue(back.isReady)
     })

@@ -48,7 +48,7 @@ export const node = Effect.fnUntraced(function* (url: string, options: RedisQuot
 export const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("1 minute")
+    Effect.timeout("20 minutes")
   )
 
 /** A server that a test may kill, suspend and restart. */
@@ -80,7 +80,7 @@ export const ownServer: Effect.Effect<OwnServer, never, Scope.Scope> = Effect.ge
     Effect.andThen(
       Effect.promise(() => answers(url)).pipe(
         Effect.repeat({ until: (isUp) => isUp, schedule: Schedule.spaced("20 millis") }),
-        Effect.timeout("1 minute"),
+        Effect.timeout("20 minutes"),
         Effect.orDie
       )
     ),

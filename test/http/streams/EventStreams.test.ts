@@ -96,7 +96,7 @@ const pass = (seconds: number) => Effect.flatMap(Hands, ({ clock }) => clock.adj
 
 /** Waits in real time until the condition holds. */
 const until = (isSo: () => boolean) =>
-  Effect.repeat(Effect.sleep("5 millis"), { until: () => isSo() }).pipe(Effect.timeout("2 minutes"), Effect.orDie)
+  Effect.repeat(Effect.sleep("5 millis"), { until: () => isSo() }).pipe(Effect.timeout("20 minutes"), Effect.orDie)
 
 describe("Streams", () => {
   layer(services, { excludeTestServices: true })((it) => {

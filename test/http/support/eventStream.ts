@@ -65,11 +65,11 @@ function read(response: IncomingMessage, leave: () => void): OpenStream {
   return {
     status: response.statusCode!,
     headers: response.headers as OpenStream["headers"],
-    next: Mailbox.take(events).pipe(Effect.timeout("2 minutes"), Effect.orDie),
+    next: Mailbox.take(events).pipe(Effect.timeout("20 minutes"), Effect.orDie),
     arrived: Effect.map(Mailbox.clear(events), (all) => all),
     comments: () => comments,
     retry: () => retry,
-    over: Deferred.await(over).pipe(Effect.timeout("2 minutes"), Effect.orDie),
+    over: Deferred.await(over).pipe(Effect.timeout("20 minutes"), Effect.orDie),
     pause: () => void response.pause(),
     resume: () => void response.resume(),
     leave: Effect.sync(leave)

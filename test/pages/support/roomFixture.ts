@@ -145,7 +145,7 @@ export const visitor = Effect.fnUntraced(function* (experienceId: string) {
     sees: (text: string) =>
       get("place").pipe(
         Effect.repeat({ until: (page) => textOf(page).includes(text), schedule: Schedule.spaced("5 millis") }),
-        Effect.timeout("1 minute")
+        Effect.timeout("20 minutes")
       ),
     /** Sends a form of the page, with what the visitor types, and follows the redirect. */
     submit: Effect.fnUntraced(function* (page: Answer, label: string, typed: object = {}) {

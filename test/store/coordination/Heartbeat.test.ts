@@ -7,7 +7,7 @@ import { Availability } from "../../../src/store/coordination/Availability.ts"
 import * as BoundedClient from "../../../src/store/postgres/BoundedClient.ts"
 import { Heartbeat } from "../../../src/store/coordination/Heartbeat.ts"
 import * as Migrations from "../../../src/store/postgres/Migrations.ts"
-import { latest } from "../../../src/store/postgres/Steps.ts"
+import { lastBase, latest } from "../../../src/store/postgres/Steps.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import * as Nodes from "../../../src/store/coordination/Nodes.ts"
 import { connect } from "../support/connections.ts"
@@ -138,7 +138,7 @@ describe("The heartbeat of a process", () => {
 
 describe("A schema of an earlier step", () => {
   /** Sets the schema to an earlier step. */
-  const earlier = (sql: SqlClient.SqlClient) => sql`delete from usher_migrations where migration_id = ${latest}`
+  const earlier = (sql: SqlClient.SqlClient) => sql`delete from usher_migrations where migration_id >= ${lastBase}`
   const refusal = (sql: SqlClient.SqlClient) =>
     Effect.map(Effect.flip(Effect.provideService(Migrations.run, SqlClient.SqlClient, sql)), ({ message }) => message)
 

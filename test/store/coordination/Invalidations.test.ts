@@ -28,7 +28,7 @@ const aProcess = Effect.gen(function* () {
 const until = (holds: () => boolean) =>
   Effect.sync(holds).pipe(
     Effect.repeat({ until: (found) => found, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("2 minutes")
+    Effect.timeout("20 minutes")
   )
 
 describe("Invalidations", () => {

@@ -141,7 +141,7 @@ describe("Postgres", () => {
         const journal = yield* Journal
         const [stuck, other] = [yield* created, yield* created]
         const unlock = yield* locked(stuck)
-        const late = yield* Effect.flip(journal.append(entries(stuck, 1, ids(1)))).pipe(Effect.timeout("2 minutes"))
+        const late = yield* Effect.flip(journal.append(entries(stuck, 1, ids(1)))).pipe(Effect.timeout("20 minutes"))
         assert.strictEqual(late._tag, "Unavailable")
         yield* journal.append(entries(other, 1, ids(1)))
         assert.strictEqual(yield* sequenceOf(other), 2)
@@ -173,7 +173,7 @@ describe("Postgres", () => {
             { startImmediately: true }
           )
           const refused = yield* Effect.flip(journal.append(entries(third, 1, ids(1)))).pipe(
-            Effect.timeout("2 minutes")
+            Effect.timeout("20 minutes")
           )
           assert.strictEqual(refused._tag, "Unavailable")
           yield* unlock

@@ -238,7 +238,7 @@ const codeFor = Effect.fnUntraced(function* (address: object) {
   const { body } = yield* Effect.repeat(outbox, {
     until: (answer) => answer.body.data.length > before,
     schedule: Schedule.spaced("5 millis")
-  }).pipe(Effect.timeout("2 minutes"))
+  }).pipe(Effect.timeout("20 minutes"))
   return /\b\d{6}\b/.exec(body.data[0].text)![0]
 })
 

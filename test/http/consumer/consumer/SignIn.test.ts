@@ -41,7 +41,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 const mailedCode = (to: string) =>
   Effect.sync(() => mails.findLast((mail) => mail.to.includes(to))).pipe(
     Effect.repeat({ until: (mail) => mail !== undefined, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeout("2 minutes"),
+    Effect.timeout("20 minutes"),
     Effect.map((mail) => {
       mails.splice(mails.indexOf(mail!), 1)
       return /\b(\d{6}) is your code/.exec(mail!.text)![1]!
@@ -55,7 +55,7 @@ const textedCode = Effect.fnUntraced(function* (to: string) {
   const { body } = yield* Effect.repeat(read, {
     until: (answer) => answer.body.data.length > 0,
     schedule: Schedule.spaced("5 millis")
-  }).pipe(Effect.timeout("2 minutes"))
+  }).pipe(Effect.timeout("20 minutes"))
   return body.data[0].text.slice(0, 6) as string
 })
 

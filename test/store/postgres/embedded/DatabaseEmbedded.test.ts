@@ -93,7 +93,7 @@ const isUnprivileged = (pid: number) =>
 const until = (condition: () => boolean) =>
   Effect.sync(condition).pipe(
     Effect.repeat({ until: (holds) => holds, schedule: Schedule.spaced("10 millis") }),
-    Effect.timeout("2 minutes")
+    Effect.timeout("20 minutes")
   )
 
 const killed = (pid: number) =>
@@ -310,7 +310,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
       yield* killed(serverPid(pidFile)!)
       const [after] = yield* sql`select inet_server_port() as port`.pipe(
         Effect.retry({ schedule: Schedule.spaced("50 millis") }),
-        Effect.timeout("2 minutes")
+        Effect.timeout("20 minutes")
       )
       assert.deepStrictEqual(after, before)
     })
