@@ -28,6 +28,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width,initial-scale=1" />
           <title>${title}${isTest && " (test)"} · Usher</title>
+          <meta name="description" content="Usher, the engine behind product drops: ${title}" />
           <link rel="icon" href="data:," />
           ${style(css)}
         </head>
