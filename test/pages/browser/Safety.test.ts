@@ -107,6 +107,27 @@ ofPages("A page", (it) => {
     )
   }
 
+  it.effect("of staff shows a page as visitors will see it, in a frame without scripts", () =>
+    Effect.gen(function* () {
+      const { experienceId } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const blocks = [{ type: "heading", level: 2, content: "Soon" }, { type: "place" }]
+      const pageId = yield* Fixture.publish(experienceId, "soon", { body: { blocks } })
+      const { page, problems } = yield* opened({ viewport: { width: 1280, height: 900 } })
+      const { adminUrl } = yield* Usher
+      yield* signedIn(page)
+      yield* Effect.promise(async () => {
+        await page.goto(`${adminUrl}/dashboard/pages/${pageId}`)
+        const frame = page.frameLocator("iframe[title='Preview of The soon']")
+        await frame.getByRole("heading", { name: "Soon", exact: true }).waitFor()
+        await frame.getByRole("button", { name: "Join the queue" }).waitFor()
+        // The styles of the room hold in the frame.
+        assert.isAtMost((await frame.locator("main").boundingBox())!.width, 608)
+        assert.deepStrictEqual(await findings(page, "preview"), [])
+      })
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
   it.effect("of staff shows an entry without a click", () =>
     Effect.gen(function* () {
       const { experienceId, sequence } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })

@@ -195,7 +195,7 @@ export const textOf = ({ text }: Answer): string =>
       .replaceAll(/\s+/g, " ")
   ).trim()
 
-const unescaped = (text: string): string =>
+export const unescaped = (text: string): string =>
   text
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")
