@@ -2,7 +2,6 @@
  * `<usher-experience experience url key language>`: the visitor's part of a room inside a shop's page. The room writes
  * the pieces, in its words and languages; this shows them in a shadow root, and sends their forms.
  */
-import { clock } from "./clock.ts"
 import { type ExperienceStore, Usher } from "./client.ts"
 import { style } from "./embedStyle.ts"
 import type { Call } from "./sessions.ts"
@@ -34,6 +33,9 @@ const parts = {
 
 class UsherExperience extends HTMLElement {
   readonly #root = this.attachShadow({ mode: "open" })
+  /** What the room shows. */
+  readonly #box = document.createElement("div")
+  #alive: ((aheadMillis: number) => void) | undefined
   #usher: Usher | undefined
   #store: ExperienceStore | undefined
   #stop: (() => void) | undefined
@@ -44,7 +46,8 @@ class UsherExperience extends HTMLElement {
     super()
     this.#root.adoptedStyleSheets = [sheet]
     // The link inside stays until there is more to show.
-    this.#root.append(document.createElement("slot"))
+    this.#box.append(document.createElement("slot"))
+    this.#root.append(this.#box)
     this.#root.addEventListener("submit", (event) => this.#submitted(event as SubmitEvent))
     this.#root.addEventListener("click", (event) => this.#clicked(event))
   }
@@ -55,6 +58,10 @@ class UsherExperience extends HTMLElement {
     this.#store ??= this.#usher.experience(named("experience"))
     const stop = this.#store.subscribe(() => this.#changed())
     const timer = setInterval(() => this.#tick(), 1000)
+    void import("./alive.ts").then(({ enliven }) => {
+      this.#alive ??= enliven(this, this.#root, () => this.#language || "en")
+      this.#tick()
+    })
     this.#stop = () => {
       stop()
       clearInterval(timer)
@@ -87,8 +94,11 @@ class UsherExperience extends HTMLElement {
       void this.#swap(view.session ? "place" : "now")
     }
     const position = first?.own && "position" in first.own ? first.own.position : undefined
-    const text = this.#root.querySelector("[data-text=position]")
-    if (text && typeof position === "number") text.textContent = position.toLocaleString(this.#language)
+    const text = this.#root.querySelector<HTMLElement>("[data-text=position]")
+    if (text && typeof position === "number") {
+      text.textContent = position.toLocaleString(this.#language)
+      text.dataset["value"] = `${position}`
+    }
   }
 
   get #language(): string {
@@ -122,7 +132,7 @@ class UsherExperience extends HTMLElement {
         link.href = new URL(link.getAttribute("href")!, target).href
       for (const form of template.content.querySelectorAll("form"))
         form.action = new URL(form.getAttribute("action")!, target).href
-      this.#root.replaceChildren(template.content)
+      this.#box.replaceChildren(template.content)
       this.#tick()
       if (call.method) this.#root.querySelector<HTMLElement>("[role=alert],h2")?.focus()
     } catch (error) {
@@ -178,20 +188,17 @@ class UsherExperience extends HTMLElement {
   /** Signs in. The tokens belong to the client. */
   async #signedIn(fields: URLSearchParams): Promise<boolean> {
     const value = (name: string) => fields.get(name) ?? ""
-    const code = this.#usher!.verifyCode({ email: value("email") }, value("code").trim(), {}, value("request"))
+    const to = fields.has("phone") ? { phone: value("phone") } : { email: value("email") }
+    const code = this.#usher!.verifyCode(to, value("code").trim(), {}, value("request"))
     return code.then(
       () => true,
       () => false
     )
   }
 
-  /** Counts down by the server's clock. */
+  /** What moves: countdowns, announcements. */
   #tick(): void {
-    const now = Date.now() + this.#store!.getSnapshot().aheadMillis
-    for (const time of this.#root.querySelectorAll<HTMLTimeElement>("time[data-until]")) {
-      const left = Math.max(0, Date.parse(time.dateTime) - now)
-      time.textContent = clock(Math.ceil(left / 1000), this.#language || "en")
-    }
+    this.#alive?.(this.#store!.getSnapshot().aheadMillis)
   }
 }
 

@@ -14,12 +14,12 @@ const digests: Plugin = {
   setup: (build) => build.onResolve({ filter: /\/values\/Digest\.ts$/ }, () => ({ path: fileAt("browser/digest.ts") }))
 }
 
-/** The solver of challenges is rarely needed, so it stays a module of its own. */
+/** The solver of challenges is rarely needed, and a widget is there before it moves, so these stay modules of their own. */
 const apart: Plugin = {
   name: "apart",
   setup: (build) =>
-    build.onResolve({ filter: /\/challenge\.ts$/ }, ({ kind }) =>
-      kind === "dynamic-import" ? { path: "./challenge.js", external: true } : undefined
+    build.onResolve({ filter: /\/(challenge|alive)\.ts$/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined
     )
 }
 
@@ -46,13 +46,14 @@ const kinds = {
   "dashboard.css": page,
   "client.ts": shop,
   "embed.ts": shop,
+  "alive.ts": shop,
   "challenge.ts": shop
 } as const satisfies { readonly [name: string]: Kind }
 
 export type AssetName = keyof typeof kinds
 
 /** The modules that shops load from this server. */
-export type ModuleName = "client.ts" | "embed.ts" | "challenge.ts"
+export type ModuleName = "client.ts" | "embed.ts" | "alive.ts" | "challenge.ts"
 
 export class Assets extends Context.Service<
   Assets,

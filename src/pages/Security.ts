@@ -13,26 +13,36 @@ export interface Contents {
   readonly styles: ReadonlyArray<string>
   /** Origins other than its own to which a form may go. */
   readonly formOrigins: ReadonlyArray<string>
+  /** The origins of a provider's widget. Its script is not ours, so nothing is asked of its types. */
+  readonly widgetSources?: ReadonlyArray<string>
 }
 
 /** The headers of a page. Without `no-referrer`, because browsers then send `Origin: null` with a form. */
-export const headersOf = ({ scripts, styles, formOrigins }: Contents): { readonly [name: string]: string } => ({
+export const headersOf = ({
+  scripts,
+  styles,
+  formOrigins,
+  widgetSources = []
+}: Contents): { readonly [name: string]: string } => ({
   "content-security-policy": [
     "default-src 'none'",
-    scripts.length === 0 ? "script-src 'none'" : `script-src ${scripts.map(hashSource).join(" ")}`,
-    `style-src ${styles.map(hashSource).join(" ")}`,
+    sourcesOf("script-src", [...scripts.map(hashSource), ...widgetSources]),
+    sourcesOf("style-src", [...styles.map(hashSource), ...widgetSources]),
     "img-src 'self' https: data:",
-    "connect-src 'self'",
+    sourcesOf("connect-src", ["'self'", ...widgetSources]),
+    ...(widgetSources.length === 0 ? [] : [sourcesOf("frame-src", widgetSources)]),
     `form-action ${["'self'", ...formOrigins].join(" ")}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types usher"
+    ...(widgetSources.length === 0 ? ["require-trusted-types-for 'script'", "trusted-types usher"] : [])
   ].join("; "),
   "referrer-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "x-content-type-options": "nosniff"
 })
+
+const sourcesOf = (directive: string, sources: ReadonlyArray<string>): string =>
+  `${directive} ${sources.length === 0 ? "'none'" : sources.join(" ")}`
 
 const crossOriginHeaders = ["access-control-allow-origin", "access-control-expose-headers"] as const
 

@@ -3,7 +3,7 @@
 export const language = document.documentElement.lang
 export const number = new Intl.NumberFormat(language)
 
-export const unit = (value: number, name: string) =>
+const unit = (value: number, name: string) =>
   new Intl.NumberFormat(language, { style: "unit", unit: name, unitDisplay: "long" }).format(value)
 
 /** A duration in its largest useful unit. */
@@ -16,9 +16,3 @@ export const duration = (seconds: number) => {
 /** Replaces the placeholders of a text. */
 export const fill = (text: string, values: Record<string, string>) =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "")
-
-/** The same for a text that may have a form for each plural category of its number. */
-export const fillCounted = (text: string | Record<string, string>, name: string, count: number) =>
-  fill(typeof text === "string" ? text : (text[new Intl.PluralRules(language).select(count)] ?? text["other"]!), {
-    [name]: number.format(count)
-  })

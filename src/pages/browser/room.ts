@@ -3,11 +3,12 @@
  * changes, and counts down. Whatever fails, the last known state stays shown.
  */
 import { solve } from "../../client/challenge.ts"
-import { clock } from "../../client/clock.ts"
+import { clock } from "../../client/moving/clock.ts"
+import { makeTurn } from "../../client/moving/turn.ts"
 import { duration, fill, language, number } from "./formats.ts"
 import { follow, type Told } from "./live.ts"
 import { look } from "./look.ts"
-import { makeTurn } from "./turn.ts"
+import { trusted } from "./trusted.ts"
 
 const box = document.getElementById("room")!
 const said = document.getElementById("said")!
@@ -29,14 +30,6 @@ let first = 0
 let swaps = 0
 let swappedAt = 0
 
-/** Pieces of the page come from this server, which has escaped them. */
-const types = (
-  window as { trustedTypes?: { createPolicy(name: string, rules: object): { createHTML(html: string): string } } }
-).trustedTypes
-const policy = types?.createPolicy("usher", { createHTML: (html: string) => html })
-
-const trusted = (html: string) => policy?.createHTML(html) ?? html
-
 const isShell = () => box.dataset["shell"] !== undefined
 const mayHavePlace = () => /(?:^|; )usher-here=1/.test(document.cookie)
 const pieces = () => box.firstElementChild as HTMLElement
@@ -46,7 +39,7 @@ const say = (text: string) => {
   if (said.textContent !== text) said.textContent = text
 }
 
-const turn = makeTurn(box, words, say)
+const turn = makeTurn(box, () => language, say)
 
 /** Where the visitor's part is; for a visitor without a place, what everybody sees. */
 const partUrl = () => base + (isShell() && !mayHavePlace() ? "/now" : "/place") + location.search
@@ -124,7 +117,8 @@ const keyOf = (field: HTMLElement) =>
 /** Forms go out without leaving the page, else the browser sends them. A first entry has a name, so it can be repeated. */
 document.addEventListener("submit", (event) => {
   const form = event.target as HTMLFormElement
-  if (form.method !== "post" || !form.action.startsWith(location.origin) || /sign-out/.test(form.action)) return
+  const isOwn = form.method === "post" && form.action.startsWith(location.origin)
+  if (!isOwn || "whole" in form.dataset || /sign-out/.test(form.action)) return
   event.preventDefault()
   const button = form.querySelector("button")
   if (button?.ariaDisabled === "true") return
@@ -134,10 +128,11 @@ document.addEventListener("submit", (event) => {
   send(form.action, body).catch(() => form.submit())
 })
 
-/** Sends a form. A challenge is solved, and the form sent again. */
+/** Sends a form. A challenge is solved, and the form sent again; one of a provider needs a page of its own. */
 async function send(url: string, body: URLSearchParams): Promise<void> {
   await swap(true, url, { method: "POST", body })
   leaveShell()
+  box.querySelector<HTMLFormElement>("form[data-whole]")?.submit()
   if (history.state !== "place" && !location.pathname.endsWith("/place")) {
     history.replaceState("place", "", base + "/place" + new URL(url).search)
   }
@@ -184,7 +179,8 @@ function place(card: HTMLElement, position: number, seconds: number | undefined)
   // Once a minute at most, and after a tenth of the way.
   const now = Date.now()
   if (announced !== Infinity && (now - announcedAt < announceMillis || position > announced * 0.9)) return
-  if (announced !== Infinity) say(fill(words["positionSaid"]!, { position: shown }))
+  if (announced !== Infinity)
+    say(fill(card.querySelector<HTMLElement>("[data-said]")!.dataset["said"]!, { position: shown }))
   announcedAt = now
   announced = position
 }
@@ -212,8 +208,8 @@ function tick(): void {
       // What opens, opens for all: their pages come over two seconds, and what is cached is a second old.
       void wait(1500).then(() => swap())
     } else if (left <= 60_000 && time.dataset["warn"] !== undefined) {
+      say(time.dataset["warn"])
       delete time.dataset["warn"]
-      say(words["oneMinute"]!)
     }
   }
   for (const time of all<HTMLTimeElement>("time[data-zone]:empty")) {

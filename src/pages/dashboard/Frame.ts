@@ -13,11 +13,13 @@ export interface Screen {
   readonly title: string
   readonly body: Html
   readonly status?: number
+  /** Styles of a frame in it, which has the policy of the screen. */
+  readonly styles?: ReadonlyArray<string>
 }
 
 /** Makes the function that answers with a screen. Without an operator it has no navigation. */
 export const makeFrame = (assets: Assets["Service"]) =>
-  Effect.fnUntraced(function* ({ title, body, status = 200 }: Screen, operator?: Operator) {
+  Effect.fnUntraced(function* ({ title, body, status = 200, styles = [] }: Screen, operator?: Operator) {
     const css = yield* assets.text("dashboard.css")
     const text = yield* assets.text("dashboard.ts")
     const isTest = operator?.tenant.mode === "test"
@@ -28,6 +30,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width,initial-scale=1" />
           <title>${title}${isTest && " (test)"} · Usher</title>
+          <meta name="description" content="Usher, the engine behind product drops: ${title}" />
           <link rel="icon" href="data:," />
           ${style(css)}
         </head>
@@ -41,7 +44,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
           ${text !== "" && script(text)}
         </body>
       </html>`
-    const headers = headersOf({ scripts: text === "" ? [] : [text], styles: [css], formOrigins: [] })
+    const headers = headersOf({ scripts: text === "" ? [] : [text], styles: [css, ...styles], formOrigins: [] })
     return yield* Answer.ofVisitor(page.text, status, headers)
   })
 

@@ -22,6 +22,7 @@ import * as Journals from "./screens/Journals.ts"
 import * as Keys from "./screens/Keys.ts"
 import * as Orders from "./screens/Orders.ts"
 import * as Pages from "./screens/Pages.ts"
+import { type MakePreview, PagePreview } from "./screens/PagePreview.ts"
 import * as People from "./screens/People.ts"
 import * as System from "./screens/System.ts"
 import * as Webhooks from "./screens/Webhooks.ts"
@@ -30,6 +31,7 @@ import { makeSignIn, signInScreen } from "./SignIn.ts"
 /** What the screens need. */
 interface Needs {
   readonly calls: AdminCalls["Service"]
+  readonly preview: MakePreview
   readonly sessions: Sessions
   readonly keys: ApiKeys["Service"]
   readonly readiness: Readiness["Service"]
@@ -38,12 +40,20 @@ interface Needs {
 }
 
 /** All routes that need a session. */
-export const routesOf = ({ calls, sessions, keys, readiness, nodeName, roomUrl }: Needs): ReadonlyArray<Route> => [
+export const routesOf = ({
+  calls,
+  preview,
+  sessions,
+  keys,
+  readiness,
+  nodeName,
+  roomUrl
+}: Needs): ReadonlyArray<Route> => [
   ...Drops.make(calls, roomUrl),
   ...Consumers.make(calls),
   ...Orders.make(calls),
   ...Analytics.make(calls),
-  ...Pages.make(calls),
+  ...Pages.make(calls, preview),
   ...Webhooks.make(calls),
   ...Keys.make(calls, keys),
   ...People.make(calls, sessions),
@@ -67,6 +77,7 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(`${home}/sign-in`))))
     const routes = routesOf({
       calls: yield* AdminCalls,
+      preview: yield* PagePreview,
       sessions,
       keys: yield* ApiKeys,
       readiness: yield* Readiness,

@@ -8,7 +8,7 @@ import type { Calls, GroupName, OperationName } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
 import { groupOf, type Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
-import { make as makeSigningIn } from "./SigningIn.ts"
+import { make as makeSigningIn } from "./signIn/SigningIn.ts"
 import { callerOf } from "./Visit.ts"
 import { type Context, make as makeVisitors, type Run, type Visitors } from "./Visitors.ts"
 
@@ -28,6 +28,11 @@ const actionNames = [
 export type ActionName = (typeof actionNames)[number]
 
 export const isAction = (name: string): name is ActionName => (actionNames as ReadonlyArray<string>).includes(name)
+
+/** The actions that start the session of a guest. */
+const guestActions = new Set<ActionName>(["enter", "leave", "bid", "book", "cancel", "reschedule", "access-code"])
+
+export const startsSession = (name: ActionName): boolean => guestActions.has(name)
 
 /** Makes the function that runs an action. It counts the request under the limits of the action's operation. */
 export const make = (calls: Calls["Service"], places: Places, sessions: Sessions) => {

@@ -35,7 +35,7 @@ export const documentOf = (scene: Scene, page: Page): Written => {
   const body = page.document?.creativeDocument as DocumentBody | undefined
   const look = lookOf({ ...experience.theme, ...body?.themeOverrides })
   const title = page.document?.title ?? experience.name
-  const description = body === undefined ? "" : pageText(body.body, descriptionLengthMax)
+  const description = descriptionOf(scene, page, body)
   const reload = page.pieces.refreshSeconds
   const written = html`<!doctype html>
     <html lang="${language}" dir="${directionOf(language)}">
@@ -43,9 +43,8 @@ export const documentOf = (scene: Scene, page: Page): Written => {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <title>${title} – ${page.organizationName}</title>
-        ${
-          description !== "" && html`<meta name="description" content="${description}" />`
-        }${look.frame !== undefined && html`<meta name="theme-color" content="${look.frame}" />`}
+        <meta name="description" content="${description}" />
+        ${look.frame !== undefined && html`<meta name="theme-color" content="${look.frame}" />`}
         <link rel="icon" href="data:," />
         ${style(page.css)}
         ${look.css !== "" && style(look.css)}${
@@ -75,6 +74,13 @@ export const documentOf = (scene: Scene, page: Page): Written => {
     </html>`
   return { text: written.text, styles: look.css === "" ? [page.css] : [page.css, look.css] }
 }
+
+/** What search engines show: the text of the document, else how the room works, else its name. */
+const descriptionOf = (scene: Scene, page: Page, body: DocumentBody | undefined): string =>
+  [
+    body === undefined ? "" : pageText(body.body, descriptionLengthMax),
+    sentencesOf(scene, page).join(" ").slice(0, descriptionLengthMax)
+  ].find((text) => text !== "") ?? scene.experience.name
 
 interface DocumentBody {
   readonly body: { readonly [name: string]: unknown }
@@ -171,15 +177,17 @@ const products = (scene: Scene): Html => {
 }
 
 /** One sentence about each kind of mechanism. */
-const rules = (scene: Scene, { mechanisms }: Page): Html => {
-  const sentences = new Set(mechanisms.map((mechanism) => ruleOf(scene, mechanism)).filter((text) => text !== ""))
-  return html`<section>
+const rules = (scene: Scene, page: Page): Html =>
+  html`<section>
     <h2>${say(scene, "rules")}</h2>
     <ul>
-      ${[...sentences].map((text) => html`<li>${text}</li>`)}
+      ${sentencesOf(scene, page).map((text) => html`<li>${text}</li>`)}
     </ul>
   </section>`
-}
+
+const sentencesOf = (scene: Scene, { mechanisms }: Page): ReadonlyArray<string> => [
+  ...new Set(mechanisms.map((mechanism) => ruleOf(scene, mechanism)).filter((text) => text !== ""))
+]
 
 const ruleOf = (scene: Scene, mechanism: Mechanism): string => {
   const { formats } = scene
@@ -222,5 +230,5 @@ const footer = (scene: Scene, { isShell }: Page): Html =>
   </footer>`
 
 /** The words that a script says. */
-const announced = ({ words: { positionSaid, oneMinute, continueSoon, stay, inYourZone } }: Scene): string =>
-  JSON.stringify({ positionSaid, oneMinute, continueSoon, stay, inYourZone }).replaceAll("<", "\\u003c")
+const announced = ({ words: { inYourZone } }: Scene): string =>
+  JSON.stringify({ inYourZone }).replaceAll("<", "\\u003c")

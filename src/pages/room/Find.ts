@@ -1,6 +1,7 @@
 /** Finds the room that a request names, and its visitor. */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import { Delivery } from "../../delivery/Delivery.ts"
 import { ApiKeys } from "../../auth/keys/ApiKeys.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { restrictingOrigin } from "../../http/credentials/AllowedOrigins.ts"
@@ -24,6 +25,7 @@ export const makeFind = Effect.fnUntraced(function* (sessions: Sessions) {
   const rooms = yield* Rooms
   const keys = yield* ApiKeys
   const origins = yield* Origins
+  const takesPhones = (yield* Delivery).canSend("phone")
   const limit = (yield* RateLimits).byAddress("rooms", requestsPerAddress)
 
   return Effect.fnUntraced(function* (audience: "everybody" | "visitor") {
@@ -45,6 +47,7 @@ export const makeFind = Effect.fnUntraced(function* (sessions: Sessions) {
       session: audience === "everybody" ? undefined : yield* sessions.read(room.tenant, token),
       url: queryOf(request),
       language: languageIn(request),
+      takesPhones,
       isPart: request.headers["accept"]?.includes("part=room") === true
     }
     return visit

@@ -20,6 +20,7 @@ const keys: { readonly [code: string]: PlainKey } = {
   FOREIGN: "foreign",
   ACCESS_CODE: "accessCodeWrong",
   ADDRESS: "badAddress",
+  PHONE: "badPhone",
   AMOUNT: "badAmount",
   GUESTS: "guestsRefused",
   FORBIDDEN: "notInvited",

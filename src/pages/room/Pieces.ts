@@ -1,5 +1,6 @@
 /** The visitor's part of a room: a card for each mechanism, those that matter most first. A script replaces it whole. */
 import { html, type Html, nothing } from "../Html.ts"
+import { lookOf } from "../Theme.ts"
 import { appointmentPiece } from "./mechanism/Appointment.ts"
 import { auctionPiece } from "./mechanism/Auction.ts"
 import { drawPiece } from "./mechanism/Draw.ts"
@@ -46,11 +47,14 @@ export const piecesOf = (
   const mayChange = cards.some(({ rank }) => rank < lastRank)
   const hasFields = cards.some(({ piece }) => piece.hasFields === true) || asked.isRescheduling === true
   const statuses = cards.map(({ place, piece }) => `${place.mechanism.record.id}:${piece.status}`).join(" ")
+  // A widget that shows the theme takes it from here.
+  const look = lookOf(scene.experience.theme).css
   return {
     refreshSeconds: mayChange && !hasFields && asked.unconfirmed === undefined ? refreshSeconds : undefined,
     html: html`<div
       data-statuses="${statuses}"
       ${live !== undefined && html` data-live="${live.kind}.${live.record.id}"`}
+      ${look !== "" && html` data-look="${look}"`}
     >
       ${above}${
         cards.length === 0 && above.text === "" && html`<section class="card">${empty(scene)}</section>`

@@ -3,29 +3,26 @@
  * may keep it; `place` is one visitor's. Forms work without a script, and a script sends the same forms.
  */
 import { Clock, Effect, Layer } from "effect"
-import { Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { isUuid } from "../../domain/values/Ids.ts"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { toText } from "../../domain/values/Time.ts"
-import { solutionHeader } from "../../http/challenge/ChallengeApi.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
 import { Assets } from "../Assets.ts"
 import { Calls } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
-import { bearerOf, makeIsOwn, readableHereOnly } from "../Security.ts"
+import { readableHereOnly } from "../Security.ts"
+import { makeAct, redirected } from "./Acting.ts"
 import * as Actions from "./Actions.ts"
 import { makeFailed } from "./Failed.ts"
 import { makeFind } from "./Find.ts"
 import { groupOf, type Kind, make as makePlaces, type Places } from "./Places.ts"
-import { make as makeSessions, type Sessions } from "./Session.ts"
+import { make as makeSessions } from "./Session.ts"
 import * as Proofs from "./proof/Proofs.ts"
 import { make as makeShell } from "./Shell.ts"
-import { accessCodeScreen, signInScreen } from "./SignIn.ts"
-import { type Done, showing } from "./Visitors.ts"
-import { callerOf, makeWrite, queryOf, sceneOf, type Variation, type Visit, type Write } from "./Visit.ts"
+import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
+import { callerOf, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 
-type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
-type Handle = Effect.Effect<Response, Refused, Request | HttpRouter.RouteContext>
+type Handle = Effect.Effect<Response, Refused, HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext>
 
 /** The routes. They need the handlers of the Consumer API, and the services of `auth/`. */
 export const layer = HttpRouter.use(
@@ -80,6 +77,8 @@ const variationOf = ({ url }: Visit): Variation => {
   switch (url.get("show")) {
     case "sign-in":
       return { screen: (scene) => signInScreen(scene, {}) }
+    case "sign-in-phone":
+      return { screen: (scene) => signInScreen(scene, {}, { channel: "phone", value: "" }) }
     case "access-code":
       return { screen: accessCodeScreen }
     case "reschedule":
@@ -87,71 +86,6 @@ const variationOf = ({ url }: Visit): Variation => {
     default:
       return day
   }
-}
-
-const redirected = Effect.fnUntraced(function* (visit: Visit, places: Places) {
-  const { experience } = yield* places.shown(callerOf(visit), visit.room.experienceId)
-  const { path } = sceneOf(visit, experience, yield* Clock.currentTimeMillis, undefined)
-  return HttpServerResponse.empty({ status: 303, headers: { location: path("place"), "cache-control": "no-store" } })
-})
-
-interface Acting {
-  readonly calls: Calls["Service"]
-  readonly places: Places
-  readonly sessions: Sessions
-  readonly find: Effect.Success<ReturnType<typeof makeFind>>
-  readonly write: Write
-}
-
-/** Makes the function that runs the action of a form. */
-const makeAct = Effect.fnUntraced(function* ({ calls, places, sessions, find, write }: Acting) {
-  const isOwn = yield* makeIsOwn
-  const run = Actions.make(calls, places, sessions)
-
-  return Effect.fnUntraced(function* (name: string | undefined) {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (name === undefined || !Actions.isAction(name)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
-    if (!isOwn(request)) return yield* new Refused({ status: 403, code: "FOREIGN" })
-    const found = yield* find("visitor")
-    const fields = yield* fieldsOf(request)
-    const visit = { ...found, attempt: attemptIn(fields) }
-    const done = yield* run(name, { visit, fields }).pipe(
-      Effect.provideService(HttpServerRequest.HttpServerRequest, withSolution(request, fields.get("solution"))),
-      Effect.catchTag("Refused", (refused) => Effect.succeed<Done>({ show: showing(refused) }))
-    )
-    const session =
-      done.isOut === true ? undefined : done.session === undefined ? visit.session : { ...done.session, isDue: false }
-    const now = { ...visit, session }
-    const isShown = done.show !== undefined || visit.isPart
-    const response = isShown ? yield* write(now, done.show) : yield* redirected(now, places)
-    if (done.isOut === true) return yield* sessions.forget(response, visit.room.tenant)
-    return done.session === undefined || bearerOf(request) !== undefined
-      ? response
-      : yield* sessions.keep(response, done.session)
-  })
-})
-
-/** The name of an attempt is a random UUID. */
-const attemptIn = (fields: URLSearchParams): string | undefined => {
-  const attempt = fields.get("attempt")
-  return attempt !== null && isUuid(attempt) ? attempt : undefined
-}
-
-/** The request with the solution of a challenge, which a form has in a field and the API in a header. */
-const withSolution = (request: Request, solution: string | null): Request =>
-  solution === null
-    ? request
-    : request.modify({ headers: Headers.set(request.headers, solutionHeader.toLowerCase(), solution) })
-
-/** The fields of a form. Only the encoding of forms without files is read. */
-const fieldsOf = (request: Request): Effect.Effect<URLSearchParams, Refused> => {
-  const malformed = new Refused({ status: 400, code: "INVALID" })
-  const type = request.headers["content-type"]
-  if (type !== undefined && !/^application\/x-www-form-urlencoded\b/i.test(type)) return Effect.fail(malformed)
-  return request.text.pipe(
-    Effect.map((text) => new URLSearchParams(text)),
-    Effect.mapError(() => malformed)
-  )
 }
 
 /** Makes the function that answers with the visitor's places as JSON. It has no grant: that is only in a form. */

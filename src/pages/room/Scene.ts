@@ -16,6 +16,8 @@ export interface Scene {
   readonly now: Millis
   /** A guest has a session and no address. */
   readonly visitor: "none" | "guest" | "authenticated"
+  /** True if codes go out by SMS. */
+  readonly takesPhones: boolean
   /** The shop's address to which a visitor goes on; undefined if there is none. */
   readonly shopUrl: string | undefined
   /** Returns the address of a part of the room. It keeps the language and the way back. */
@@ -44,7 +46,7 @@ export const instant = ({ formats }: Scene, at: Millis): Html =>
 export const countdown = (scene: Scene, key: "opensIn" | "timeLeft", at: Millis): Html =>
   html`<p class="muted">${say(scene, key)}</p>
     <p class="big">
-      <time data-until${key === "timeLeft" && html` data-warn`} datetime="${toText(at)}"
+      <time data-until${key === "timeLeft" && html` data-warn="${say(scene, "oneMinute")}"`} datetime="${toText(at)}"
         >${scene.formats.short(at)}</time
       >
     </p>`

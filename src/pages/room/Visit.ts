@@ -29,6 +29,8 @@ export interface Visit {
   readonly attempt?: string | undefined
   readonly url: URLSearchParams
   readonly language: Language
+  /** True if codes go out by SMS. */
+  readonly takesPhones: boolean
   /** True if a script asks for the visitor's part alone. */
   readonly isPart: boolean
 }
@@ -40,6 +42,8 @@ export interface Variation extends Asked {
   /** Shown in its stead. */
   readonly screen?: (scene: Scene) => Html
   readonly status?: number
+  /** The origins of the widget that the screen has. It has no script of the room then. */
+  readonly widgetSources?: ReadonlyArray<string>
   /** The first day of slots. */
   readonly from?: string | undefined
 }
@@ -77,7 +81,7 @@ const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$
 
 /** Makes what a page needs to show itself. */
 export const sceneOf = (
-  visit: Pick<Visit, "room" | "holder" | "url" | "language">,
+  visit: Pick<Visit, "room" | "holder" | "url" | "language" | "takesPhones">,
   experience: Experience,
   now: number,
   access: VerifiedAccess | undefined
@@ -96,6 +100,7 @@ export const sceneOf = (
     experience,
     now,
     visitor: access === undefined ? "none" : access.sessionType,
+    takesPhones: visit.takesPhones,
     shopUrl,
     path: (name, more = {}) => {
       const query = new URLSearchParams()
@@ -146,14 +151,14 @@ export const makeWrite = (places: Places, assets: Assets["Service"]) => {
     const { room, session } = visit
     const shown = yield* places.ofVisitor(callerOf(visit), room.experienceId)
     const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, session)
-    const { refused, screen, from, status = refused?.status ?? 200 } = variation
+    const { refused, screen, from, widgetSources = [], status = refused?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
     const message = refused === undefined ? nothing : messageOf(scene, refused, currencyOf(shown))
     const above = screen === undefined ? message : html`<section class="card">${message}${screen(scene)}</section>`
     const pieces = piecesOf(scene, found, above, variation)
     const formOrigins = formOriginsOf(scene)
     const css = yield* assets.text("room.css")
-    const script = yield* assets.text("room.ts")
+    const script = widgetSources.length === 0 ? yield* assets.text("room.ts") : ""
     if (visit.isPart) {
       const headers = headersOf({ scripts: [], styles: [css], formOrigins })
       return yield* Answer.ofVisitor(pieces.html.text, status, headers)
@@ -161,7 +166,7 @@ export const makeWrite = (places: Places, assets: Assets["Service"]) => {
     const { organizationName } = room
     const page = { ...shown, organizationName, pieces, script, css, isShell: false }
     const { text, styles } = documentOf(scene, page)
-    const headers = headersOf({ scripts: script === "" ? [] : [script], styles, formOrigins })
+    const headers = headersOf({ scripts: script === "" ? [] : [script], styles, formOrigins, widgetSources })
     return yield* Answer.ofVisitor(text, status, headers)
   })
 }

@@ -6,7 +6,7 @@ import type { Calls, OperationName } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
 import { groupOf, type Mechanism, type Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
-import { accessCodeScreen } from "./SignIn.ts"
+import { accessCodeScreen } from "./signIn/SignInScreens.ts"
 import type { Variation, Visit } from "./Visit.ts"
 
 /** The fields of a form. */

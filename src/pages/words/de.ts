@@ -129,6 +129,9 @@ export const words: Words = {
   signIn: "Anmelden",
   signOut: "Abmelden",
   email: "E-Mail-Adresse",
+  phone: "Telefonnummer",
+  usePhone: "Telefonnummer verwenden",
+  useEmail: "E-Mail-Adresse verwenden",
   sendCode: "Code senden",
   codeSent: "Wir haben einen Code an {address} gesendet.",
   code: "Code",
@@ -150,10 +153,13 @@ export const words: Words = {
   codeExpired: "Der Code ist abgelaufen. Fordere einen neuen an.",
   accessCodeWrong: "Dieser Zugangscode öffnet hier nichts.",
   badAddress: "Bitte gib eine gültige E-Mail-Adresse ein.",
+  badPhone: "Bitte gib eine gültige Telefonnummer ein, mit + und der Ländervorwahl.",
   tooMany: "Zu viele Anfragen. Bitte versuche es in {wait} erneut.",
   unavailable: "Wir können gerade nicht antworten. Dein Platz bleibt dir. Bitte versuche es in {wait} erneut.",
   challenge:
     "Es sind sehr viele Menschen hier. Dein Browser muss zeigen, dass er kein Roboter ist; das dauert einen Moment.",
+  robot: "Bitte zeige, dass du kein Roboter bist.",
+  goOn: "Weiter",
   foreign: "Diese Anfrage kam von einer anderen Website. Bitte nutze die Schaltflächen dieser Seite.",
   notFound: "Seite nicht gefunden",
   notFoundText: "Unter dieser Adresse gibt es nichts, oder es wird nicht mehr gezeigt."

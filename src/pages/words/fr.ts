@@ -129,6 +129,9 @@ export const words: Words = {
   signIn: "Se connecter",
   signOut: "Se déconnecter",
   email: "Adresse e-mail",
+  phone: "Numéro de téléphone",
+  usePhone: "Utiliser un numéro de téléphone",
+  useEmail: "Utiliser une adresse e-mail",
   sendCode: "Envoyer un code",
   codeSent: "Nous avons envoyé un code à {address}.",
   code: "Code",
@@ -150,10 +153,13 @@ export const words: Words = {
   codeExpired: "Le code a expiré. Demandez-en un nouveau.",
   accessCodeWrong: "Ce code d’accès n’ouvre rien ici.",
   badAddress: "Saisissez une adresse e-mail valide.",
+  badPhone: "Saisissez un numéro de téléphone valide, avec + et l’indicatif du pays.",
   tooMany: "Trop de requêtes. Réessayez dans {wait}.",
   unavailable: "Nous ne pouvons pas répondre pour le moment. Votre place est conservée. Réessayez dans {wait}.",
   challenge:
     "Il y a beaucoup de monde. Votre navigateur doit prouver qu’il n’est pas un robot ; cela prend un instant.",
+  robot: "Montrez que vous n’êtes pas un robot.",
+  goOn: "Poursuivre",
   foreign: "Cette requête vient d’un autre site. Utilisez les boutons de cette page.",
   notFound: "Page introuvable",
   notFoundText: "Il n’y a rien à cette adresse, ou ce n’est plus affiché."

@@ -1,22 +1,11 @@
 /** What pages are for people who cannot see them, use a keyboard, or read from right to left. */
-import { AxeBuilder } from "@axe-core/playwright"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
-import { at, ofPages, opened, press, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
+import { findings } from "../support/axe.ts"
+import { at, clock, ofPages, opened, press, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
-
-/** What axe finds on the page, in light and in dark. */
-const findings = async (page: Page, where: string): Promise<ReadonlyArray<string>> => {
-  const found: Array<string> = []
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
-    for (const { id, nodes } of violations) found.push(`${where}, ${colorScheme}: ${id} ${nodes[0]?.html}`)
-  }
-  return found
-}
 
 /** Presses Tab until this is focused. */
 const tabTo = async (page: Page, name: string): Promise<void> => {
@@ -72,6 +61,55 @@ ofPages("Pages", (it) => {
           all.push(...(await findings(page, `place in ${language}`)))
         }
         return all
+      })
+      assert.deepStrictEqual(found, [])
+    })
+  )
+
+  it.effect("say why a place has ended, without a finding of axe", () =>
+    Effect.gen(function* () {
+      const admissionExpirationSeconds = 60
+      const { experienceId, sequence } = yield* Fixture.room({
+        queues: [{ name: "Front door", admitRate: 0, admissionExpirationSeconds }],
+        draws: [{ name: "Raffle", winnerCount: 1, closeAt: at(600), drawAt: at(601) }],
+        timedReleases: [{ name: "Sale", capacity: 5, closeAt: at(7200), admissionExpirationSeconds }],
+        auctions: [{ name: "Lot", startPrice: "10.00", minBidIncrement: "1.00", settleAt: at(120) }]
+      })
+      const { page } = yield* opened()
+      const url = yield* roomUrl(experienceId)
+      yield* Effect.promise(async () => {
+        await page.goto(url)
+        for (const [button, outcome] of [
+          ["Join the queue", "You are in line"],
+          ["Enter the draw", "You are entered"]
+        ] as const) {
+          await press(page, button)
+          await sees(page, outcome)
+        }
+        await page.getByLabel("Your bid").fill("12")
+        await press(page, "Place a bid")
+        await press(page, "Yes, bid $12.00")
+        await sees(page, "You are among the winners so far")
+        await press(page, "Get access")
+        await sees(page, "It is your turn")
+      })
+      const rival = yield* Fixture.visitor(experienceId)
+      yield* rival.submit(yield* rival.get("place"), "Place a bid", { amount: "14", confirmed: "1" })
+      const deny = { consumerIds: [yield* Effect.promise(() => consumerIn(page))], reason: "ADMIN_ACTION" }
+      yield* Fixture.brand("POST", `/distributions/${sequence.draws[0].id}/deny`, deny)
+      yield* Fixture.asBrandServer("POST", `/queues/${sequence.queues[0].id}/admit`, { count: 1 })
+      yield* clock.putForward(121_000)
+      const found = yield* Effect.promise(async () => {
+        const expired = page.getByRole("heading", { name: "Your time has run out" })
+        for (const card of [
+          page.locator("[data-kind=queue]").filter({ has: expired }),
+          page.locator("[data-kind=timed_release]").filter({ has: expired }),
+          page.locator("[data-kind=auction]").filter({ hasText: "Not this time" }),
+          page.locator("[data-kind=draw]").filter({ hasText: "The organizer has decided this." })
+        ]) {
+          await showsUp(page, card)
+        }
+        return findings(page, "ended")
       })
       assert.deepStrictEqual(found, [])
     })
@@ -184,6 +222,17 @@ ofPages("Pages", (it) => {
     })
   )
 })
+
+/** Waits until the page shows this. A page follows one place, and asks for others as it is opened. */
+const showsUp = async (page: Page, shown: Locator): Promise<void> => {
+  while (!(await shown.isVisible())) await page.reload()
+}
+
+/** The id of the consumer whose session a page has. */
+const consumerIn = async (page: Page): Promise<string> => {
+  const token = (await page.context().cookies()).find(({ value }) => value.split(".").length === 3)!.value
+  return JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).consumerId
+}
 
 const placeIs = (page: Page, place: number) =>
   page

@@ -134,6 +134,52 @@ ofPages("A visitor in a browser", (it) => {
     })
   )
 
+  it.effect("takes a unit of a falling price", () =>
+    Effect.gen(function* () {
+      const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 600 }
+      const auctions = [
+        { name: "Lot", auctionType: "dutch", quantity: 2, settleAt: at(7200), openAt: at(1), ...falling }
+      ]
+      const { page, problems, sequence } = yield* visiting({ auctions })
+      yield* clock.putForward(2_000)
+      yield* Effect.promise(() => sees(page, "$100.00"))
+      yield* clock.putForward(600_000)
+      yield* Effect.promise(async () => {
+        await sees(page, "The price drops by $15.00 every 10 minutes.")
+        await press(page, "Take it for at most $85.00")
+        await sees(page, "You have won")
+      })
+      assert.isTrue(yield* Fixture.isValid(`/auctions/${sequence.auctions[0].id}`, yield* goneOn(page)))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("signs in with a code by SMS, and keeps its place", () =>
+    Effect.gen(function* () {
+      const { page, problems } = yield* visiting({ queues: [{ name: "Front door", admitRate: 0 }] })
+      yield* Effect.promise(async () => {
+        await press(page, "Join the queue")
+        await sees(page, "You are in line")
+        await page.getByRole("link", { name: "Sign in" }).click()
+        await page.getByRole("link", { name: "Use a phone number" }).click()
+        await page.getByLabel("Phone number").fill("12")
+        await press(page, "Send a code")
+        await sees(page, "Please enter a valid phone number")
+        await page.getByLabel("Phone number").fill("+49 1511 2345678")
+        await press(page, "Send a code")
+        await sees(page, "We have sent a code to +49 1511 2345678.")
+      })
+      const code = yield* Fixture.mailedCode("+4915112345678")
+      yield* Effect.promise(async () => {
+        await page.getByLabel("Code").fill(code)
+        await press(page, "Sign in")
+        await sees(page, "Sign out")
+        await sees(page, "You are in line")
+      })
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
   it.effect("has one place and one stream in two windows, and both learn of the turn", () =>
     Effect.gen(function* () {
       const { context, page, sequence } = yield* visiting({ queues: [{ name: "Front door", admitRate: 0 }] })

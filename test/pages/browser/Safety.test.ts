@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
 import { Assets } from "../../../src/pages/Assets.ts"
 import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
+import { findings } from "../support/axe.ts"
 import { clock, ofPages, opened, press, refused, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
@@ -14,6 +15,19 @@ const gzipped = (text: string): number => gzipSync(text, { level: 9 }).length
 
 /** A phone on a slow connection. Latency in milliseconds, bytes a second. */
 const slow3g = { offline: false, latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 }
+
+/** The providers of the gate: the address of the widget's script, and the field that it adds to the form. */
+const widgets = [
+  ["turnstile", "https://challenges.cloudflare.com/turnstile/v0/api.js", "cf-turnstile-response"],
+  ["hcaptcha", "https://js.hcaptcha.com/1/api.js", "h-captcha-response"]
+] as const
+
+/** What such a script does once its visitor has passed. */
+const widgetScript = (field: string, token: string) => `
+  const element = document.querySelector("form [data-sitekey]")
+  element.innerHTML = "<input type=hidden name=${field} value=${token}><p></p>"
+  element.querySelector("p").textContent = element.dataset.sitekey + " is solved"
+`
 
 ofPages("A page", (it) => {
   it.effect("runs no script of hostile names, words, themes and documents, and nothing breaks its policy", () =>
@@ -60,6 +74,57 @@ ofPages("A page", (it) => {
       })
       assert.isFalse(hasRun)
       assert.isAbove(problems.length, 0)
+    })
+  )
+
+  for (const [provider, script, field] of widgets) {
+    it.effect(`passes the gate of ${provider}, whose script no other page loads`, () =>
+      Effect.gen(function* () {
+        const challenge = { mode: "off", provider, siteKey: "site", secretKey: "secret" }
+        yield* Fixture.brand("PUT", "/organizations/me", { challenge })
+        const queues = [{ name: "Front door", admitRate: 0 }]
+        const { experienceId } = yield* Fixture.room({ queues }, { challenge: { mode: "always" } })
+        const { page, problems } = yield* opened()
+        const url = yield* roomUrl(experienceId)
+        yield* Effect.promise(async () => {
+          const loaded: Array<string> = []
+          await page.route(script, (route) => {
+            loaded.push(new URL(page.url()).pathname)
+            const body = widgetScript(field, `good-${experienceId}`)
+            return route.fulfill({ contentType: "text/javascript", body })
+          })
+          await page.goto(url)
+          await press(page, "Join the queue")
+          await sees(page, "Please show that you are not a robot.")
+          await sees(page, "site is solved")
+          assert.deepStrictEqual(await findings(page, provider), [])
+          await press(page, "Go on")
+          await sees(page, "You are in line")
+          assert.deepStrictEqual(loaded, [`/e/${experienceId}/enter`])
+        })
+        assert.deepStrictEqual(problems, [])
+      }).pipe(Effect.ensuring(Effect.orDie(Fixture.brand("PUT", "/organizations/me", { challenge: null }))))
+    )
+  }
+
+  it.effect("of staff shows a page as visitors will see it, in a frame without scripts", () =>
+    Effect.gen(function* () {
+      const { experienceId } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const blocks = [{ type: "heading", level: 2, content: "Soon" }, { type: "place" }]
+      const pageId = yield* Fixture.publish(experienceId, "soon", { body: { blocks } })
+      const { page, problems } = yield* opened({ viewport: { width: 1280, height: 900 } })
+      const { adminUrl } = yield* Usher
+      yield* signedIn(page)
+      yield* Effect.promise(async () => {
+        await page.goto(`${adminUrl}/dashboard/pages/${pageId}`)
+        const frame = page.frameLocator("iframe[title='Preview of The soon']")
+        await frame.getByRole("heading", { name: "Soon", exact: true }).waitFor()
+        await frame.getByRole("button", { name: "Join the queue" }).waitFor()
+        // The styles of the room hold in the frame.
+        assert.isAtMost((await frame.locator("main").boundingBox())!.width, 608)
+        assert.deepStrictEqual(await findings(page, "preview"), [])
+      })
+      assert.deepStrictEqual(problems, [])
     })
   )
 

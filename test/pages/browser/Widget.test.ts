@@ -4,31 +4,49 @@ import { Effect } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Usher } from "../../http/support/usherFixture.ts"
+import { findings } from "../support/axe.ts"
 import { ofPages, opened, press, sees } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
-/** A page of a shop with the widget in it, and a window to visit it with. */
-const embedded = Effect.fnUntraced(function* (policy?: string) {
+interface Embedding {
+  /** The policy of the shop's page. */
+  readonly policy?: string
+  /** Further attributes of the widget. */
+  readonly attributes?: string
+  readonly theme?: object
+}
+
+/** A page of a shop with the widget in it, and a window to visit it with. The shop keeps the grants that it is sent. */
+const embedded = Effect.fnUntraced(function* ({ policy, attributes = "", theme }: Embedding = {}) {
   const { consumerUrl, brand } = yield* Usher
-  const { experienceId, sequence } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
-  const shop = createServer((_, response) => {
+  const sold: Array<string> = []
+  let experienceId = ""
+  const shop = createServer((request, response) => {
     if (policy !== undefined) response.setHeader("content-security-policy", policy)
+    request.setEncoding("utf8").on("data", (chunk) => sold.push(new URLSearchParams(chunk).get("usher_grant")!))
     response.setHeader("content-type", "text/html").end(`<!doctype html><html lang="en"><title>Shop</title>
       <script>
         window.grants = []
         document.addEventListener("usher-granted", ({ detail }) => grants.push(detail.grant))
       </script>
       <script type="module" src="${consumerUrl}/embed/v1.js"></script>
-      <usher-experience experience="${experienceId}" url="${consumerUrl}" key="${brand.publishableKey}">
-        <a href="${consumerUrl}/e/${experienceId}">To the drop</a>
-      </usher-experience>`)
+      <main>
+        <h1>Shop</h1>
+        <usher-experience experience="${experienceId}" url="${consumerUrl}" key="${brand.publishableKey}" ${attributes}>
+          <a href="${consumerUrl}/e/${experienceId}">To the drop</a>
+        </usher-experience>
+      </main>`)
   })
   yield* Effect.acquireRelease(
     Effect.promise(() => new Promise<void>((resolve) => shop.listen(0, "127.0.0.1", () => resolve()))),
     () => Effect.sync(() => shop.closeAllConnections()).pipe(Effect.andThen(Effect.sync(() => shop.close())))
   )
   const url = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`
-  return { ...(yield* opened()), url, queueId: sequence.queues[0].id as string }
+  yield* Fixture.brand("PUT", "/organizations/me", { allowedOrigins: [new URL(url).origin] })
+  const queues = [{ name: "Front door", admitRate: 0 }]
+  const made = yield* Fixture.room({ queues }, theme === undefined ? {} : { theme })
+  experienceId = made.experienceId
+  return { ...(yield* opened()), url, sold, queueId: made.sequence.queues[0].id as string }
 })
 
 ofPages("The widget of a shop", (it) => {
@@ -65,6 +83,37 @@ ofPages("The widget of a shop", (it) => {
     })
   )
 
+  it.effect("goes on to the shop by itself if the page asks for it, tells screen readers so, and has the theme", () =>
+    Effect.gen(function* () {
+      const theme = { primary: "#b4002d", background: "#fff7f0" }
+      const { page, problems, url, queueId, sold } = yield* embedded({ attributes: "auto-continue theme", theme })
+      const said = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor()
+      const look = (selector: string) => {
+        const element = `document.querySelector("usher-experience")${selector}`
+        return page.evaluate<string>(`getComputedStyle(${element}).backgroundColor`)
+      }
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await page.goto(url)
+        await press(page, "Join the queue")
+        await said("You are in line")
+        assert.strictEqual(await look(""), "rgb(255, 247, 240)")
+        assert.deepStrictEqual(await findings(page, "widget"), [])
+      })
+      yield* Fixture.asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
+      yield* Effect.promise(async () => {
+        await said("It is your turn You go on to the shop in 10 seconds.")
+        assert.strictEqual(await look(".shadowRoot.querySelector('#continue')"), "rgb(180, 0, 45)")
+        const gone = page.waitForRequest((request) => request.method() === "POST" && request.url() === url)
+        await page.clock.runFor(11_000)
+        await gone
+        await page.getByRole("heading", { name: "It is your turn" }).waitFor()
+      })
+      assert.isTrue(yield* Fixture.isValid(`/queues/${queueId}`, sold[0]!))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
   it.effect("shows a link to the room if its module cannot be loaded", () =>
     Effect.gen(function* () {
       const { page, url } = yield* embedded()
@@ -79,7 +128,7 @@ ofPages("The widget of a shop", (it) => {
 
   it.effect("works in a page that takes HTML only from a policy", () =>
     Effect.gen(function* () {
-      const { page, problems, url } = yield* embedded("require-trusted-types-for 'script'")
+      const { page, problems, url } = yield* embedded({ policy: "require-trusted-types-for 'script'" })
       yield* Effect.promise(async () => {
         await page.goto(url)
         await press(page, "Join the queue")

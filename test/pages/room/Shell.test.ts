@@ -54,6 +54,40 @@ describe("The shell", () => {
       })
     )
 
+    it.effect(
+      "has forms without a name, to which the server gives one, so that a lost first answer makes no second guest",
+      () =>
+        Effect.gen(function* () {
+          const room = yield* Fixture.room({ queues })
+          const { action, fields } = Fixture.formOf(yield* room.get(""), "Join the queue")
+          const named = yield* room.postOnce(action, fields)
+          assert.strictEqual(named.status, 307)
+          const location = named.headers["location"]!
+          assert.match(location, /\/enter\?attempt=[0-9a-f-]{36}$/)
+          assert.match(
+            `${named.headers["set-cookie"]}`,
+            /^usher-attempt=.*; Max-Age=60; Path=\/e; HttpOnly; SameSite=Lax$/
+          )
+          const attempt = room.cookies.get("usher-attempt")!
+          /** The visitor's browser has got no answer: it has the name of its attempt, and no session. */
+          const losing = Effect.fnUntraced(function* (path: string) {
+            const answer = yield* room.postOnce(path, fields)
+            assert.strictEqual(answer.status, 303)
+            room.cookies.clear()
+            room.cookies.set("usher-attempt", attempt)
+          })
+          yield* losing(location)
+          // The browser reloads; then its visitor goes back, and presses the button again.
+          yield* losing(location)
+          yield* losing(action)
+          const { live } = yield* Fixture.brand("GET", `/distributions/${room.sequence.queues[0].id}`)
+          assert.strictEqual(live.counts.QUEUED, 1)
+          room.cookies.clear()
+          yield* room.submit(yield* room.get(""), "Join the queue")
+          assert.include(textOf(yield* room.get("place")), "Your place in line 2")
+        })
+    )
+
     it.effect("runs its own script and styles alone, and is compressed", () =>
       Effect.gen(function* () {
         const { consumerUrl } = yield* Usher

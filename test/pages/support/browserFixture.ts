@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { addresses } from "../../http/challenge/fakeProvider.ts"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import { find, launch } from "./chromium.ts"
@@ -62,7 +63,7 @@ export const clock = movableClock()
 /** An instant these seconds from now, on that clock. */
 export const at = (seconds: number) => new Date(clock.now() + seconds * 1000).toISOString()
 
-const pages = Layer.mergeAll(usher.pipe(Layer.provide(clock.layer)), Shop.layer)
+const pages = Layer.mergeAll(usher.pipe(Layer.provide([clock.layer, addresses])), Shop.layer)
 
 type Methods<R> = Parameters<Parameters<ReturnType<typeof sharing<R, never>>>[1]>[0]
 

@@ -128,12 +128,18 @@ export const visitor = Effect.fnUntraced(function* (experienceId: string) {
     )
 
   const get = (name: string, headers: object = {}) => send("GET", name, headers)
-  const post = (name: string, fields: object, headers: object = { "sec-fetch-site": "same-origin" }) =>
+  /** Sends a form, and does not follow where the answer leads. */
+  const postOnce = (name: string, fields: object, headers: object = { "sec-fetch-site": "same-origin" }) =>
     send(
       "POST",
       name,
       { "content-type": "application/x-www-form-urlencoded", ...headers },
       new URLSearchParams(fields as Record<string, string>).toString()
+    )
+  /** Sends a form, and sends it again to where the server wants it, as a browser does. */
+  const post = (...form: Parameters<typeof postOnce>) =>
+    Effect.flatMap(postOnce(...form), (answer) =>
+      answer.status === 307 ? postOnce(answer.headers["location"]!, form[1], form[2]) : Effect.succeed(answer)
     )
 
   return {
@@ -141,6 +147,7 @@ export const visitor = Effect.fnUntraced(function* (experienceId: string) {
     cookies,
     get,
     post,
+    postOnce,
     /** Waits until the visitor reads this on its page, after time has passed. */
     sees: (text: string) =>
       get("place").pipe(
@@ -188,7 +195,7 @@ export const textOf = ({ text }: Answer): string =>
       .replaceAll(/\s+/g, " ")
   ).trim()
 
-const unescaped = (text: string): string =>
+export const unescaped = (text: string): string =>
   text
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")

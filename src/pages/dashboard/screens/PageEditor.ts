@@ -4,7 +4,7 @@ import { CreativeDocument } from "../../../domain/experience/creative/Document.t
 import { renderEmail, renderSms } from "../../../domain/experience/creative/Rendering.ts"
 import { pageHtml } from "../../../domain/experience/creative/rendering/PageHtml.ts"
 import { formatsOf } from "../../Formats.ts"
-import { type Html, html, trusted } from "../../Html.ts"
+import { type Html, html, nothing } from "../../Html.ts"
 import { contextOf } from "../../room/Document.ts"
 import { wordsIn } from "../../Words.ts"
 import { action, field } from "../Frame.ts"
@@ -53,21 +53,25 @@ export const editorOf = (
   </div>
 `
 
-/** The preview of a document, with the names of the nodes that consumers will not see. */
-export const previewOf = (document: unknown): Html => {
+/** Returns the typed document if it is that of a page, which is shown as the room. */
+export const pageDocumentIn = (document: unknown) =>
+  Option.getOrUndefined(Option.filter(decoded(document), ({ editor }) => editor === "rich-content-v0"))
+
+/** The preview of a document, with the names of the nodes that consumers will not see. `room` is that of a page. */
+export const previewOf = (document: unknown, room: Html | undefined): Html => {
   const known = Option.getOrUndefined(decoded(document))
   return html`
     <section class="card" aria-label="Preview">
       <h2>Preview</h2>
-      ${known === undefined ? html`<p class="error">This is not a document that can be saved.</p>` : shown(known)}
+      ${known === undefined ? html`<p class="error">This is not a document that can be saved.</p>` : shown(known, room)}
     </section>
   `
 }
 
-const shown = (document: CreativeDocument): Html => {
+const shown = (document: CreativeDocument, room: Html | undefined): Html => {
   switch (document.editor) {
     case "rich-content-v0":
-      return pageOf(document.body)
+      return pageOf(document.body, room)
     case "email-components-v1": {
       const { subject, text } = renderEmail(document, {}, {})
       return html`<p class="lead">${subject}</p>
@@ -78,16 +82,14 @@ const shown = (document: CreativeDocument): Html => {
   }
 }
 
-const pageOf = (body: { readonly [name: string]: unknown }): Html => {
-  const context = contextOf({ formats: formatsOf("en", "UTC"), words: wordsIn("en", null) }, (slot) => {
-    return html`<p class="slot">${slot}</p>`
-  })
+const pageOf = (body: { readonly [name: string]: unknown }, room: Html | undefined): Html => {
+  const context = contextOf({ formats: formatsOf("en", "UTC"), words: wordsIn("en", null) }, () => nothing)
   const rendered = pageHtml(body, context)
   return html`
     ${
       rendered.skipped.length > 0 &&
       html`<p class="error" role="alert">Unknown or malformed, and not shown: ${rendered.skipped.join(", ")}</p>`
     }
-    <div class="doc">${trusted(rendered.html)}</div>
+    ${room ?? html`<p>Consumers do not see the experience now, so there is no preview.</p>`}
   `
 }

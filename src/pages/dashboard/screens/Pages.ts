@@ -9,7 +9,8 @@ import { field, problemNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
 import { filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
 import { instant } from "../Times.ts"
-import { documentIn, editorOf, previewOf } from "./PageEditor.ts"
+import { documentIn, editorOf, pageDocumentIn, previewOf } from "./PageEditor.ts"
+import type { MakePreview } from "./PagePreview.ts"
 
 type Page = AnswerOf<"experiencePages", "getExperiencePage">
 type Calls = AdminCalls["Service"]
@@ -25,7 +26,8 @@ const firstDocument = {
 }
 
 /** The routes of pages. */
-export const make = (calls: Calls) => {
+export const make = (calls: Calls, preview: MakePreview) => {
+  const screenOf = makeScreenOf(preview)
   const showAll = makeShowAll(calls)
   const find = (operator: Operator, { params }: Sent) =>
     calls.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
@@ -33,18 +35,18 @@ export const make = (calls: Calls) => {
   return [
     get("/pages", showAll),
     post("/pages", "operator", makeCreate(calls, showAll)),
-    get("/pages/:id", (operator, sent) => Effect.map(find(operator, sent), (page) => screenOf(operator, page))),
+    get("/pages/:id", (operator, sent) => Effect.flatMap(find(operator, sent), (page) => screenOf(operator, page))),
     post(
       "/pages/:id",
       "operator",
       Effect.fnUntraced(function* (operator, sent) {
         const page = yield* find(operator, sent)
-        return yield* makeEdit(calls)(operator, page, sent.fields)
+        return yield* makeEdit(calls, screenOf)(operator, page, sent.fields)
       })
     ),
     ...(["publish", "unpublish"] as const).map((change) =>
       post(`/pages/:id/${change}`, "operator", (operator, { params }) =>
-        Effect.map(
+        Effect.flatMap(
           calls.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
           (page) => screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
         )
@@ -144,45 +146,55 @@ interface Edited {
   readonly fields?: URLSearchParams
 }
 
-const screenOf = (operator: Operator, page: Page, { done, problem, fields }: Edited = {}) => {
-  const typed = fields?.get("document") ?? JSON.stringify(page.creativeDocument, undefined, 2)
-  const title = fields?.get("title") ?? page.title
-  const slug = fields?.get("slug") ?? page.slug
-  const found = documentIn(typed)
-  return {
-    title: page.title,
-    status: problem === undefined ? 200 : 400,
-    body: html`
-      ${done !== undefined && html`<p class="done" role="status">${done}</p>`} ${problemNote(problem)}
-      <p>
-        <span class="badge">${page.status}</span> of
-        <a href="/dashboard/experiences/${page.experienceId}">its experience</a>, published
-        ${instant(page.lastPublishedAt)}
-      </p>
-      ${mayDo(operator.role, "operator") && editorOf(page, { title, slug, typed })}
-      ${"document" in found ? previewOf(found.document) : html`<p class="error">${found.problem}</p>`}
-    `
-  }
-}
+/** Makes the function that shows a page with its editor and its preview. */
+const makeScreenOf = (preview: MakePreview) =>
+  Effect.fnUntraced(function* (operator: Operator, page: Page, { done, problem, fields }: Edited = {}) {
+    const typed = fields?.get("document") ?? JSON.stringify(page.creativeDocument, undefined, 2)
+    const title = fields?.get("title") ?? page.title
+    const slug = fields?.get("slug") ?? page.slug
+    const found = documentIn(typed)
+    const creativeDocument = "document" in found ? pageDocumentIn(found.document) : undefined
+    const room =
+      creativeDocument === undefined
+        ? undefined
+        : yield* preview(operator, { experienceId: page.experienceId, title, creativeDocument } as never)
+    return {
+      title: page.title,
+      status: problem === undefined ? 200 : 400,
+      styles: room?.styles ?? [],
+      body: html`
+        ${done !== undefined && html`<p class="done" role="status">${done}</p>`} ${problemNote(problem)}
+        <p>
+          <span class="badge">${page.status}</span> of
+          <a href="/dashboard/experiences/${page.experienceId}">its experience</a>, published
+          ${instant(page.lastPublishedAt)}
+        </p>
+        ${mayDo(operator.role, "operator") && editorOf(page, { title, slug, typed })}
+        ${"document" in found ? previewOf(found.document, room?.html) : html`<p class="error">${found.problem}</p>`}
+      `
+    }
+  })
 
 /** Makes the function that saves the form of the editor, or only shows its preview. */
-const makeEdit = (calls: Calls) => (operator: Operator, page: Page, fields: URLSearchParams) => {
-  const found = documentIn(fields.get("document") ?? "")
-  if (!("document" in found)) return Effect.succeed(screenOf(operator, page, { problem: found.problem, fields }))
-  if (fields.get("do") !== "save") {
-    return Effect.succeed(screenOf(operator, page, { done: "This is a preview. Nothing was saved.", fields }))
-  }
-  const payload = {
-    title: fields.get("title")?.trim() ?? "",
-    slug: fields.get("slug")?.trim() ?? "",
-    creativeDocument: found.document
-  }
-  return calls.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
-    Effect.map((saved) => screenOf(operator, saved, { done: "The page was saved." })),
-    Effect.catchTag("Refused", (refused) =>
-      isOfForm(refused)
-        ? Effect.succeed(screenOf(operator, page, { problem: refused.detail ?? "A value does not fit.", fields }))
-        : Effect.fail(refused)
+const makeEdit =
+  (calls: Calls, screenOf: ReturnType<typeof makeScreenOf>) =>
+  (operator: Operator, page: Page, fields: URLSearchParams) => {
+    const found = documentIn(fields.get("document") ?? "")
+    if (!("document" in found)) return screenOf(operator, page, { problem: found.problem, fields })
+    if (fields.get("do") !== "save") {
+      return screenOf(operator, page, { done: "This is a preview. Nothing was saved.", fields })
+    }
+    const payload = {
+      title: fields.get("title")?.trim() ?? "",
+      slug: fields.get("slug")?.trim() ?? "",
+      creativeDocument: found.document
+    }
+    return calls.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
+      Effect.flatMap((saved) => screenOf(operator, saved, { done: "The page was saved." })),
+      Effect.catchTag("Refused", (refused) =>
+        isOfForm(refused)
+          ? screenOf(operator, page, { problem: refused.detail ?? "A value does not fit.", fields })
+          : Effect.fail(refused)
+      )
     )
-  )
-}
+  }

@@ -82,7 +82,13 @@ export const turn = (scene: Scene, title: string, { admissionGrant, expiresAt }:
   }${
     scene.shopUrl === undefined
       ? html`<p>${say(scene, "backToShop")}</p>`
-      : html`<form method="post" action="${scene.shopUrl}" data-continue>
+      : html`<form
+          method="post"
+          action="${scene.shopUrl}"
+          data-continue
+          data-soon="${JSON.stringify(scene.words.continueSoon)}"
+          data-stay="${say(scene, "stay")}"
+        >
           ${hidden("usher_grant", admissionGrant)} <button id="continue">${say(scene, "continue")}</button>
         </form>`
   }${more}`

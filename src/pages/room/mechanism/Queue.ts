@@ -90,7 +90,9 @@ const waiting = (scene: Scene, record: QueueRecord, state: Waiting): Html => {
   }
   return html`${heading(say(scene, "queued"))}
     <p class="muted">${say(scene, "position")}</p>
-    <p class="big" data-text="position">${formats.number(position)}</p>
+    <p class="big" data-text="position" data-value="${position}" data-said="${scene.words.positionSaid}">
+      ${formats.number(position)}
+    </p>
     <progress aria-hidden="true" max="${position}" value="0"></progress>
     ${wait !== undefined && html`<p>${phrase(scene, "wait", { wait: html`<strong data-text="wait">${formats.duration(wait)}</strong>` })}</p>`}
     <p>${say(scene, "keep")}</p>

@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { closed, type Piece, scheduled } from "./Parts.ts"
 import { facts, form, heading, say, type Scene } from "../Scene.ts"
-import { emailField } from "../SignIn.ts"
+import { emailField } from "../signIn/SignInScreens.ts"
 
 export type WaitlistRecord = AnswerOf<"waitlists", "get">
 type State = AnswerOf<"waitlists", "status">

@@ -1,13 +1,21 @@
-/** A page that is seen goes on to the shop by itself, unless the visitor stays. */
-import { fillCounted } from "./formats.ts"
+/** A page that is seen goes on to the shop by itself, unless the visitor stays. The form to the shop has the words. */
 
 const continueSeconds = 10
 
 /** The grants of which the visitor stays, or has gone on with. */
 const stays = "usher-stay"
 
-export const makeTurn = (box: HTMLElement, words: Record<string, string>, say: (text: string) => void) => {
+/** Makes the steps of a turn in this part of a page. */
+export const makeTurn = (root: ParentNode, language: () => string, say: (text: string) => void) => {
   let goesOnAt = 0
+
+  /** The text with the seconds that are left, in the form of their number. */
+  const soon = (form: HTMLFormElement, seconds: number): string => {
+    const forms: string | Record<string, string> = JSON.parse(form.dataset["soon"]!)
+    const text = typeof forms === "string" ? forms : forms[new Intl.PluralRules(language()).select(seconds)]
+    const shown = seconds.toLocaleString(language())
+    return (text ?? (forms as Record<string, string>)["other"]!).replace("{seconds}", shown)
+  }
 
   /** Adds the time that is left, and a button to stay. */
   const announce = (form: HTMLFormElement, grant: string): HTMLElement => {
@@ -15,7 +23,7 @@ export const makeTurn = (box: HTMLElement, words: Record<string, string>, say: (
     text.id = "soon"
     const stay = document.createElement("button")
     stay.className = "quiet"
-    stay.textContent = words["stay"]!
+    stay.textContent = form.dataset["stay"]!
     stay.addEventListener("click", () => {
       sessionStorage.setItem(stays, grant)
       text.remove()
@@ -23,21 +31,20 @@ export const makeTurn = (box: HTMLElement, words: Record<string, string>, say: (
       form.querySelector("button")?.focus()
     })
     form.after(text, stay)
-    const soon = fillCounted(words["continueSoon"]!, "seconds", continueSeconds)
-    say(`${box.querySelector("h2")?.textContent} ${soon}`)
+    say(`${root.querySelector("h2")?.textContent} ${soon(form, continueSeconds)}`)
     return text
   }
 
   return {
     /** Called each second. */
     goOn: () => {
-      const form = box.querySelector<HTMLFormElement>("form[data-continue]")
+      const form = root.querySelector<HTMLFormElement>("form[data-continue]")
       const grant = form?.querySelector<HTMLInputElement>("[name=usher_grant]")?.value ?? ""
       if (!form || document.hidden || sessionStorage.getItem(stays) === grant) return
       if (goesOnAt === 0) goesOnAt = Date.now() + continueSeconds * 1000
-      const text = box.querySelector<HTMLElement>("#soon") ?? announce(form, grant)
+      const text = root.querySelector<HTMLElement>("#soon") ?? announce(form, grant)
       const left = Math.ceil((goesOnAt - Date.now()) / 1000)
-      text.textContent = fillCounted(words["continueSoon"]!, "seconds", Math.max(0, left))
+      text.textContent = soon(form, Math.max(0, left))
       if (left > 0) return
       sessionStorage.setItem(stays, grant)
       form.submit()

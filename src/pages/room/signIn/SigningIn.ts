@@ -1,13 +1,13 @@
-/** The actions with which a visitor signs in and out, and shows an access code. */
+/** The actions with which a visitor signs in, by mail or SMS, and out, and shows an access code. */
 import { Effect } from "effect"
-import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
-import type { Calls } from "../Calls.ts"
-import { Refused } from "../Refused.ts"
-import type { Scene } from "./Scene.ts"
-import type { Sessions } from "./Session.ts"
-import { accessCodeScreen, type Afterwards, codeScreen, signInScreen } from "./SignIn.ts"
-import { callerOf } from "./Visit.ts"
-import { type Context, type Done, type Fields, type Run, showing, type Visitors } from "./Visitors.ts"
+import type { VerifiedAccess } from "../../../auth/tokens/Tokens.ts"
+import type { Calls } from "../../Calls.ts"
+import { Refused } from "../../Refused.ts"
+import type { Scene } from "../Scene.ts"
+import type { Sessions } from "../Session.ts"
+import { accessCodeScreen, type Afterwards, codeScreen, signInScreen, type Typed } from "./SignInScreens.ts"
+import { callerOf } from "../Visit.ts"
+import { type Context, type Done, type Fields, type Run, showing, type Visitors } from "../Visitors.ts"
 
 /** What a form asks for after the sign-in. */
 const afterwardsIn = (fields: Fields): Afterwards => ({
@@ -15,10 +15,19 @@ const afterwardsIn = (fields: Fields): Afterwards => ({
   at: fields.get("at") ?? undefined
 })
 
+/** The address of the form: a phone number if it has one, else an email address. */
+const addressIn = (fields: Fields): Typed => {
+  const phone = fields.get("phone")
+  return phone === null
+    ? { channel: "email", value: (fields.get("email") ?? "").trim() }
+    : { channel: "phone", value: phone.trim() }
+}
+
 /** Returns the session that a code starts. A guest keeps its places. */
 const verified = (calls: Calls["Service"], sessions: Sessions, { visit, fields }: Context): Run<VerifiedAccess> => {
+  const { channel, value } = addressIn(fields)
   const payload = {
-    email: fields.get("email") ?? "",
+    [channel]: value,
     code: (fields.get("code") ?? "").trim(),
     requestId: fields.get("request") ?? ""
   }
@@ -45,6 +54,9 @@ const showCode = (calls: Calls["Service"], { withSession }: Visitors, { visit, f
     )
   })
 
+/** What a page says to an address that is none. */
+const wrong = { email: "ADDRESS", phone: "PHONE" } as const
+
 /** Makes the actions. `after` runs what a visitor wanted to do before it had to sign in. */
 export const make = (
   calls: Calls["Service"],
@@ -64,15 +76,16 @@ export const make = (
   return {
     /** Sends a code, and shows where to type it. */
     sendCode: ({ visit, fields }: Context): Run => {
-      const email = (fields.get("email") ?? "").trim()
-      return calls.run(callerOf(visit), "auth", "requestOneTimeCode", { payload: { email } }).pipe(
+      const to = addressIn(fields)
+      const payload = { [to.channel]: to.value }
+      return calls.run(callerOf(visit), "auth", "requestOneTimeCode", { payload }).pipe(
         Effect.map(({ requestId }): Done => {
-          const sent = { email, requestId }
+          const sent = { to, requestId }
           return { show: { screen: (scene) => codeScreen(scene, sent, afterwardsIn(fields)) } }
         }),
         Effect.catchTag("Refused", (refused) => {
-          const shown = refused.status === 400 ? new Refused({ status: 400, code: "ADDRESS" }) : refused
-          const screen = (scene: Scene) => signInScreen(scene, afterwardsIn(fields), email)
+          const shown = refused.status === 400 ? new Refused({ status: 400, code: wrong[to.channel] }) : refused
+          const screen = (scene: Scene) => signInScreen(scene, afterwardsIn(fields), to)
           return Effect.succeed<Done>({ show: { refused: shown, screen } })
         })
       )
@@ -84,7 +97,7 @@ export const make = (
         onSuccess: (session) => signedIn(context, session),
         onFailure: (refused) => {
           const { fields } = context
-          const sent = { email: fields.get("email") ?? "", requestId: fields.get("request") ?? "" }
+          const sent = { to: addressIn(fields), requestId: fields.get("request") ?? "" }
           const screen = (scene: Scene) => codeScreen(scene, sent, afterwardsIn(fields))
           return Effect.succeed<Done>({ show: { refused, screen } })
         }

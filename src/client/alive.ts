@@ -1,0 +1,90 @@
+/**
+ * What moves in the widget: countdowns, announcements for screen readers, the way on to the shop where the shop's page
+ * asks for it (`auto-continue`), and the theme of the experience (`theme`). The widget works without this module.
+ */
+import { clock } from "./moving/clock.ts"
+import { makeTurn } from "./moving/turn.ts"
+
+/** Milliseconds between two announcements of a position, which also needs a tenth of the way. */
+const announceMillis = 60_000
+
+const hidden = "position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
+
+/** How a theme's variables are used. A page without one keeps its own colors. */
+const themed = `:host([theme]){background:var(--bg);color:var(--fg);font-family:var(--font)}
+:host([theme]) .card{background:var(--surface);border-radius:var(--radius,.5rem)}
+:host([theme]) [part~=button]{background:var(--primary,CanvasText);color:var(--on-primary,Canvas)}
+:host([theme]) button,:host([theme]) .button{border-radius:var(--radius,.5rem)}`
+
+/** Returns what the widget calls each second, with the milliseconds by which the server's clock is ahead. */
+export function enliven(host: HTMLElement, root: ShadowRoot, language: () => string): (aheadMillis: number) => void {
+  const said = document.createElement("p")
+  said.role = "status"
+  said.style.cssText = hidden
+  root.append(said)
+  const sheet = new CSSStyleSheet()
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet]
+  const say = (text: string) => {
+    if (said.textContent !== text) said.textContent = text
+  }
+  const turn = makeTurn(root, language, say)
+  const position = makePosition(root, say)
+  let statuses: string | undefined
+  let look: string | undefined
+
+  /** Says what the visitor's status has become. */
+  const announce = (): void => {
+    const now = root.querySelector<HTMLElement>("[data-statuses]")?.dataset["statuses"]
+    if (now === statuses) return
+    if (statuses !== undefined) say(root.querySelector("h2")?.textContent ?? "")
+    statuses = now
+    turn.reset()
+    position.reset()
+  }
+
+  const paint = (): void => {
+    const now = root.querySelector<HTMLElement>("[data-look]")?.dataset["look"] ?? ""
+    if (now === look) return
+    look = now
+    sheet.replaceSync(now === "" ? "" : now.replace(":root", ":host([theme])") + themed)
+  }
+
+  return (aheadMillis) => {
+    paint()
+    countDown(root, language(), Date.now() + aheadMillis, say)
+    announce()
+    position.announce()
+    if (host.hasAttribute("auto-continue")) turn.goOn()
+  }
+}
+
+/** Counts down by the server's clock, and announces the last minute. */
+const countDown = (root: ParentNode, language: string, now: number, say: (text: string) => void): void => {
+  for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-until]")) {
+    const left = Math.max(0, Date.parse(time.dateTime) - now)
+    time.textContent = clock(Math.ceil(left / 1000), language)
+    const { warn } = time.dataset
+    if (!warn || left > announceMillis) continue
+    delete time.dataset["warn"]
+    say(warn)
+  }
+}
+
+/** Says the position once a minute at most, and after a tenth of the way. */
+const makePosition = (root: ParentNode, say: (text: string) => void) => {
+  let announcedAt = 0
+  let announced = Infinity
+  return {
+    announce: (): void => {
+      const field = root.querySelector<HTMLElement>("[data-said]")
+      if (!field) return
+      const position = Number(field.dataset["value"])
+      const now = Date.now()
+      if (announced !== Infinity && (now - announcedAt < announceMillis || position > announced * 0.9)) return
+      if (announced !== Infinity) say(field.dataset["said"]!.replace("{position}", field.textContent))
+      announcedAt = now
+      announced = position
+    },
+    reset: () => (announced = Infinity)
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * The preview of an experience's page: the room as a visitor without a place would see it now, with the typed document.
+ * It stands in a frame that runs no script, sends no form and shares no origin with the dashboard.
+ */
+import { Clock, Context, Effect, Layer } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { ApiKeys } from "../../../auth/keys/ApiKeys.ts"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import type { PublicExperiencePage } from "../../../domain/experience/ExperiencePage.ts"
+import { Assets } from "../../Assets.ts"
+import { Calls } from "../../Calls.ts"
+import { type Html, html } from "../../Html.ts"
+import { documentOf } from "../../room/Document.ts"
+import { piecesOf } from "../../room/Pieces.ts"
+import { make as makePlaces } from "../../room/Places.ts"
+import { sceneOf } from "../../room/Visit.ts"
+import { defaultLanguage } from "../../Words.ts"
+
+/** The page of a document that is not published. */
+type Typed = Pick<PublicExperiencePage, "experienceId" | "title" | "creativeDocument">
+
+interface Preview {
+  readonly html: Html
+  /** The styles in the frame, which the policy of the screen must name: the frame has the same policy. */
+  readonly styles: ReadonlyArray<string>
+}
+
+/** Writes the preview. It needs the handlers of the Consumer API. */
+export class PagePreview extends Context.Service<PagePreview, MakePreview>()("usher/pages/dashboard/PagePreview") {
+  static readonly layer = Layer.effect(
+    PagePreview,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide([Calls.layer, Assets.layer]))
+}
+
+/** Returns the preview; undefined if consumers do not see the experience, or its facts are out of reach. */
+export type MakePreview = (
+  operator: Operator,
+  page: Typed
+) => Effect.Effect<Preview | undefined, never, HttpServerRequest.HttpServerRequest>
+
+const make = Effect.gen(function* () {
+  const calls = yield* Calls
+  const keys = yield* ApiKeys
+  const css = yield* (yield* Assets).text("room.css")
+  const places = makePlaces(calls)
+
+  const preview = Effect.fnUntraced(function* ({ tenant, organizationName }: Operator, page: Typed) {
+    const { experienceId, title } = page
+    const holder = yield* keys.publishableOf(tenant)
+    if (holder === undefined) return undefined
+    const shown = yield* places.shown({ holder }, experienceId)
+    const visit = {
+      room: { experienceId, tenant, organizationName },
+      holder,
+      url: new URLSearchParams(),
+      language: defaultLanguage,
+      takesPhones: false
+    }
+    const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, undefined)
+    const pieces = piecesOf(
+      scene,
+      shown.mechanisms.map((mechanism) => ({ mechanism }))
+    )
+    const { text, styles } = documentOf(scene, {
+      ...shown,
+      document: page as PublicExperiencePage,
+      organizationName,
+      // A preview does not reload by itself.
+      pieces: { ...pieces, refreshSeconds: undefined },
+      script: "",
+      css,
+      isShell: true
+    })
+    return {
+      html: html`<iframe class="preview" title="Preview of ${title}" sandbox srcdoc="${text}"></iframe>`,
+      styles
+    }
+  })
+
+  const made: MakePreview = (operator, page) =>
+    Effect.catchTags(preview(operator, page), { Refused: () => Effect.undefined, Unavailable: () => Effect.undefined })
+  return made
+})

@@ -1,0 +1,131 @@
+/** The request of a form: whose it is, what it contains, and how its outcome is answered. */
+import { Clock, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { isUuid } from "../../domain/values/Ids.ts"
+import { solutionHeader } from "../../http/challenge/ChallengeApi.ts"
+import { Origins } from "../../http/server/Origins.ts"
+import type { Calls } from "../Calls.ts"
+import { Refused } from "../Refused.ts"
+import { bearerOf, makeIsOwn } from "../Security.ts"
+import * as Actions from "./Actions.ts"
+import type { makeFind } from "./Find.ts"
+import { solutionIn, widgetScreen } from "./gate/Widget.ts"
+import type { Places } from "./Places.ts"
+import type { Sessions } from "./Session.ts"
+import { type Done, showing } from "./Visitors.ts"
+import { callerOf, sceneOf, type Variation, type Visit, type Write } from "./Visit.ts"
+
+/** The name of the cookie with the name of a first attempt (`auth/sessions/Guests.ts`). */
+const attemptCookie = "usher-attempt"
+
+/** As long as an attempt can be repeated. */
+const attemptSeconds = 60
+
+type Request = HttpServerRequest.HttpServerRequest
+
+/** Leads to the visitor's place. */
+export const redirected = Effect.fnUntraced(function* (visit: Visit, places: Places) {
+  const { experience } = yield* places.shown(callerOf(visit), visit.room.experienceId)
+  const { path } = sceneOf(visit, experience, yield* Clock.currentTimeMillis, undefined)
+  return HttpServerResponse.empty({ status: 303, headers: { location: path("place"), "cache-control": "no-store" } })
+})
+
+interface Acting {
+  readonly calls: Calls["Service"]
+  readonly places: Places
+  readonly sessions: Sessions
+  readonly find: Effect.Success<ReturnType<typeof makeFind>>
+  readonly write: Write
+}
+
+/** Makes the function that runs the action of a form. */
+export const makeAct = Effect.fnUntraced(function* ({ calls, places, sessions, find, write }: Acting) {
+  const isOwn = yield* makeIsOwn
+  const run = Actions.make(calls, places, sessions)
+  const named = yield* makeNamed
+
+  return Effect.fnUntraced(function* (name: string | undefined) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (name === undefined || !Actions.isAction(name)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
+    if (!isOwn(request)) return yield* new Refused({ status: 403, code: "FOREIGN" })
+    const found = yield* find("visitor")
+    const fields = yield* fieldsOf(request)
+    const visit = { ...found, attempt: attemptOf(request, found, fields) }
+    const isFirst = visit.session === undefined && visit.attempt === undefined && !visit.isPart
+    if (isFirst && Actions.startsSession(name)) return yield* named(request)
+    const done = yield* run(name, { visit, fields }).pipe(
+      Effect.provideService(HttpServerRequest.HttpServerRequest, withSolution(request, solutionIn(fields))),
+      Effect.catchTag("Refused", (refused) => Effect.succeed<Done>({ show: showing(refused) }))
+    )
+    const session =
+      done.isOut === true ? undefined : done.session === undefined ? visit.session : { ...done.session, isDue: false }
+    const now = { ...visit, session }
+    const shown = done.show === undefined ? undefined : withWidget(done.show, name, now, fields, request)
+    const response = shown !== undefined || visit.isPart ? yield* write(now, shown) : yield* redirected(now, places)
+    if (done.isOut === true) return yield* sessions.forget(response, visit.room.tenant)
+    return done.session === undefined || bearerOf(request) !== undefined
+      ? response
+      : yield* sessions.keep(response, done.session)
+  })
+})
+
+/** A refusal that asks for the widget of a provider is a screen with the form, which is sent again with its token. */
+const withWidget = (
+  show: Variation,
+  name: string,
+  visit: Visit,
+  fields: URLSearchParams,
+  request: Request
+): Variation => {
+  const isEmbedded = bearerOf(request) !== undefined
+  const screen = widgetScreen(show.refused, name, { fields, isPart: visit.isPart, isEmbedded })
+  return screen === undefined ? show : { status: show.refused!.status, ...screen }
+}
+
+/**
+ * Makes the function that gives a name to the first form of a visitor whose browser runs no script, and has it sent
+ * again. The shell is the same for everybody, so its forms have none. With the name a lost answer is repeated: a browser
+ * that reloads sends it in the address, and one that goes back has it in a cookie.
+ */
+const makeNamed = Effect.gen(function* () {
+  const origins = yield* Origins
+  const random = yield* SecureRandom.SecureRandom
+  return Effect.fnUntraced(function* (request: Request) {
+    const attempt = yield* random.uuidV4()
+    const location = `${request.url}${request.url.includes("?") ? "&" : "?"}attempt=${attempt}`
+    const response = HttpServerResponse.empty({ status: 307, headers: { location, "cache-control": "no-store" } })
+    const secure = origins.of(request).isEncrypted
+    const options = {
+      path: "/e",
+      sameSite: "lax",
+      secure,
+      httpOnly: true,
+      maxAge: `${attemptSeconds} seconds`
+    } as const
+    return HttpServerResponse.setCookieUnsafe(response, attemptCookie, attempt, options)
+  })
+})
+
+/** The name of an attempt is a random UUID: in the form of a script, in the address, or in a cookie. */
+const attemptOf = ({ cookies }: Request, { url }: Visit, fields: URLSearchParams): string | undefined =>
+  [fields.get("attempt"), url.get("attempt"), cookies[attemptCookie]].find(
+    (attempt): attempt is string => typeof attempt === "string" && isUuid(attempt)
+  )
+
+/** The request with the solution of a challenge, which a form has in a field and the API in a header. */
+const withSolution = (request: Request, solution: string | undefined): Request =>
+  solution === undefined
+    ? request
+    : request.modify({ headers: Headers.set(request.headers, solutionHeader.toLowerCase(), solution) })
+
+/** The fields of a form. Only the encoding of forms without files is read. */
+const fieldsOf = (request: Request): Effect.Effect<URLSearchParams, Refused> => {
+  const malformed = new Refused({ status: 400, code: "INVALID" })
+  const type = request.headers["content-type"]
+  if (type !== undefined && !/^application\/x-www-form-urlencoded\b/i.test(type)) return Effect.fail(malformed)
+  return request.text.pipe(
+    Effect.map((text) => new URLSearchParams(text)),
+    Effect.mapError(() => malformed)
+  )
+}
