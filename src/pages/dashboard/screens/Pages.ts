@@ -157,7 +157,7 @@ const makeScreenOf = (preview: MakePreview) =>
     const room =
       creativeDocument === undefined
         ? undefined
-        : yield* preview(operator, { experienceId: page.experienceId, title, creativeDocument } as never)
+        : yield* preview(operator, { experienceId: page.experienceId, title, creativeDocument })
     return {
       title: page.title,
       status: problem === undefined ? 200 : 400,
