@@ -54,7 +54,14 @@ export const invitation = (options: {
   const text =
     `${name} has invited you to its Usher dashboard${mode}, as ${role}.\n\n` +
     "Open the dashboard at the address that your colleague gives you, and sign in with this email address.\n"
-  return { tenant, channel: "email", purpose: "INVITATION", to, subject: `You are invited to the dashboard of ${name}`, text }
+  return {
+    tenant,
+    channel: "email",
+    purpose: "INVITATION",
+    to,
+    subject: `You are invited to the dashboard of ${name}`,
+    text
+  }
 }
 
 /** Returns the message to a waitlist member that the sequence has opened. */

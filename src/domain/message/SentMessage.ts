@@ -5,13 +5,7 @@ import { Id } from "../values/Ids.ts"
 import { SentTimestamp } from "../values/Time.ts"
 
 /** Why a message is sent. */
-export const MessagePurpose = Schema.Literals([
-  "CODE",
-  "GRANT",
-  "OPENING",
-  "INVITATION",
-  "WEBHOOK_FAILURE"
-]).annotate({
+export const MessagePurpose = Schema.Literals(["CODE", "GRANT", "OPENING", "INVITATION", "WEBHOOK_FAILURE"]).annotate({
   description:
     "`CODE` to sign in, `GRANT` to a consumer that was admitted, `OPENING` to a member of a waitlist, `INVITATION` to the dashboard, `WEBHOOK_FAILURE` to the organization."
 })

@@ -46,11 +46,7 @@ export class SentMessages extends Context.Service<
   SentMessages,
   {
     /** Remembers a message, by the id that its provider gave it; by an id of its own if there is none. */
-    sent(
-      message: Addressed,
-      messageId: string | undefined,
-      status: "SENT" | "FAILED"
-    ): Effect.Effect<void, Unavailable>
+    sent(message: Addressed, messageId: string | undefined, status: "SENT" | "FAILED"): Effect.Effect<void, Unavailable>
     /**
      * Records what the provider reports about the message with one of these ids. A report never replaces a more telling
      * one. Returns false if no such message of the tenant is remembered.

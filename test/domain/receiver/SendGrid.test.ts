@@ -68,7 +68,9 @@ describe("A request of SendGrid", () => {
   })
 
   it("is malformed if an event lacks its id, or there are too many", () => {
-    const tooMany = JSON.stringify(Array.from({ length: eventsMax + 1 }, (_, n) => ({ ...event(`${n}`, "open"), email: undefined })))
+    const tooMany = JSON.stringify(
+      Array.from({ length: eventsMax + 1 }, (_, n) => ({ ...event(`${n}`, "open"), email: undefined }))
+    )
     for (const text of ["{}", "[{}]", JSON.stringify([event("e1", "open"), { event: "open" }]), tooMany]) {
       assert.deepStrictEqual(receive(sendGridRequest(text), secret, now), rejected("MALFORMED"))
     }

@@ -18,7 +18,9 @@ const Address = text({ minLength: 1, maxLength: 320 })
 const addressFilters = {
   channel: Schema.optionalKey(MessageChannel.annotate({ description: "Only those of this channel." })),
   address: Schema.optionalKey(
-    Address.annotate({ description: "Only this address, whole, in upper or lower case. Write the + of a phone as %2B." })
+    Address.annotate({
+      description: "Only this address, whole, in upper or lower case. Write the + of a phone as %2B."
+    })
   )
 }
 

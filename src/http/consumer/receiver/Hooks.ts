@@ -56,9 +56,7 @@ export const layer = HttpRouter.use(
       if (outcome._tag === "Rejected") return rejection(outcome.reason)
       yield* events.record(receiver.id, outcome.events, now)
       return accepted
-    }).pipe(
-      Effect.catchTag("Unavailable", () => Effect.succeed(unavailable))
-    )
+    }).pipe(Effect.catchTag("Unavailable", () => Effect.succeed(unavailable)))
     yield* router.add("POST", pathOf(":receiverId") as "/hooks/:receiverId", handle)
   })
 ).pipe(Layer.provide(Layer.merge(Receivers.layer, ReceivedEvents.layer)))
