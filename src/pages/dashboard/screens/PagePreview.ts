@@ -42,7 +42,7 @@ export type MakePreview = (
 const make = Effect.gen(function* () {
   const calls = yield* Calls
   const keys = yield* ApiKeys
-  const css = yield* (yield* Assets).text("room.css")
+  const assets = yield* Assets
   const places = makePlaces(calls)
 
   const preview = Effect.fnUntraced(function* ({ tenant, organizationName }: Operator, page: Typed) {
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
       // A preview does not reload by itself.
       pieces: { ...pieces, refreshSeconds: undefined },
       script: "",
-      css,
+      css: yield* assets.text("room.css"),
       isShell: true
     })
     return {
