@@ -73,7 +73,7 @@ export class Invalidations extends Context.Service<
      * Like `settled`, but waits up to six seconds. By then the lease of a process that has not answered has expired.
      */
     readonly settledForCertain: Effect.Effect<void>
-    /** Reads the subscriber's data and keeps it up to date. A topic has one subscriber. */
+    /** Reads the subscriber's data and keeps it up to date, from now on as long as this service lives. */
     subscribe(topic: Topic, subscriber: Subscriber): Effect.Effect<void, Unavailable>
     /**
      * True if no notification can have been missed. False while the connection is away, or silent for longer than a
@@ -94,7 +94,7 @@ export class Invalidations extends Context.Service<
       const availability = yield* Availability
       const clock = yield* Clock.Clock
       const self = randomUUID()
-      const subscribers = new Map<string, Subscriber>()
+      const subscribers = new Map<string, Array<Subscriber>>()
       const peers = new Map<string, ClockReading>()
       const barriers = new Barriers()
       const listening = yield* Deferred.make<void>()
@@ -144,7 +144,7 @@ export class Invalidations extends Context.Service<
             return barriers.answer(id, peer)
           }
           default:
-            return yield* subscribers.get(topic)?.handle(text) ?? Effect.void
+            for (const subscriber of subscribers.get(topic) ?? []) yield* subscriber.handle(text)
         }
       })
 
@@ -162,7 +162,7 @@ export class Invalidations extends Context.Service<
         const connection = yield* PgConnection.make({ ...sql.config, multiplex: false })
         const notifications = yield* connection.listen(channel)
         // Later notifications wait in the mailbox. Handling one that the refresh has already seen does no harm.
-        for (const subscriber of subscribers.values()) yield* subscriber.refresh
+        for (const subscriber of [...subscribers.values()].flat()) yield* subscriber.refresh
         heardSince = readClocks(clock)
         const receive = Effect.forever(
           Effect.flatMap(Mailbox.takeAll(notifications), (batch) => Effect.forEach(batch, handle, { discard: true }))
@@ -201,7 +201,7 @@ export class Invalidations extends Context.Service<
           }),
         subscribe: (topic, subscriber) =>
           Effect.suspend(() => {
-            subscribers.set(topic, subscriber)
+            subscribers.set(topic, [...(subscribers.get(topic) ?? []), subscriber])
             return subscriber.refresh
           }),
         settled: Effect.suspend(() =>
