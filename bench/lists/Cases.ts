@@ -40,6 +40,8 @@ const ofAllTime = { from: ["2026-01-01T00:00:00Z"], until: ["2100-01-01T00:00:00
 const ofSecurityEvents = { ...ofAllTime, type: ["sign_in"], clientAddress: ["192.0.2.1"] }
 const ofAuditLog = { ...ofAllTime, type: ["experience.created"], actor: ["operator"] }
 
+const ofAddresses = { channel: ["email"], address: [`${absent}@example.com`] }
+
 const pathsOfKinds = ["/queues", "/draws", "/auctions", "/appointments", "/timed-releases", "/waitlists"]
 
 const knownOfConsumers = ({ queueId, consumerId, sequenceId, experienceId }: Made) => ({
@@ -91,6 +93,9 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/receivers": { terms: [absent], filters: { archived } },
     // No receiver has events.
     "/receivers/{id}/events": { ids: [consumerId], filters: { status: ["FAILED"] } },
+    // No message was sent, and no address is stopped.
+    "/messages": { filters: { ...ofAddresses, status: ["FAILED"], purpose: ["GRANT"], consumerId: [consumerId] } },
+    "/stopped-addresses": { filters: { ...ofAddresses, reason: ["BOUNCED"] } },
     "/people": { terms: [absent], filters: { archived, role: ["admin"] } },
     "/security-events": { filters: { ...ofSecurityEvents, consumerId: [consumerId] } },
     "/audit-log": { filters: { ...ofAuditLog, subjectId: [experienceId] } },

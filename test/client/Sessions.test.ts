@@ -94,6 +94,7 @@ layer(Fixture.layer, { excludeTestServices: true })("the session of a client", (
       const { experienceId, sequence } = yield* room({ queues: [queue] })
       const store = (yield* client(memoryStorage(), proxy.url)).experience(experienceId)
       yield* subscribed(store)
+      yield* seen(store, ({ state }) => state === "enterable")
       const { session } = yield* Effect.promise(() => store.act("enter"))
       const path = `/queues/${sequence.queues[0].id}`
       proxy.refuse(/\/events$/)
@@ -115,6 +116,7 @@ layer(Fixture.layer, { excludeTestServices: true })("the session of a client", (
       const { experienceId } = yield* room({ queues: [queue] })
       const known = (yield* client(memoryStorage(), proxy.url)).experience(experienceId)
       yield* subscribed(known)
+      yield* seen(known, ({ state }) => state === "enterable")
       yield* Effect.promise(() => known.act("enter"))
       proxy.refuse(/./)
       proxy.cut()
