@@ -1,21 +1,25 @@
-// Prints the last line of .ci/run from Vitest's JSON report, and ends with 0 only if nothing failed.
-// A check that failed, a test file that could not be loaded, and a run that ended early each count as one failure. So does a
-// skipped test, unless its title gives one of three reasons: npm brings neither a redis-server nor an earlier Postgres, and only root can run a server
-// under another account.
+// Prints the last line of .ci/run from Vitest's JSON reports, and ends with 0 only if nothing failed:
+//
+//     node .ci/count.mjs CHECK_FAILED FOLDER RUN...
+//
+// FOLDER holds RUN.json, a report, and RUN.status, the run's exit code. A check that failed, a test file that could not be
+// loaded, and a run that ended early each count as one failure. So does a skipped test, unless its title gives one of three
+// reasons: npm brings neither a redis-server nor an earlier Postgres, and only root can run a server under another account.
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 
-const [path, checkFailed, testStatus] = process.argv.slice(2)
+const [checkFailed, folder, ...runs] = process.argv.slice(2)
 
-const read = () => {
+const read = (name) => {
   try {
-    return JSON.parse(readFileSync(path, "utf8"))
+    return readFileSync(join(folder, name), "utf8").trim()
   } catch {
     return undefined
   }
 }
 
-const report = read() ?? { testResults: [] }
-const tests = report.testResults.flatMap((file) => file.assertionResults)
+const files = runs.flatMap((run) => JSON.parse(read(`${run}.json`) || '{"testResults":[]}').testResults)
+const tests = files.flatMap((file) => file.assertionResults)
 const outcomes = tests.map((test) => test.status)
 const reasons = ["no redis-server on the path", "not root", "no earlier Postgres"]
 const isUnexpectedlySkipped = ({ status, fullName }) =>
@@ -25,16 +29,19 @@ const count = (...statuses) => outcomes.filter((status) => statuses.includes(sta
 const failures = [
   [checkFailed === "1" ? 1 : 0, "npm run check failed"],
   [
-    report.testResults.filter(
-      (file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed")
-    ).length,
+    files.filter((file) => file.status === "failed" && !file.assertionResults.some((test) => test.status === "failed"))
+      .length,
     "test files failed outside their tests"
   ],
   [count("failed"), "tests failed"],
   [tests.filter(isUnexpectedlySkipped).length, "tests were skipped that must run"]
 ]
-const known = failures[1][0] + failures[2][0]
-if (testStatus !== "0" && known === 0) failures.push([1, `the test run ended with code ${testStatus}`])
+if (failures[1][0] + failures[2][0] === 0) {
+  for (const run of runs) {
+    const status = read(`${run}.status`)
+    if (status !== "0") failures.push([1, `npm run ${run} ended with code ${status}`])
+  }
+}
 
 const passed = count("passed")
 const failed = failures.reduce((sum, [number]) => sum + number, 0)
