@@ -1,16 +1,19 @@
 /**
- * The control room of an experience: what happens in each of its mechanisms, and the forms that steer them. The figures
- * are a part of their own, which the script fetches every second. Without a script the page shows those of its time.
+ * The control room of an experience: the state of each of its mechanisms, and the forms that steer them. The figures
+ * are a part of their own, which the script fetches every second. Without a script the page shows the figures of its
+ * time.
  */
 import { Effect } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { mayDo } from "../../domain/organization/Person.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import type { PlaceStatus } from "../../http/admin/mechanism/DistributionApi.ts"
 import { type Html, html } from "../Html.ts"
+import { lookOf } from "../Theme.ts"
 import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
-import { field, type Screen } from "./Frame.ts"
-import { instant, kindNames } from "./Times.ts"
+import { doneNote, field, type Screen } from "./Frame.ts"
+import { instant } from "./Times.ts"
 
 export type Mechanism = AnswerOf<"distributions", "getDistribution">
 
@@ -23,12 +26,16 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
     const { data } = yield* calls.run(operator, "distributions", "listDistributions", {
       query: { experienceId, first: `${mechanismsMax}` }
     })
-    // A list has no figures of what runs on another node.
-    return yield* Effect.forEach(
-      data,
-      ({ id }) => calls.run(operator, "distributions", "getDistribution", { params: { id } }),
-      { concurrency: 8 }
-    )
+    // A list has no figures of mechanisms on another node.
+    const figured = (listed: Mechanism) =>
+      calls.run(operator, "distributions", "getDistribution", { params: { id: listed.id } }).pipe(
+        // One that starts again after a failure must not take the others from the screen.
+        Effect.catchIf(
+          ({ status }) => status === 503,
+          () => Effect.succeed({ ...listed, live: null })
+        )
+      )
+    return yield* Effect.forEach(data, figured, { concurrency: 8 })
   })
 
   return {
@@ -42,7 +49,7 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
       const screen: Screen = {
         title: experience.name,
         body: html`
-          ${done !== undefined && html`<p class="done" role="status">${done}</p>`}
+          ${doneNote(done)} ${themeNote(lookOf(experience.theme).replaced)}
           <p><a href="${roomUrl(experienceId)}" target="_blank" rel="noopener">Open the room that consumers see</a></p>
           <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
           <section class="chart" data-chart hidden>
@@ -65,6 +72,13 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
     })
   }
 }
+
+/** The values of the theme that the room does not use. */
+const themeNote = (replaced: ReadonlyArray<string>): Html | false =>
+  replaced.length > 0 &&
+  html`<p class="error">
+    The room replaces these values of the theme, which are invalid or leave text hard to read: ${replaced.join(", ")}
+  </p>`
 
 /** The columns of the figures. */
 type Group = "waiting" | "admitted" | "completed" | "gone"
@@ -117,7 +131,8 @@ const figuresOf = (mechanism: Mechanism): Html => {
         <span class="badge ${lifecycle}">${lifecycle}</span>
         <a href="/dashboard/mechanisms/${id}/history">History</a>
         ${isPaused && html`<span class="badge paused">paused</span>`}
-        ${live?.parked === true && html`<span class="badge parked">parked: it failed too often</span>`} opens
+        ${live?.parked === true && html`<span class="badge parked">parked: it failed too often</span>`}
+        ${live === null && html`<span class="badge parked">does not answer for now</span>`} opens
         ${instant(mechanism.openAt)}, closes ${instant(mechanism.closeAt)}
       </p>
       <dl class="figures">
@@ -141,7 +156,8 @@ const reasonNames: { readonly [R in StaffReason]: string } = {
   OTHER: "Another reason"
 }
 
-const reasons = html`<label
+/** The choice of a reason. */
+export const reasons = html`<label
   >Reason
   <select name="reason">
     ${StaffReason.literals.map((reason) => html`<option value="${reason}">${reasonNames[reason]}</option>`)}
@@ -150,7 +166,9 @@ const reasons = html`<label
 
 /** The forms of a mechanism. Each leads to a screen that says how many consumers the action affects. */
 const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
-  if (mechanism.lifecycle === "closed") return false
+  const isParked = mechanism.live?.parked === true
+  const isClosed = mechanism.lifecycle === "closed"
+  if (isClosed && !isParked) return false
   const form = (action: string, label: string, more: Html | false, style = "") => html`
     <form method="post" action="${path}/${action}">
       <input type="hidden" name="mechanism" value="${mechanism.id}" />
@@ -163,8 +181,10 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
     <section class="card">
       <h2>Steer ${mechanism.name}</h2>
       <div class="forms">
+        ${isParked && form("unpark", "Unpark…", false)}
         ${
           mechanism.type === "queue" &&
+          !isClosed &&
           html`
             ${form("admit", "Admit the next…", field("Consumers", "count", { type: "number", value: 10, min: 1, max: 10_000 }))}
             ${form(
@@ -175,7 +195,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
             ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
           `
         }
-        ${form("end", "End…", false, "danger")}
+        ${!isClosed && form("end", "End…", false, "danger")}
       </div>
     </section>
   `

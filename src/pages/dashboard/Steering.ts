@@ -1,5 +1,5 @@
 /**
- * Steers a mechanism. A form is first answered with a screen that says what will happen and to how many consumers; that
+ * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
  * screen sends the same fields again, confirmed. Each action has a reason, which the history keeps with the author.
  */
 import { Effect, Option, Schema } from "effect"
@@ -10,10 +10,10 @@ import { html } from "../Html.ts"
 import { Refused } from "../Refused.ts"
 import type { AdminCalls } from "./AdminCalls.ts"
 import { countsOf, type Mechanism } from "./ControlRoom.ts"
-import type { Screen } from "./Frame.ts"
+import { confirmation, type Screen } from "./Frame.ts"
 import { groupNames } from "./Times.ts"
 
-export const actions = ["admit", "rate", "pause", "resume", "end"] as const
+export const actions = ["admit", "rate", "pause", "resume", "unpark", "end"] as const
 export type Action = (typeof actions)[number]
 
 export const isAction = (name: string | undefined): name is Action => actions.includes(name as Action)
@@ -23,7 +23,7 @@ const Reason = Schema.decodeUnknownOption(StaffReason)
 
 const wrong = (detail: string) => Effect.fail(new Refused({ status: 400, code: "INVALID", detail }))
 
-/** What an action would do, in a sentence, and the call that does it. Returns what was done, in a sentence. */
+/** The effect of an action, in a sentence, and the call that does it. Returns the result, in a sentence. */
 interface Plan {
   readonly says: string
   readonly run: Effect.Effect<string, Refused, HttpServerRequest.HttpServerRequest>
@@ -41,6 +41,28 @@ export const make = (calls: AdminCalls["Service"]) =>
     return { done: yield* plan.run }
   })
 
+/** The plan of an action that mechanisms of all kinds have. */
+const planOfAny = (
+  calls: AdminCalls["Service"],
+  operator: Operator,
+  mechanism: Mechanism,
+  action: "end" | "unpark",
+  reason: StaffReason
+): Plan => {
+  const { id, name, type } = mechanism
+  const input = { params: { id }, payload: { reason } }
+  const run = calls.run(operator, groupNames[type] as "queues", action, input)
+  return action === "end"
+    ? {
+        says: `${name} closes at once and for good. ${countsOf(mechanism).waiting} consumers in it lose their places; grants stay valid until they expire.`,
+        run: Effect.as(run, `${name} has ended.`)
+      }
+    : {
+        says: `${name} starts again with all that it has recorded. If the cause of its failures remains, it is parked again within seconds.`,
+        run: Effect.as(run, `${name} was started again.`)
+      }
+}
+
 const planOf = Effect.fnUntraced(function* (
   calls: AdminCalls["Service"],
   operator: Operator,
@@ -51,16 +73,7 @@ const planOf = Effect.fnUntraced(function* (
 ) {
   const params = { id: mechanism.id }
   const waiting = mechanism.live?.counts["QUEUED"] ?? 0
-  if (action === "end") {
-    const plan: Plan = {
-      says: `${mechanism.name} closes at once and for good. ${countsOf(mechanism).waiting} consumers in it lose their places; grants stay valid until they expire.`,
-      run: Effect.as(
-        calls.run(operator, groupNames[mechanism.type] as "queues", "end", { params, payload: { reason } }),
-        `${mechanism.name} has ended.`
-      )
-    }
-    return plan
-  }
+  if (action === "end" || action === "unpark") return planOfAny(calls, operator, mechanism, action, reason)
   if (mechanism.type !== "queue") return yield* wrong("Only a queue can be steered so.")
   if (action === "pause" || action === "resume") {
     const plan: Plan = {
@@ -89,7 +102,7 @@ const planOf = Effect.fnUntraced(function* (
       : {
           says: `The rate changes from ${mechanism.admitRate} to ${number} a minute. ${waiting} consumers wait, and their estimates change.`,
           run: Effect.as(
-            calls.run(operator, "queues", "change", { params, payload: { admitRate: number } }),
+            calls.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }),
             `The rate is ${number} a minute.`
           )
         }
@@ -103,7 +116,7 @@ const askFor = (mechanism: Mechanism, action: Action, says: string, fields: URLS
     title: `${titles[action]} ${mechanism.name}?`,
     body: html`
       <form method="post" action="${path}/${action}" class="card">
-        <p class="lead">${says}</p>
+        ${confirmation(says)}
         ${[...fields].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
         <input type="hidden" name="confirmed" value="yes" />
         <button class="${action === "end" ? "danger" : ""}">${titles[action]}</button>
@@ -118,5 +131,6 @@ const titles: { readonly [A in Action]: string } = {
   rate: "Change the rate of",
   pause: "Pause",
   resume: "Resume",
+  unpark: "Unpark",
   end: "End"
 }

@@ -36,12 +36,14 @@ export class ParkedMechanisms extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<ParkedMechanism>, Unavailable>
     /** Replaces the recorded parked mechanisms of the process `node`. */
     replace(node: string, parked: ReadonlyArray<Parking>): Effect.Effect<void, Unavailable>
-    /** Requests that every process restart the mechanism. Returns false if no process has parked it. */
-    unpark(mechanismId: string): Effect.Effect<boolean, Unavailable>
+    /**
+     * Requests that every process restart the mechanism, and runs `record` in the same transaction. Returns false if no
+     * process has parked it.
+     */
+    unpark(mechanismId: string, record?: Effect.Effect<void, Unavailable>): Effect.Effect<boolean, Unavailable>
   }
 >()("usher/store/mechanism/ParkedMechanisms") {
-  static readonly layer = Layer.effect(
-    ParkedMechanisms,
+  static readonly layer = Layer.effect(ParkedMechanisms)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
@@ -67,11 +69,16 @@ export class ParkedMechanisms extends Context.Service<
         }
       }, orUnavailable)
 
-      const unpark = Effect.fn("ParkedMechanisms.unpark")(function* (mechanismId: string) {
-        const removed = yield* sql`delete from parked_mechanisms where mechanism_id = ${mechanismId} returning 1`
-        yield* invalidations.publish("unpark", mechanismId)
-        return removed.length > 0
-      }, orUnavailable)
+      const unpark = Effect.fn("ParkedMechanisms.unpark")(
+        function* (mechanismId: string, record: Effect.Effect<void, Unavailable> = Effect.void) {
+          const removed = yield* sql`delete from parked_mechanisms where mechanism_id = ${mechanismId} returning 1`
+          yield* record
+          yield* invalidations.publish("unpark", mechanismId)
+          return removed.length > 0
+        },
+        sql.withTransaction,
+        orUnavailable
+      )
 
       return {
         list: select().pipe(

@@ -44,7 +44,7 @@ const Denials = Schema.Struct({
   denied: Schema.Int.annotate({ description: "Places that this request denied." }),
   unchanged: Schema.Int.annotate({ description: "Places that were denied before." }),
   refused: Schema.Int.annotate({ description: "Consumers without a place, or whose place has ended." }),
-  more: Schema.Boolean.annotate({ description: "True if further places have this risk: repeat the request." })
+  more: Schema.Boolean.annotate({ description: "True if more places have this risk: repeat the request." })
 }).annotate({ identifier: "Denials" })
 
 export const denyEndpoint = HttpApiEndpoint.post("denyDistributionConsumers", "/distributions/:id/deny", {
@@ -56,9 +56,9 @@ export const denyEndpoint = HttpApiEndpoint.post("denyDistributionConsumers", "/
   OpenApi.annotations({
     summary: "Deny many places",
     description:
-      "Denies the places of `consumerIds` (1 to 500), or those that have not ended and whose risk is at least " +
-      "`minRiskScore` (more than 0), 500 at a time in the order of entry. Each is denied as `…/deny` of the Consumer API denies it. " +
-      "Repeating the request is safe: what is denied already stays as it is. `note` is kept in the audit log. An appointment and a waitlist deny nobody " +
-      "(404)."
+      "Denies the places of `consumerIds` (1 to 500), or the places that have not ended and whose risk is at least " +
+      "`minRiskScore` (more than 0). It denies 500 at a time in the order of entry, each as `…/deny` of the Consumer " +
+      "API does. The request can be repeated safely: denied places stay as they are. `note` is kept in the audit log. " +
+      "Appointments and waitlists have no denial (404)."
   })
 )

@@ -1,6 +1,6 @@
 /**
- * Denies many places of a mechanism. Each denial goes through the engine, as one by a shop's server does, so each place
- * has an event of its own with its author. A request that is repeated, or that was cut off, denies what is left.
+ * Denies many places of a mechanism. Each denial goes through the engine, like a denial by a shop's server, so each
+ * place has an event of its own with its author. A repeated request denies the remaining places.
  */
 import { Effect } from "effect"
 import type { AdminReason } from "../../../domain/mechanism/Denial.ts"

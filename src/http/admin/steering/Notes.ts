@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { type StaffAction, TenantEvents } from "../../../store/organization/TenantEvents.ts"
 
-/** An action with what was noted about it. */
+/** An action with its note. */
 export interface Noted {
   readonly distributionId: string
   readonly action: StaffAction["action"]

@@ -1,6 +1,6 @@
 /**
- * Steers a queue. Each admission by name goes through the engine, as one by a shop's server does, so each has an event of
- * its own with author and reason. A request that is repeated, or that was cut off, admits those that are left.
+ * Steers a queue. Each admission by name goes through the engine, like an admission by a shop's server, so each has an
+ * event of its own with author and reason. A repeated request admits the remaining consumers.
  */
 import { Effect } from "effect"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
@@ -16,7 +16,7 @@ import { reasonOf, type Why } from "./WhyFields.ts"
 /** Admissions of one request that are in the engine at the same time. It records them together. */
 const admissionsAtOnce = 100
 
-/** Who admits, and why. */
+/** The author of an admission, and the reason. */
 interface Admitting {
   readonly by: string
   readonly reason?: StaffReason

@@ -12,7 +12,7 @@ export const admittedByNameMax = 500
 /** The field that is left out because the other one is given. */
 const unnamed = Schema.optionalKey(Schema.Null)
 
-/** The next ones, or those that are named. */
+/** The next consumers, or named ones. */
 const bodies = [
   Schema.Struct({
     consumerIds: Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(admittedByNameMax)),
@@ -31,10 +31,10 @@ export type Admission = (typeof bodies)[number]["Type"]
 
 const Admissions = Schema.Struct({
   admitted: Schema.Int.annotate({ description: "Consumers that this request admitted." }),
-  consumerIds: Schema.Array(Id).annotate({ description: "Who they are, in the order of their admission." }),
+  consumerIds: Schema.Array(Id).annotate({ description: "Ids of the consumers, in the order of their admission." }),
   unchanged: Schema.Int.annotate({ description: "Named consumers that held a grant before." }),
   refused: Schema.Int.annotate({
-    description: "Named consumers that do not wait here, and those that came after the last of `maxAdmissions`."
+    description: "Named consumers that do not wait in this queue, and those beyond `maxAdmissions`."
   })
 }).annotate({ identifier: "Admissions" })
 
@@ -50,10 +50,10 @@ const admitEndpoint = HttpApiEndpoint.post("admit", "/queues/:id/admit", {
     identifier: "admitToQueue",
     summary: "Admit the next consumers, or named ones",
     description:
-      `With \`count\` (1 to ${admissionsAtOnceMax}) it admits the next ones in the queue's order, as \`…/admit\` of the ` +
-      `Consumer API does. With \`consumerIds\` (1 to ${admittedByNameMax}) it admits these, also out of order and from the ` +
-      "lobby; repeating the request changes nothing more. A closed queue is a 409 `CLOSED`. A pause does not prevent " +
-      `either. ${why}`
+      `\`count\` (1 to ${admissionsAtOnceMax}) admits the next consumers in the queue's order, as \`…/admit\` of the ` +
+      `Consumer API does. \`consumerIds\` (1 to ${admittedByNameMax}) admits the named consumers, also out of order and ` +
+      "from the lobby. A repeated request with the same ids changes nothing more. Both also work during a pause. A " +
+      `closed queue is a 409 \`CLOSED\`. ${why}`
   })
 )
 
@@ -78,14 +78,14 @@ export const steeringOf = <S extends Schema.Top>(Record: S) =>
     changeOf("pause", Record, {
       summary: "Pause a queue",
       description:
-        "From now on `admitRate` admits nobody. Consumers may still enter, keep their positions and see `paused`; grants " +
-        "that were made go on, and staff and servers can still admit. It may be paused before it opens. Its closing ends " +
-        "the pause. Pausing what is paused changes nothing; a closed queue is a 409 `CLOSED`."
+        "`admitRate` stops admitting consumers. They can still enter, keep their positions and see `paused`. Existing " +
+        "grants stay valid, and staff and servers can still admit. A queue may be paused before it opens, and its " +
+        "closing ends the pause. A paused queue stays as it is; a closed queue is a 409 `CLOSED`."
     }),
     changeOf("resume", Record, {
       summary: "Resume a queue",
       description:
-        "`admitRate` admits again, evenly spaced. The admissions of the pause are not made up for. Resuming what is not " +
-        "paused changes nothing; a closed queue is a 409 `CLOSED`."
+        "`admitRate` admits again, evenly spaced. Admissions that the pause omitted are not made up for. A queue that is " +
+        "not paused stays as it is; a closed queue is a 409 `CLOSED`."
     })
   ] as const

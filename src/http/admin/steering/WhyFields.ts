@@ -13,8 +13,7 @@ export const noteField = {
   note: nullable(
     text({ minLength: 1, maxLength: noteLengthMax }).pipe(
       Schema.annotateEncoded({
-        description:
-          "For colleagues: it is kept in the audit log alone. Name no consumer, because notes are not erased."
+        description: "For colleagues: only the audit log keeps it. Name no consumer, because notes are not erased."
       })
     )
   )
@@ -31,7 +30,7 @@ export const whyFields = {
 /** The body of an action that needs no other field. It may be absent. */
 export const whyBody = [Schema.Struct(whyFields), Schema.Null] as const
 
-/** What such a body says. */
+/** The reason and the note of a body. */
 export interface Why {
   readonly reason?: StaffReason | null
   readonly note?: string | null

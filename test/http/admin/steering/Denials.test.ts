@@ -57,7 +57,7 @@ describe("Denying many places", () => {
       })
     )
 
-    it.effect("is safe to repeat, and counts what it did not change", () =>
+    it.effect("is safe to repeat, and counts unchanged places", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const engine = yield* Engine
@@ -93,7 +93,7 @@ describe("Denying many places", () => {
       })
     )
 
-    it.effect("is a 404 for another tenant, and for kinds that deny nobody", () =>
+    it.effect("is a 404 for another tenant, and for kinds without denial", () =>
       Effect.gen(function* () {
         const { call, stranger, rehearsal } = yield* Admin
         const { id, sequenceId } = yield* aQueue()

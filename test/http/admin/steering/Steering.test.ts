@@ -6,7 +6,7 @@ import { Engine } from "../../../../src/engine/Engine.ts"
 import { admittedByNameMax } from "../../../../src/http/admin/steering/SteeringApi.ts"
 import { noteLengthMax } from "../../../../src/http/admin/steering/WhyFields.ts"
 import { anotherEngine } from "../../../engine/engineFixture.ts"
-import { Admin, aQueue, aSequence, enter, issuesOf, layer as adminLayer } from "../adminFixture.ts"
+import { Admin, aQueue, aSequence, enter, issuesOf, layer as adminLayer, oneOfEachKind } from "../adminFixture.ts"
 
 const historyOf = Effect.fnUntraced(function* (id: string, type: string) {
   const { call } = yield* Admin
@@ -155,7 +155,7 @@ describe("Admitting through the Admin API", () => {
 
 describe("Pausing a queue through the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("stops the rate, is shown on the record, in the audit log and to those who wait, and is resumed", () =>
+    it.effect("stops the rate, is shown on the record, in the audit log and to waiting consumers, and is resumed", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue({ admitRate: 1, maxAdmissions: 1 })
@@ -239,16 +239,7 @@ describe("Ending and denying with a reason", () => {
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id: sequenceId } = yield* aSequence()
-        const later = "2033-01-01T00:00:00Z"
-        const kinds: ReadonlyArray<readonly [path: string, settings: object]> = [
-          ["/queues", { admitRate: 0 }],
-          ["/draws", { drawAt: later, winnerCount: 1 }],
-          ["/auctions", { settleAt: later, startPrice: "10" }],
-          ["/appointments", { slotDurationMinutes: 30, slotsFrom: later, slotsUntil: "2033-01-08T00:00:00Z" }],
-          ["/timed-releases", {}],
-          ["/waitlists", {}]
-        ]
-        for (const [path, settings] of kinds) {
+        for (const [path, settings] of oneOfEachKind) {
           const { id } = (yield* call("POST", path, { name: "Any", sequenceId, ...settings })).body
           const why = { reason: "SCHEDULE_CHANGED", note: "Moved to Friday" }
           const ended = yield* call("POST", `${path}/${id}/end`, why)
