@@ -22,11 +22,10 @@ export { type Command, type Facts, type Refusal, statuses, type View } from "./P
 export type { State } from "./State.ts"
 export { offeredSlots } from "./View.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  schemas: { configuration: Configuration, event: Event },
-  state: { initial, apply },
-  rules,
-  timed,
-  views,
-  rated: { entries: ["Booked"], grants: [] }
-})
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
+  { initial, apply, rules, timed, views },
+  {
+    schemas: { configuration: Configuration, event: Event },
+    rated: { entries: ["Booked"], grants: [] }
+  }
+)

@@ -1,8 +1,7 @@
-/**
- * What an admin sets on an appointment (interface document 2.8; completions 4, "appointment").
- */
+/** The settings of an appointment (interface document 2.8; completions 4, "appointment"). */
 import { Schema } from "effect"
-import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
+import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { Id } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
 import { dayMillis } from "../values/WallClock.ts"
@@ -13,9 +12,9 @@ export const slotsDaysMax = 3_660
 
 const minutes = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 1_440 }))
 
-/** What an admin sets. Completions 4 ("appointment") defines the defaults of absent keys. */
+/** The settings that an admin sends. Completions 4 ("appointment") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
-  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  name,
   timeZone: Schema.String,
   /** Absent in configurations from before it existed: true. */
   supportsGuest: Schema.optionalKey(Schema.Boolean),
@@ -27,23 +26,18 @@ export const Configuration = Schema.Struct({
   hours: Hours,
   slotDurationMinutes: minutes(1),
   bufferMinutes: minutes(0),
-  maxCapacityPerSlot: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000 })),
+  maxCapacityPerSlot: count(1_000_000),
   locationId: Schema.optionalKey(Id),
-  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
-  experienceWindow: Schema.optionalKey(ExperienceWindow)
+  experienceWindow
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that contradicts another one, or is not valid by itself. */
-export interface ConfigurationProblem {
-  readonly field: "closeAt" | "slotsUntil" | "hours"
-  readonly message: string
-}
+type Problem = SettingProblem<"closeAt" | "slotsUntil" | "hours">
 
 /** Returns the settings that are not valid, and the contradictions between settings that are. */
-export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<Problem> => {
   const { slotsFrom, slotsUntil, hours, slotDurationMinutes } = configuration
-  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
+  const problems: Array<Problem> = [...windowProblems(configuration)]
   if (slotsUntil <= slotsFrom) problems.push({ field: "slotsUntil", message: "slotsUntil must be after slotsFrom" })
   if (slotsUntil - slotsFrom > slotsDaysMax * dayMillis) {
     problems.push({ field: "slotsUntil", message: `slotsUntil must be at most ${slotsDaysMax} days after slotsFrom` })

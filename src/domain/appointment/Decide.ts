@@ -1,6 +1,6 @@
 /**
- * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events are recorded yet.
+ * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
+ * `now`, even if their events are not recorded yet.
  */
 import { Equal, HashMap } from "effect"
 import { authored } from "../mechanism/Author.ts"
@@ -19,12 +19,13 @@ import {
   UnknownSlot,
   WrongStatus
 } from "../mechanism/Refusals.ts"
+import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import { bookingName } from "./Names.ts"
 import type { Command, Refusal, Status } from "./Protocol.ts"
-import { type Booking, isClosed, placesMax, placesTaken, type State, statusAsOf } from "./State.ts"
+import { type Booking, placesMax, placesTaken, type State, statusAsOf } from "./State.ts"
 import { type Slot, slotAt, slotsOverlapping, timetableOf } from "./Timetable.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal

@@ -1,15 +1,13 @@
 /**
- * What happens to an appointment. Every event ever stored must stay decodable: a shape that is no longer written stays
- * in the union.
+ * The events of an appointment. Every event ever stored must stay decodable: a shape that is no longer written stays in
+ * the union.
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
-import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
+import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 
-/** Milliseconds since the epoch; never less than in the event before it. */
-const at = Schema.Finite
 const consumerId = Schema.String
 
 /** The slot. A booking keeps these times, even if the hours or a country's time zone change. */

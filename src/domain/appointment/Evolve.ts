@@ -3,8 +3,8 @@
  * consumer changes no place.
  */
 import { HashMap } from "effect"
-import { bounded } from "../experience/ExperienceWindow.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
+import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Status } from "./Protocol.ts"
@@ -16,8 +16,7 @@ type EventOf<Tag extends Event["_tag"]> = Extract<Event, { readonly _tag: Tag }>
 export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
-      state.configured = event.configuration
-      state.configuration = bounded(event.configuration)
+      setConfiguration(state, event.configuration)
       state.timetable = timetableOf(event.configuration)
       return
     case "Booked":

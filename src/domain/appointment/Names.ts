@@ -17,7 +17,7 @@ export const slotStart = (appointmentId: string, id: string): Millis | undefined
   return slotId(appointmentId, startTime) === id ? startTime : undefined
 }
 
-/** What identifies a booking. */
+/** The parts of a booking's id. */
 export interface BookingName {
   /** A UUIDv7. */
   readonly bookingId: string

@@ -13,15 +13,12 @@
  * A consumer can cancel while the appointment is not open, but can book a slot only while it is open.
  */
 import type { HashMap } from "effect"
-import type { Administration } from "../mechanism/Administration.ts"
+import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type {
   AlreadyBooked,
-  Closed,
-  ConfigurationFixed,
+  CommonRefusal,
   Full,
-  GuestsRefused,
-  NotOpen,
   SlotFull,
   SlotNotBegun,
   SlotPast,
@@ -55,24 +52,17 @@ export type Command =
       /** The location that the consumer requests, if any. */
       readonly locationId?: string | undefined
     })
-  | {
-      readonly _tag: "Reschedule"
-      readonly consumerId: string
-      readonly startTime: RequestedSlot
-      readonly by?: string | undefined
-    }
-  | { readonly _tag: "Cancel"; readonly consumerId: string; readonly by?: string | undefined }
-  | { readonly _tag: "CheckIn"; readonly consumerId: string; readonly by: string }
-  | { readonly _tag: "Complete"; readonly consumerId: string; readonly by: string }
-  | { readonly _tag: "Miss"; readonly consumerId: string; readonly by: string }
-  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+  | (PlaceCommand<"Reschedule"> & { readonly startTime: RequestedSlot })
+  | PlaceCommand<"Cancel">
+  | AdminPlaceCommand<"CheckIn">
+  | AdminPlaceCommand<"Complete">
+  | AdminPlaceCommand<"Miss">
+  | AdminPlaceCommand<"Remove">
 
 /** Every refusal of an appointment. */
 export type Refusal =
-  | NotOpen
-  | Closed
+  | CommonRefusal
   | Full
-  | GuestsRefused
   | AlreadyBooked
   | SlotFull
   | SlotPast
@@ -80,14 +70,13 @@ export type Refusal =
   | UnknownSlot
   | UnknownLocation
   | WrongStatus
-  | ConfigurationFixed
 
 /** A consumer's own view of its booking. */
 export type View =
   | { readonly status: "NOT_BOOKED" }
   | (BookingName & Slot & { readonly status: Status; readonly createdAt: Millis })
 
-/** What the bookings of one slot take. */
+/** The capacity that the bookings of one slot take. */
 export interface Taken {
   readonly endTime: Millis
   readonly places: number
@@ -104,7 +93,7 @@ export interface Facts {
   readonly timetable: Timetable
   /** The number of places in each slot. */
   readonly capacity: number
-  /** False if no slot can be booked any more. */
+  /** False if all slots are booked or over. */
   readonly isOpenStill: boolean
   readonly taken: TakenSlots
 }

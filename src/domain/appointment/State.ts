@@ -2,7 +2,6 @@
  * The state of an appointment, and the questions about it that its rules share.
  */
 import { HashMap, Option } from "effect"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
@@ -60,9 +59,6 @@ export const initial = (): State => ({
   standing: new IndexedList(),
   taken: HashMap.empty()
 })
-
-export const isClosed = (state: State, now: Millis): boolean =>
-  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** Returns how many places of a slot are taken. */
 export const placesTaken = (taken: TakenSlots, startTime: Millis): number =>

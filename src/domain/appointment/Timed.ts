@@ -1,6 +1,4 @@
-/**
- * What time alone brings to an appointment.
- */
+/** The timed transitions of an appointment. */
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
 import type { Event } from "./Event.ts"
 import type { State } from "./State.ts"

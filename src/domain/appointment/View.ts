@@ -2,9 +2,10 @@
  * The views of an appointment: a consumer's view of its booking, the public facts, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
+import { isClosed } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { Facts, View } from "./Protocol.ts"
-import { isClosed, placesTaken, type State, statusAsOf } from "./State.ts"
+import { placesTaken, type State, statusAsOf } from "./State.ts"
 import { type Slot, slotsBetween } from "./Timetable.ts"
 
 /** Returns the consumer's view of its booking at `now`, the end of its slot already applied. */

@@ -15,11 +15,12 @@ import {
   SoldOut,
   WrongStatus
 } from "../mechanism/Refusals.ts"
+import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { dutchPrice, maximumBid, minimumBid } from "./Prices.ts"
 import type { Refusal } from "./Protocol.ts"
-import { biddersMax, isClosed, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
+import { biddersMax, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
 
 /** A bid; `amount` as in the command. */
 export interface Offer {

@@ -1,21 +1,18 @@
-/**
- * What an admin sets on an auction (interface document 2.8; completions 3 and 4, "auction").
- */
+/** The settings of an auction (interface document 2.8; completions 3 and 4, "auction"). */
 import { Schema } from "effect"
 import { amountMax, isBelow, ofText, PositivePrice, Price, toText } from "../values/Amount.ts"
-import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
+import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { CurrencyCode } from "../values/Locale.ts"
 import { Timestamp } from "../values/Time.ts"
-
-const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
 /** `english`: the highest bids win, and each bidder pays its bid. `dutch`: the price falls until a bidder takes it. */
 export const AuctionType = Schema.Literals(["english", "dutch"])
 export type AuctionType = typeof AuctionType.Type
 
-/** What an admin sets. Completions 4 ("auction") defines the defaults of absent keys. */
+/** The settings that an admin sends. Completions 4 ("auction") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
-  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  name,
   timeZone: Schema.String,
   /** Absent in configurations from before it existed: true. */
   supportsGuest: Schema.optionalKey(Schema.Boolean),
@@ -40,19 +37,14 @@ export const Configuration = Schema.Struct({
   floorPrice: Schema.optionalKey(Price),
   priceDropAmount: Schema.optionalKey(PositivePrice),
   priceDropIntervalSeconds: Schema.optionalKey(count(31_536_000)),
-  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
-  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
-  experienceWindow: Schema.optionalKey(ExperienceWindow)
+  admissionExpirationSeconds,
+  experienceWindow
 })
 export type Configuration = typeof Configuration.Type
 
 type Setting = keyof Configuration
 
-/** A setting that contradicts another one. */
-export interface ConfigurationProblem {
-  readonly field: Setting
-  readonly message: string
-}
+type Problem = SettingProblem<Setting>
 
 const ofDutch = ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"] as const satisfies ReadonlyArray<Setting>
 const ofEnglish = [
@@ -64,9 +56,9 @@ const ofEnglish = [
 ] as const satisfies ReadonlyArray<Setting>
 
 /** Returns the contradictions between settings that are valid by themselves. */
-export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<Problem> => {
   const { auctionType, closeAt, settleAt, startPrice, floorPrice } = configuration
-  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
+  const problems: Array<Problem> = [...windowProblems(configuration)]
   const isSet = (setting: Setting) => configuration[setting] !== undefined && configuration[setting] !== 0
   const problem = (field: Setting, message: string) => problems.push({ field, message })
   if (settleAt < closeAt) problem("settleAt", "settleAt must not be before closeAt")
@@ -84,7 +76,7 @@ export const configurationProblems = (configuration: Configuration): ReadonlyArr
 }
 
 /** Returns the contradictions between the prices of an english auction and the highest bid that it accepts. */
-const bidProblems = ({ startPrice, reservePrice, ...settings }: Configuration): ReadonlyArray<ConfigurationProblem> => {
+const bidProblems = ({ startPrice, reservePrice, ...settings }: Configuration): ReadonlyArray<Problem> => {
   const highest = highestBid(settings)
   if (isBelow(highest, startPrice)) {
     return settings.maxBid !== undefined && highest === settings.maxBid

@@ -1,6 +1,6 @@
 /**
- * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events are recorded yet.
+ * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
+ * `now`, even if their events are not recorded yet.
  */
 import { ofText } from "../values/Amount.ts"
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
@@ -20,7 +20,7 @@ import { type State, type Status, statusAsOf } from "./State.ts"
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const grants = grantRules<Status>({ granted: "WON" })
+const grants = grantRules<State, Status>({ statusOf, granted: "WON" })
 
 export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
@@ -31,7 +31,7 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
     case "Deny":
       return deny(state, command, at)
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
+      return grants.complete(state, command, at)
     case "Remove":
       return remove(state, command, at)
   }
@@ -93,7 +93,7 @@ const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: M
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
   if (status === "NOT_BID" || status === "LOST" || status === "COMPLETED") return new WrongStatus({ status })
-  const grant = status === "WON" ? ended(grantsOf(state, consumerId)) : {}
+  const grant = status === "WON" ? ended(state.places.get(consumerId)?.grants) : {}
   const denied: Event = { _tag: "Denied", at, consumerId, reason, by, ...grant }
   const next = state.behind.first
   return status === "WINNING" && next?.status === "OUTBID"
@@ -107,9 +107,7 @@ const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Milli
   return "_tag" in outcome ? unchanged : outcome
 }
 
-const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
-
-const statusOf = (state: State, consumerId: string, at: Millis) => {
+function statusOf(state: State, consumerId: string, at: Millis) {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_BID" : statusAsOf(state, place, at)
 }

@@ -1,20 +1,18 @@
 /**
- * What happens to an auction. Every event ever stored must stay decodable: a shape that is no longer written stays in
- * the union.
+ * The events of an auction. Every event ever stored must stay decodable: a shape that is no longer written stays in the
+ * union.
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
 import { by } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
-import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
-import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
+import { grantEvents } from "../mechanism/GrantRecord.ts"
+import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than in the event before it. */
-const at = Schema.Finite
 const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
@@ -38,10 +36,7 @@ export const Event = Schema.TaggedUnion({
   /** The last bid won a unit, and the consumer has a grant. */
   Won: { at, consumerId },
   Lost: { at, consumerId },
-  /** The grant was not used in time. */
-  Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
-  Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
+  ...grantEvents(DenialReason),
   ...grantExtended,
   ...lifecycleEvents
 })

@@ -4,10 +4,11 @@
  */
 import { ofText, type Price, wholeUpTo } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
-import { bounded, closingNoEarlier } from "../experience/ExperienceWindow.ts"
+import { closingNoEarlier } from "../experience/ExperienceWindow.ts"
 import { noteGrant, noteRedemption } from "../mechanism/GrantRecord.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { fractionDigitsOf } from "../values/Locale.ts"
+import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, highestBid } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -52,8 +53,7 @@ const record = (state: State, configuration: Configuration): void => {
     state.fractionDigits = fractionDigitsOf(configuration.currencyCode)
   }
   state.highestBid = wholeUpTo(highestBid(configuration), state.fractionDigits)
-  state.configured = configuration
-  state.configuration = bounded(configuration)
+  setConfiguration(state, configuration)
 }
 
 const enter = (state: State, consumerId: string, at: Millis): void => {

@@ -3,10 +3,11 @@
  * notation. A computed price has as many decimals as its operands.
  */
 import { digitsOf, isBelow, ofText, plus, type Price, toText, wholeFrom, wholeUpTo } from "../values/Amount.ts"
+import { closedAsOf } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import { smallest } from "./Configuration.ts"
 import type { Bid } from "./Protocol.ts"
-import { closedAsOf, type Place, type State } from "./State.ts"
+import type { Place, State } from "./State.ts"
 
 /**
  * Returns the price of a dutch auction. It falls once per interval after the opening, from `startPrice` to

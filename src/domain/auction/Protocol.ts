@@ -4,19 +4,17 @@
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
 import { AdminReason } from "../mechanism/Denial.ts"
-import type { Administration } from "../mechanism/Administration.ts"
+import type { Administration, AdminPlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
-import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
+import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
+import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type {
   AmountMissing,
   AmountNotWhole,
   BidTooHigh,
   BidTooLow,
-  Closed,
-  ConfigurationFixed,
+  CommonRefusal,
   Full,
-  GuestsRefused,
-  NotOpen,
   SoldOut
 } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -45,18 +43,15 @@ export type Command =
       /** The amount of an english bid. In a dutch auction, the most that the bidder pays; absent: any price. */
       readonly amount?: Price
     })
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | Deny<AdminReason>
   | Complete
-  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+  | AdminPlaceCommand<"Remove">
 
 /** Every refusal of an auction. */
 export type Refusal =
-  | NotOpen
-  | Closed
+  | CommonRefusal
   | Full
-  | GuestsRefused
   | CompleteRefusal
-  | ConfigurationFixed
   | SoldOut
   | BidTooLow
   | BidTooHigh
@@ -82,23 +77,9 @@ export type View =
   /** The bid wins a unit if no higher bid comes. */
   | (Participation & { readonly status: "WINNING" })
   | (Participation & { readonly status: "OUTBID" })
-  | (Participation & {
-      readonly status: "WON"
-      readonly winningBidAmount: Price
-      readonly wonAt: Millis
-      /** Absent if grants do not expire. */
-      readonly expiresAt?: Millis
-      /** The sequence of the win's event. With the auction's id it identifies the grant for ever. */
-      readonly grantSequence: number
-    })
+  | (Participation & HeldGrant & { readonly status: "WON"; readonly winningBidAmount: Price; readonly wonAt: Millis })
   | (Participation & { readonly status: "LOST"; readonly lostAt: Millis })
-  | (Participation & {
-      readonly status: "COMPLETED"
-      readonly winningBidAmount: Price
-      readonly completedAt: Millis
-      /** The sequence of the completed win. */
-      readonly completedGrant?: number
-    })
+  | (Participation & CompletedGrant & { readonly status: "COMPLETED"; readonly winningBidAmount: Price })
   | (Participation & { readonly status: "DENIED"; readonly reason: DenialReason; readonly deniedAt: Millis })
 
 /** The public form of an accepted bid. */

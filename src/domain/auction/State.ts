@@ -2,7 +2,6 @@
  * The state of an auction, and the questions about it that its rules share.
  */
 import type { Amount, Price } from "../values/Amount.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
@@ -96,17 +95,11 @@ export const initial = (): State => ({
 /** Returns the sort key of a bid: the higher amount first, then the earlier one. Places without a bid come last. */
 export const orderOf = (amount: Amount, sequence: number): bigint => BigInt(sequence) - ((amount + 1n) << 53n)
 
-/** Returns the closing as of `now`, whether or not its event is recorded yet; Infinity if the auction is not closed. */
-export const closedAsOf = (state: State, now: Millis): Millis =>
-  Lifecycle.closedAsOf(state, state.configuration.closeAt, now)
-
-export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
-
 /** Whether each unit of a dutch auction has been taken. */
 export const isSoldOut = ({ configuration, winningBids }: State): boolean =>
   configuration.auctionType === "dutch" && winningBids.length >= configuration.quantity
 
-/** Whether an admin ended the auction before its time. Then no bidder wins any more. */
+/** Whether an admin ended the auction before its time. Then no bidder wins. */
 export const isCalledOff = (state: State): boolean => state.endedBy !== undefined
 
 /** Returns when the waiting places get their outcome; Infinity while the auction is not closed. */

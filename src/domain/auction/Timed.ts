@@ -1,6 +1,4 @@
-/**
- * What time alone brings to an auction.
- */
+/** The timed transitions of an auction. */
 import { isBelow } from "../values/Amount.ts"
 import { closing, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
 import type { Event } from "./Event.ts"

@@ -3,10 +3,11 @@
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
+import { isClosed } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import { currentPrice, minimumBid } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
-import { hasExpired, isCalledOff, isClosed, isPending, isSoldOut, type Place, type State } from "./State.ts"
+import { hasExpired, isCalledOff, isPending, isSoldOut, type Place, type State } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {

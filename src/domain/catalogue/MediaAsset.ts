@@ -1,7 +1,6 @@
 /** The media asset: a picture, a film or another file that products show (interface document 2.7). */
 import { Schema } from "effect"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { HttpsUrl, Name, text } from "../values/Text.ts"
 
 /** The fields an admin sets. The file itself is stored elsewhere. */
@@ -18,9 +17,7 @@ export const Settings = Schema.Struct({
 export type Settings = typeof Settings.Type
 
 /** The media asset in responses. Unset fields are null. */
-export const MediaAsset = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const MediaAsset = recordSchema("MediaAsset", {
   name: Schema.String,
   altText: Schema.NullOr(Schema.String),
   description: Schema.NullOr(Schema.String),
@@ -28,7 +25,6 @@ export const MediaAsset = Schema.Struct({
   publicUrl: Schema.NullOr(Schema.String),
   sourceUrl: Schema.NullOr(Schema.String),
   thumbnailUrl: Schema.NullOr(Schema.String),
-  uploadUrl: Schema.NullOr(Schema.String),
-  ...stampFields
-}).annotate({ identifier: "MediaAsset" })
+  uploadUrl: Schema.NullOr(Schema.String)
+})
 export type MediaAsset = typeof MediaAsset.Type

@@ -1,9 +1,7 @@
-/**
- * The product: what an experience releases, with its variants and media (interface document 2.7).
- */
+/** The product that an experience releases, with its variants and media (interface document 2.7). */
 import { Schema } from "effect"
-import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
 import { MediaAsset } from "./MediaAsset.ts"
 import { Metadata } from "./Metadata.ts"
@@ -56,9 +54,7 @@ export const ProductMediaAsset = Schema.Struct({
 export type ProductMediaAsset = typeof ProductMediaAsset.Type
 
 /** The product in responses. Unset fields are null. Variants are ordered by age, media assets by position. */
-export const Product = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Product = recordSchema("Product", {
   name: Schema.String,
   url: Schema.NullOr(Schema.String),
   handle: Schema.NullOr(Schema.String),
@@ -68,7 +64,6 @@ export const Product = Schema.Struct({
   ...originFields,
   primarySyncSource: Schema.NullOr(SyncSource),
   productMediaAssets: Schema.Array(ProductMediaAsset),
-  variants: Schema.Array(Variant),
-  ...stampFields
-}).annotate({ identifier: "Product" })
+  variants: Schema.Array(Variant)
+})
 export type Product = typeof Product.Type

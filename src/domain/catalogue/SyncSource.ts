@@ -1,7 +1,6 @@
 /** The sync source: the system that catalogue records are synchronized from (interface document 2.7). */
 import { Schema } from "effect"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 import { SourceData } from "./Metadata.ts"
@@ -21,14 +20,11 @@ export const Settings = Schema.Struct({
 export type Settings = typeof Settings.Type
 
 /** The sync source in responses. Unset fields are null. */
-export const SyncSource = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const SyncSource = recordSchema("SyncSource", {
   syncSource: Schema.String,
   syncSourceId: Schema.String,
   sourceData: Schema.NullOr(JsonObject),
   syncStatus: Schema.NullOr(SyncStatus),
-  lastSyncedAt: Schema.NullOr(Timestamp),
-  ...stampFields
-}).annotate({ identifier: "SyncSource" })
+  lastSyncedAt: Schema.NullOr(Timestamp)
+})
 export type SyncSource = typeof SyncSource.Type

@@ -4,8 +4,8 @@
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
-import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
@@ -40,18 +40,15 @@ export type OptionChoice = typeof OptionChoice.Type
 export const OptionChoices = Schema.Array(OptionChoice).check(Schema.isMaxLength(optionsMax))
 
 /** The variant without its options, in the products of an experience. Unset fields are null. */
-export const PlainVariant = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const PlainVariant = recordSchema("PlainVariant", {
   productId: Id,
   sku: Schema.NullOr(Schema.String),
   price: Schema.NullOr(Price),
   inventoryQuantity: Schema.NullOr(Schema.Int),
   inventoryPolicy: InventoryPolicy,
   metadata: Schema.NullOr(JsonObject),
-  ...originFields,
-  ...stampFields
-}).annotate({ identifier: "PlainVariant" })
+  ...originFields
+})
 export type PlainVariant = typeof PlainVariant.Type
 
 /** The variant in responses. */

@@ -3,8 +3,8 @@
  * (interface document 2.5; completions 4, "Catalogue" and "Reorder of values").
  */
 import { Schema } from "effect"
-import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
+import { recordSchema, stampFields } from "../values/Record.ts"
 import { Name, text } from "../values/Text.ts"
 
 /** Limit of values per option. Archived values do not count. */
@@ -51,12 +51,9 @@ export const VariantOptionValue = Schema.Struct({
 export type VariantOptionValue = typeof VariantOptionValue.Type
 
 /** The option in lists. */
-export const VariantOption = Schema.Struct({
-  id: Id,
-  organizationId: Id,
-  name: Schema.String,
-  ...stampFields
-}).annotate({ identifier: "VariantOption" })
+export const VariantOption = recordSchema("VariantOption", {
+  name: Schema.String
+})
 export type VariantOption = typeof VariantOption.Type
 
 /** The option with its values that are not archived, in order. */

@@ -39,8 +39,8 @@ export const ExperienceChallenge = Schema.Struct({
 }).annotate({
   identifier: "ExperienceChallenge",
   description:
-    "The gate for bots before entries into the experience's mechanisms. What is absent is the organization's. Proof of " +
-    "work takes the place of a provider whose keys the organization has not set."
+    "The gate for bots before entries into the experience's mechanisms. Absent fields follow the organization. Proof " +
+    "of work replaces a provider whose keys the organization has not set."
 })
 export type ExperienceChallenge = typeof ExperienceChallenge.Type
 

@@ -3,8 +3,7 @@
  */
 import { Schema } from "effect"
 import { AudienceRules } from "./AudienceRules.ts"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { Name } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
@@ -20,16 +19,13 @@ export type Settings = typeof Settings.Type
 export const membersAtOnceMax = 500
 
 /** The audience in responses. */
-export const Audience = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Audience = recordSchema("Audience", {
   name: Schema.String,
   type: AudienceType,
   /** Null for a STATIC audience. */
   rules: Schema.NullOr(AudienceRules),
   memberCount: Schema.Int,
   /** When its members last changed, or for DYNAMIC were last counted; null if never. */
-  lastRefreshedAt: Schema.NullOr(Timestamp),
-  ...stampFields
-}).annotate({ identifier: "Audience" })
+  lastRefreshedAt: Schema.NullOr(Timestamp)
+})
 export type Audience = typeof Audience.Type

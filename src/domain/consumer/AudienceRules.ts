@@ -90,7 +90,9 @@ const valuesOf: { readonly [T in FieldType]: Fitting } = {
 /** One rule. `value` is a list for `in`, and a boolean for `exists`. */
 export const Rule = Schema.Struct({
   field: text({ minLength: 1, maxLength: 200 }).annotate({
-    description: `${Object.keys(fieldTypes).join(", ")}, or \`${attributePrefix}<key>\` for an attribute. \`totalOrderValue\` is what was ordered in the organization's currency.`
+    description:
+      `${Object.keys(fieldTypes).join(", ")}, or \`${attributePrefix}<key>\` for an attribute. \`totalOrderValue\` is the ` +
+      "sum of orders in the organization's currency."
   }),
   op: Schema.Literals(ops),
   value: Schema.Union([
@@ -112,7 +114,7 @@ export const AudienceRules = Schema.Struct({
 }).annotate({ identifier: "AudienceRules" })
 export type AudienceRules = typeof AudienceRules.Type
 
-/** An invalid part of a rule: its path, and what was expected. */
+/** An invalid part of a rule: its path, and the expected value. */
 export interface RuleProblem {
   readonly path: ReadonlyArray<string | number>
   readonly type: string

@@ -1,8 +1,7 @@
 /** The consumer as an organization stores it (completions 4, "Consumers"). Guests are consumers too. */
 import { Schema } from "effect"
 import { Amount } from "../values/Amount.ts"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
@@ -51,9 +50,7 @@ export type Settings = typeof Settings.Type
 export const defaults = { loyaltyBalance: 0n } satisfies Partial<Settings>
 
 /** The consumer in responses. Unknown fields are null. Its order totals are computed, never set. */
-export const Consumer = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Consumer = recordSchema("Consumer", {
   type: ConsumerType,
   email: Schema.NullOr(Schema.String),
   phone: Schema.NullOr(Schema.String),
@@ -66,14 +63,15 @@ export const Consumer = Schema.Struct({
   orderCount: Schema.Int,
   totalOrderValue: Schema.String.annotate({
     description:
-      "What its orders in the organization's currency add up to: decimal text, which may be beyond what one amount can be. It follows a change of that currency."
+      "The sum of its orders in the organization's currency, as decimal text. It may exceed the maximum of one amount. " +
+      "It follows a change of that currency."
   }),
   totalOrderValues: Schema.Record(Schema.String, Schema.String).annotate({
     description:
-      "What its orders add up to in each currency, by its code; amounts of different currencies are never added up.",
+      "The sum of its orders in each currency, by the currency's code. Amounts of different currencies are never added " +
+      "up.",
     examples: [{ EUR: "39.80", USD: "120" }]
   }),
-  lastOrderAt: Schema.NullOr(Timestamp),
-  ...stampFields
-}).annotate({ identifier: "Consumer" })
+  lastOrderAt: Schema.NullOr(Timestamp)
+})
 export type Consumer = typeof Consumer.Type

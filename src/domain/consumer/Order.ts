@@ -1,8 +1,8 @@
-/** The order: what a consumer bought, as reported by the organization's shop (completions 1 and 4, "Orders"). */
+/** The order: a consumer's purchase, as reported by the organization's shop (completions 1 and 4, "Orders"). */
 import { Schema } from "effect"
 import { type Amount, amountMax, digitsOf, ofText, Price, toText } from "../values/Amount.ts"
-import { stampFields } from "../experience/Experience.ts"
 import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { CurrencyCode } from "../values/Locale.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
@@ -17,7 +17,7 @@ const quantityMax = 1_000_000
 export const OrderStatus = Schema.Literals(["CREATED", "PAID", "FULFILLED", "CANCELLED"])
 export type OrderStatus = typeof OrderStatus.Type
 
-/** A line of an order. Products are not looked up: an order keeps what was sold, whatever happens to the catalogue. */
+/** A line of an order. Products are not looked up: an order keeps its items when the catalogue changes. */
 export const Item = Schema.Struct({
   productId: Schema.optionalKey(Schema.NullOr(Id)),
   productVariantId: Schema.optionalKey(Schema.NullOr(Id)),
@@ -64,9 +64,7 @@ export const originFields = {
 }
 
 /** The order in responses. Unset fields are null. */
-export const Order = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Order = recordSchema("Order", {
   ...originFields,
   externalId: Schema.NullOr(Schema.String),
   number: Schema.NullOr(Schema.String),
@@ -89,9 +87,8 @@ export const Order = Schema.Struct({
   cancelledAt: Schema.NullOr(Timestamp),
   grantLapsed: Schema.Boolean.annotate({
     description: "True if a receiver reported the payment after the grant had ended. A person has to decide."
-  }),
-  ...stampFields
-}).annotate({ identifier: "Order" })
+  })
+})
 export type Order = typeof Order.Type
 
 /** The fields that determine the total of an order. */

@@ -1,8 +1,7 @@
-/**
- * What an admin sets on a draw (interface document 2.8; completions 3, "Draw", and 4, "draw").
- */
+/** The settings of a draw (interface document 2.8; completions 3, "Draw", and 4, "draw"). */
 import { Schema } from "effect"
-import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
+import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { RiskWeight } from "../risk/RiskWeight.ts"
 import { Timestamp } from "../values/Time.ts"
 
@@ -12,11 +11,9 @@ export const placesMax = 2_000_000
 /** The maximum of `loyaltyWeight` with a `riskWeight`: weights are then larger numbers, and these are bounded. */
 export const loyaltyWeightMaxWithRisk = 9
 
-const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
-
-/** What an admin sets. Completions 4 ("draw") defines the defaults of absent keys. */
+/** The settings that an admin sends. Completions 4 ("draw") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
-  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  name,
   timeZone: Schema.String,
   openAt: Schema.optionalKey(Timestamp),
   /** When entry closes and the list of entries is fixed. */
@@ -26,7 +23,7 @@ export const Configuration = Schema.Struct({
   winnerCount: count(placesMax),
   /** The maximum of entries. */
   capacity: Schema.optionalKey(count(placesMax)),
-  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  admissionExpirationSeconds,
   continueSelectingUntilCompleted: Schema.Boolean,
   loyaltyBiasEnabled: Schema.Boolean,
   /** The weight of an entry is 1 + loyaltyScore × loyaltyWeight. */
@@ -34,21 +31,16 @@ export const Configuration = Schema.Struct({
   /** The weight of an entry is multiplied by 1 − riskWeight × risk score. Absent: 0. */
   riskWeight: Schema.optionalKey(RiskWeight),
   beacon: Schema.optionalKey(Schema.Literal("drand")),
-  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
-  experienceWindow: Schema.optionalKey(ExperienceWindow)
+  experienceWindow
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that contradicts another one. */
-export interface ConfigurationProblem {
-  readonly field: "closeAt" | "drawAt" | "loyaltyWeight"
-  readonly message: string
-}
+type Problem = SettingProblem<"closeAt" | "drawAt" | "loyaltyWeight">
 
 /** Returns the contradictions between settings that are valid by themselves. */
-export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<Problem> => {
   const { closeAt, drawAt, loyaltyBiasEnabled, loyaltyWeight, riskWeight = 0 } = configuration
-  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
+  const problems: Array<Problem> = [...windowProblems(configuration)]
   if (drawAt < closeAt) problems.push({ field: "drawAt", message: "drawAt must not be before closeAt" })
   if (riskWeight > 0 && loyaltyBiasEnabled && loyaltyWeight > loyaltyWeightMaxWithRisk) {
     const message = `loyaltyWeight must be at most ${loyaltyWeightMaxWithRisk} with a riskWeight`

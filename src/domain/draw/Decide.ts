@@ -1,6 +1,6 @@
 /**
- * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events are recorded yet.
+ * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
+ * `now`, even if their events are not recorded yet.
  */
 import { authored } from "../mechanism/Author.ts"
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
@@ -11,16 +11,19 @@ import { grantsIn } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { AlreadyGranted, Closed, Full, GuestsRefused, NotEntered, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import { sameRiskWeight } from "../risk/RiskWeight.ts"
+import { hasOpened, isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, placesMax } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { awaitsBeacon, isClosed, type State, type Status, statusAsOf } from "./State.ts"
+import { awaitsBeacon, type State, type Status, statusAsOf } from "./State.ts"
+
+export { hasOpened } from "../mechanism/State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const grants = grantRules<Status>({ waiting: "ENTERED", granted: "WON" })
+const grants = grantRules<State, Status>({ statusOf, waiting: "ENTERED", granted: "WON" })
 
 /** When to try again at a full draw. No one can know when a consumer withdraws. */
 const retryAfterSeconds = 60
@@ -37,11 +40,9 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
     case "Leave":
       return leave(state, command, at)
     case "Deny":
-      return grants.deny(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
-      return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
+      return grants.decide(state, command, at)
   }
 }
 
@@ -69,10 +70,6 @@ export const fixedSetting = (state: State, next: Configuration, at: Millis): key
 
 const isSame = (setting: (typeof fixedByEntry)[number], a: Configuration, b: Configuration): boolean =>
   setting === "riskWeight" ? sameRiskWeight(a, b) : a[setting] === b[setting]
-
-/** An absent `openAt` means open from the beginning. */
-export const hasOpened = (state: State, at: Millis): boolean =>
-  state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
 
 /** Whether nothing is left to end. */
 export const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
@@ -116,10 +113,8 @@ const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis)
   }
 }
 
-const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
-
 /** A consumer who left counts as one who never entered. */
-const statusOf = (state: State, consumerId: string, at: Millis): Exclude<Status, "LEFT"> | "NOT_ENTERED" => {
+function statusOf(state: State, consumerId: string, at: Millis): Exclude<Status, "LEFT"> | "NOT_ENTERED" {
   const place = state.places.get(consumerId)
   const status = place === undefined ? "LEFT" : statusAsOf(state, place, at)
   return status === "LEFT" ? "NOT_ENTERED" : status

@@ -32,15 +32,14 @@ export { type Command, DenialReason, type Refusal, type View } from "./Protocol.
 export { awaitsBeacon, type State } from "./State.ts"
 export type { Facts } from "./View.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  schemas: { configuration: Configuration, event: Event },
-  state: { initial, apply },
-  rules,
-  timed,
-  views,
-  needsEffect: (state) => awaitsBeacon(state) !== undefined,
-  publishedFacts: published,
-  rated: { entries: ["Entered"], grants: ["Won"] },
-  // The last completion ends the draw for every consumer who is still ENTERED.
-  farReaching: ["Completed"]
-})
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
+  { initial, apply, rules, timed, views },
+  {
+    schemas: { configuration: Configuration, event: Event },
+    needsEffect: (state) => awaitsBeacon(state) !== undefined,
+    publishedFacts: published,
+    rated: { entries: ["Entered"], grants: ["Won"] },
+    // The last completion ends the draw for every consumer who is still ENTERED.
+    farReaching: ["Completed"]
+  }
+)

@@ -1,18 +1,16 @@
 /**
- * What happens to a draw. Every event ever stored must stay decodable: a shape that is no longer written stays in the
- * union. Keys that hold their default are left out, because most of what is stored are entries and their ends.
+ * The events of a draw. Every event ever stored must stay decodable: a shape that is no longer written stays in the
+ * union. Keys with their default value are left out, because most stored events are entries and their ends.
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
-import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
-import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
+import { grantEvents } from "../mechanism/GrantRecord.ts"
+import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than in the event before it. */
-const at = Schema.Finite
 const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
@@ -40,10 +38,7 @@ export const Event = Schema.TaggedUnion({
   Won: { at, consumerId },
   /** The drawing is complete: `winnerCount` consumers have won, or no entry is left. */
   Drawn: { at },
-  /** The win was not used in time. */
-  Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
-  Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
+  ...grantEvents(DenialReason),
   ...grantExtended,
   ...lifecycleEvents
 })

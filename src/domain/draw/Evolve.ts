@@ -2,11 +2,11 @@
  * How each event changes a draw. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
-import { bounded } from "../experience/ExperienceWindow.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
 import { moveExpiry } from "../mechanism/extension/Extension.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
+import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { DenialReason } from "./Protocol.ts"
@@ -15,9 +15,7 @@ import { isDrawing, Place, type State, type Status, weightOf } from "./State.ts"
 export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
-      state.configured = event.configuration
-      state.configuration = bounded(event.configuration)
-      return
+      return setConfiguration(state, event.configuration)
     case "SeedDrawn":
       state.seed = event.seed
       state.salt = event.salt

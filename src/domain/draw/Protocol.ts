@@ -3,18 +3,11 @@
  */
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
-import type { Administration } from "../mechanism/Administration.ts"
-import type { WithRisk } from "../mechanism/EntryRisk.ts"
-import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
-import type {
-  AlreadyGranted,
-  Closed,
-  ConfigurationFixed,
-  Full,
-  GuestsRefused,
-  NotEntered,
-  NotOpen
-} from "../mechanism/Refusals.ts"
+import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
+import type { LoyalEntry } from "../mechanism/EntryRisk.ts"
+import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
+import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
+import type { AlreadyGranted, CommonRefusal, Full, NotEntered } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -43,28 +36,14 @@ export type Command =
       readonly randomness: string
       readonly signature: string
     }
-  | (WithRisk & {
-      readonly _tag: "Enter"
-      readonly consumerId: string
-      readonly isGuest: boolean
-      /** 0 to 1. */
-      readonly loyaltyScore: number
-    })
-  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | LoyalEntry
+  | PlaceCommand<"Leave">
+  | Deny<AdminReason>
   | Complete
-  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+  | AdminPlaceCommand<"Remove">
 
 /** Every refusal of a draw. */
-export type Refusal =
-  | NotOpen
-  | Closed
-  | Full
-  | GuestsRefused
-  | CompleteRefusal
-  | ConfigurationFixed
-  | NotEntered
-  | AlreadyGranted
+export type Refusal = CommonRefusal | Full | CompleteRefusal | NotEntered | AlreadyGranted
 
 /**
  * The part that all views of a draw share. After the drawing, a consumer that has not won may still replace a winner.
@@ -84,24 +63,13 @@ type EntryStatus =
       readonly leftAt?: Millis
     }
   | { readonly status: "ENTERED"; readonly enteredAt: Millis; readonly entryId: string }
-  | {
+  | (HeldGrant & {
       readonly status: "WON"
       readonly enteredAt: Millis
       readonly entryId: string
       readonly wonAt: Millis
-      /** Absent if wins do not expire. */
-      readonly expiresAt?: Millis
-      /** The sequence of the win's event. With the draw's id it identifies the grant for ever. */
-      readonly grantSequence: number
-    }
-  | {
-      readonly status: "COMPLETED"
-      readonly enteredAt: Millis
-      readonly entryId: string
-      readonly completedAt: Millis
-      /** The sequence of the completed win. */
-      readonly completedGrant?: number
-    }
+    })
+  | (CompletedGrant & { readonly status: "COMPLETED"; readonly enteredAt: Millis; readonly entryId: string })
   | {
       readonly status: "DENIED"
       readonly enteredAt: Millis

@@ -2,7 +2,6 @@
  * The state of a draw, and the questions about it that its rules share.
  */
 import { sha256 } from "../values/Digest.ts"
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
@@ -94,7 +93,7 @@ export interface State extends MechanismState<Configuration, Status> {
   readonly withdrawn: Array<number>
   /** When the drawing was recorded; Infinity: it is not. */
   drawnAt: Millis
-  /** The instant from which no consumer can win any more; Infinity: some still can. */
+  /** The instant from which no consumer can win; Infinity while some still can. */
   overAt: Millis
   /** The WON places that expire, the next to expire first. */
   readonly expiring: IndexedList<Place>
@@ -130,11 +129,7 @@ export const weightOf = (
   return riskWeight === 0 ? weight : Math.round(weight * weightsWithRisk * riskFactor(riskWeight, risk))
 }
 
-/** Whether entry has closed at `now`, whether or not its event is recorded yet. */
-export const isClosed = (state: State, now: Millis): boolean =>
-  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
-
-/** Whether the first wins are being recorded. A drawing that has begun is finished, whatever else happens. */
+/** Whether the first wins are being recorded. A drawing that has begun is always finished. */
 export const isDrawing = ({ winsMade, drawnAt }: State): boolean => winsMade > 0 && drawnAt === Infinity
 
 /**

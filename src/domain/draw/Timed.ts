@@ -1,5 +1,5 @@
 /**
- * What time alone brings to a draw.
+ * The timed transitions of a draw.
  *
  * A win and the end of the drawing are dated when they are made, not when they were due. Otherwise a win could expire
  * while the process was down or waited for the beacon, before its consumer could know of it.

@@ -3,6 +3,7 @@
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
+import { endedFields, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import { commitmentOf } from "./proof/Algorithm.ts"
 import { type ProofText, proofText } from "./proof/Proof.ts"
@@ -54,27 +55,22 @@ const viewWon = (state: State, place: Place, now: Millis): View => {
 }
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
-export const place = (state: State, consumerId: string): PlaceRow | undefined => {
-  const found = state.places.get(consumerId)
-  if (found === undefined) return undefined
-  const { status, enteredAt, since } = found
-  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
-}
+export const place = (state: State, consumerId: string): PlaceRow | undefined =>
+  placeRow(state.places.get(consumerId), fieldsOf)
 
 const noFields: PlaceRow["fields"] = {}
 
-const fieldsOf = ({ status, since, order, reason }: Place): PlaceRow["fields"] => {
+const fieldsOf = (place: Place): PlaceRow["fields"] => {
+  const { status, since, order } = place
   switch (status) {
     case "ENTERED":
       return noFields
     case "WON":
       return order === Infinity ? { wonAt: toText(since) } : { wonAt: toText(since), expiresAt: toText(order) }
     case "COMPLETED":
-      return { completedAt: toText(since) }
     case "DENIED":
-      return { reason, deniedAt: toText(since) }
     case "LEFT":
-      return { leftAt: toText(since) }
+      return endedFields(status, place)
   }
 }
 

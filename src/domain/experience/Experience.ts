@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import { ExperienceChallenge } from "../challenge/Challenge.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
@@ -45,19 +45,8 @@ export const Settings = Schema.Struct({
 })
 export type Settings = typeof Settings.Type
 
-/** The creator and last editor of a record, with their times, and whether it is archived. */
-export const stampFields = {
-  createdAt: Timestamp,
-  createdBy: Schema.String,
-  updatedAt: Timestamp,
-  updatedBy: Schema.String,
-  archived: Schema.Boolean
-}
-
 /** The experience in responses. Unset fields are null. */
-export const Experience = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Experience = recordSchema("Experience", {
   name: Schema.String,
   openAt: Schema.NullOr(Timestamp),
   closeAt: Schema.NullOr(Timestamp),
@@ -66,9 +55,8 @@ export const Experience = Schema.Struct({
   theme: Schema.NullOr(Theme),
   i18n: Schema.NullOr(JsonObject),
   challenge: Schema.NullOr(ExperienceChallenge),
-  hasAccessCode: Schema.Boolean,
-  ...stampFields
-}).annotate({ identifier: "Experience" })
+  hasAccessCode: Schema.Boolean
+})
 export type Experience = typeof Experience.Type
 
 /** True if the window is empty: it would close before or when it opens. */

@@ -3,8 +3,8 @@
  */
 import { Schema } from "effect"
 import { ReceivedDocument, SentDocument, SentRichContent } from "./creative/Document.ts"
-import { stampFields } from "./Experience.ts"
 import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { JsonObject, text } from "../values/Text.ts"
 import { SentTimestamp, Timestamp } from "../values/Time.ts"
 
@@ -40,9 +40,7 @@ export const PublicExperiencePage = Schema.Struct({
 export type PublicExperiencePage = typeof PublicExperiencePage.Type
 
 /** The page in responses. Unset fields are null. */
-export const ExperiencePage = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const ExperiencePage = recordSchema("ExperiencePage", {
   experienceId: Id,
   slug: Schema.String,
   title: Schema.String,
@@ -52,7 +50,6 @@ export const ExperiencePage = Schema.Struct({
   creativeTemplateKey: Schema.NullOr(Schema.String),
   metadata: Schema.NullOr(JsonObject),
   publishedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was published first." }),
-  lastPublishedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was published last." }),
-  ...stampFields
-}).annotate({ identifier: "ExperiencePage" })
+  lastPublishedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was published last." })
+})
 export type ExperiencePage = typeof ExperiencePage.Type

@@ -23,11 +23,14 @@ export interface Windowed {
   readonly experienceWindow?: ExperienceWindow
 }
 
+/** A setting that contradicts another one, or is not valid by itself. */
+export interface SettingProblem<Setting extends string> {
+  readonly field: Setting
+  readonly message: string
+}
+
 /** Returns the contradiction in a window that closes before or when it opens. */
-export const windowProblems = ({
-  openAt,
-  closeAt
-}: Windowed): ReadonlyArray<{ readonly field: "closeAt"; readonly message: string }> =>
+export const windowProblems = ({ openAt, closeAt }: Windowed): ReadonlyArray<SettingProblem<"closeAt">> =>
   openAt !== undefined && closeAt !== undefined && closeAt <= openAt
     ? [{ field: "closeAt", message: "closeAt must be after openAt" }]
     : []

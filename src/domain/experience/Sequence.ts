@@ -2,12 +2,12 @@
  * The sequence: one step of an experience, which holds mechanisms (interface document 2.8; completions 4).
  */
 import { Schema } from "effect"
-import { stampFields } from "./Experience.ts"
 import { Id } from "../values/Ids.ts"
 import { SequenceProduct, SequenceProducts } from "./SequenceProduct.ts"
+import { recordSchema } from "../values/Record.ts"
 import { Name, text } from "../values/Text.ts"
 
-/** Who selects the product: the consumer, or the system by the weights of the sequence's products. */
+/** The selector of the product: the consumer, or the system by the weights of the sequence's products. */
 export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_ASSIGNED"])
 
 /** A code that opens a sequence to consumers. Only its hash is stored, so it is never shown again. */
@@ -35,9 +35,7 @@ export const Settings = Schema.Struct({
 export type Settings = typeof Settings.Type
 
 /** The sequence in responses. Unset fields are null. */
-export const Sequence = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Sequence = recordSchema("Sequence", {
   experienceId: Id,
   name: Schema.String,
   priority: Schema.Int,
@@ -45,7 +43,6 @@ export const Sequence = Schema.Struct({
   sequenceProducts: Schema.Array(SequenceProduct),
   audienceId: Schema.NullOr(Id),
   orderLimitPerConsumer: Schema.NullOr(Schema.Int),
-  hasAccessCode: Schema.Boolean,
-  ...stampFields
-}).annotate({ identifier: "Sequence" })
+  hasAccessCode: Schema.Boolean
+})
 export type Sequence = typeof Sequence.Type

@@ -11,7 +11,7 @@ import type { Command, Decider, Event, Moment, Refusal } from "./Decider.ts"
 import * as Extension from "./extension/Extension.ts"
 import * as Lifecycle from "./Lifecycle.ts"
 import { Closed, ConfigurationFixed } from "./Refusals.ts"
-import type { MechanismState } from "./State.ts"
+import { isClosed as isClosedAt, type MechanismState } from "./State.ts"
 
 /** `by` is the name of the API key that was used. */
 export type Administration<Configuration> =
@@ -30,13 +30,25 @@ interface Configure<Configuration> {
   readonly reason?: StaffReason | undefined
 }
 
+/** A command about one consumer's place; `by` is the API key that was used, absent if the consumer did it. */
+export interface PlaceCommand<Tag extends string> {
+  readonly _tag: Tag
+  readonly consumerId: string
+  readonly by?: string | undefined
+}
+
+/** The same command from an admin, or a shop's server. */
+export interface AdminPlaceCommand<Tag extends string> extends PlaceCommand<Tag> {
+  readonly by: string
+}
+
 /** The commands of a kind that other kinds need not have. */
 export type OwnCommand<C extends Command> = Exclude<C, { readonly _tag: Administration<unknown>["_tag"] }>
 
 /** The outcome of a command that changes nothing. */
 export const unchanged: ReadonlyArray<never> = []
 
-/** What commands lead to in one kind. `at` is the instant of the step: never earlier than the last event. */
+/** The results of commands in one kind. `at` is the instant of the step: never earlier than the last event. */
 export interface Rules<Configuration, State, C extends Command, E extends Event, R extends Refusal> {
   /** Returns the outcome of one of the kind's own commands. */
   decide(state: State, command: OwnCommand<C>, at: Millis, entropy: Moment["entropy"]): ReadonlyArray<E> | R
@@ -47,7 +59,7 @@ export interface Rules<Configuration, State, C extends Command, E extends Event,
   /** Returns the part of the experience's window that applies to the mechanism. Absent: the whole window. */
   windowFor?(state: State, window: ExperienceWindow): ExperienceWindow
   /** Returns a setting that must not change to its value in `next`; undefined if there is none. */
-  fixedSetting(state: State, next: Configuration, at: Millis): string | undefined
+  fixedSetting(state: State, next: NoInfer<Configuration>, at: Millis): string | undefined
   /** Returns the configuration that a change to `next` leads to. Absent: `next` itself. */
   kept?(state: State, next: Configuration, at: Millis): Configuration
   /** Returns the grants that consumers hold and that expire. Absent: the kind makes none. */
@@ -102,7 +114,7 @@ const administer = <
   entropy: Moment["entropy"]
 ) => {
   const { by } = command
-  const isClosed = Lifecycle.closedAsOf(state, state.configuration.closeAt, at) !== Infinity
+  const isClosed = isClosedAt(state, at)
   const isOver = () => rules.isOver?.(state, at) ?? isClosed
   switch (command._tag) {
     case "Configure": {

@@ -1,6 +1,6 @@
 /**
- * Who did something to a consumer's place or to a mechanism, and why. Events that a consumer or time brings about have no
- * author.
+ * The author of an action on a consumer's place or a mechanism, and the reason. Events that a consumer or time causes
+ * have no author.
  */
 import { Schema } from "effect"
 
@@ -11,8 +11,8 @@ import { Schema } from "effect"
 export const by = Schema.optionalKey(Schema.String)
 
 /**
- * The reason that staff give for what they do. It is a code, because events are kept for good and consumers see it: free
- * text could name a consumer that is erased later, and is not translated. The audit log has room for notes.
+ * The reason that staff give for an action. It is a code, because events are kept permanently and consumers see it.
+ * Free text could name a consumer that is erased later, and is not translated. The audit log has room for notes.
  */
 export const StaffReason = Schema.Literals([
   "TECHNICAL_PROBLEM",

@@ -1,10 +1,23 @@
 /**
- * Rules for changes of a configuration, shared by all kinds.
+ * The settings that several kinds have, and the rules for changes of a configuration, shared by all kinds.
  */
-import { Equal } from "effect"
-import { type ExperienceWindow, movedTo, type Windowed } from "../experience/ExperienceWindow.ts"
+import { Equal, Schema } from "effect"
+import { ExperienceWindow, movedTo, type Windowed } from "../experience/ExperienceWindow.ts"
 import type { Millis } from "../values/Time.ts"
 import { reasoned, type StaffReason } from "./Author.ts"
+import { hasOpened, type PlacesState } from "./State.ts"
+
+/** A number from 1 to `maximum`. */
+export const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
+
+/** The name of a mechanism. */
+export const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+
+/** The seconds after which a grant expires; absent: it does not. */
+export const admissionExpirationSeconds = Schema.optionalKey(count(31_536_000))
+
+/** The experience's own window, which bounds the mechanism's: see ExperienceWindow.ts. Admins do not set it here. */
+export const experienceWindow = Schema.optionalKey(ExperienceWindow)
 
 interface Configured<Configuration> {
   readonly _tag: "Configured"
@@ -31,9 +44,13 @@ export const configured = <Configuration>(
     ? []
     : [{ _tag: "Configured", at, configuration, by, ...reasoned(reason) }]
 
+/** Returns `openAt` if `next` changes the opening after it has passed. */
+export const fixedOpening = (state: PlacesState, next: Windowed, at: Millis): "openAt" | undefined =>
+  hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
+
 /**
- * Returns the event of a change of the experience's window. A mechanism that has closed stays closed, and one that has
- * opened keeps its opening, whatever the new window says.
+ * Returns the event of a change of the experience's window. A closed mechanism stays closed, and an opened one keeps
+ * its opening, whatever the new window.
  */
 export const setWindow = <Configuration extends Windowed>(
   state: { readonly configured: Configuration },

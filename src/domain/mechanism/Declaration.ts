@@ -14,7 +14,7 @@ import type { Millis } from "../values/Time.ts"
 /** The parts of a decider that a kind declares as they are. */
 type Declared = "needsEffect" | "publishedFacts" | "rated" | "lines" | "farReaching" | "nonRecordEvents"
 
-/** What a kind declares. */
+/** The declaration of a kind. */
 export interface Declaration<
   Configuration,
   State,
@@ -24,26 +24,28 @@ export interface Declaration<
   View,
   Facts
 > extends Pick<Decider<Configuration, State, C, E, R, View, Facts>, Declared> {
-  /** What is stored. */
+  /** Stored data. */
   readonly schemas: Pick<Decider<Configuration, State, C, E, R, View, Facts>, "configuration" | "event">
-  readonly state: {
-    /** The state before the first event. */
-    readonly initial: () => State
-    /**
-     * Applies one event; the state's `sequence` and `lastAt` are already the event's. Total: it accepts every stored
-     * event in every state, and never throws.
-     */
-    readonly apply: (state: State, event: E) => void
-  }
-  /** What commands lead to. */
+}
+
+/** What happens in a kind, and what is seen of it. */
+interface Parts<Configuration, State, C extends Command, E extends Event, R extends Refusal, View, Facts> {
+  /** The state before the first event. */
+  readonly initial: () => State
+  /**
+   * Applies one event; the state's `sequence` and `lastAt` are already the event's. Total: it accepts every stored event
+   * in every state, and never throws.
+   */
+  readonly apply: (state: State, event: E) => void
+  /** Commands and their results. */
   readonly rules: Rules<Configuration, State, C, E, R>
-  /** What time alone brings. */
+  /** Timed transitions. */
   readonly timed: Timed.TimedTransitions<State, E>
-  /** What consumers and admins see. */
+  /** Views for consumers and admins. */
   readonly views: Pick<Decider<Configuration, State, C, E, R, View, Facts>, "view" | "facts" | "place">
 }
 
-/** Returns the decider of a declaration. */
+/** Returns the decider of a kind from its parts and its declaration. */
 export const deciderOf = <
   Configuration extends Windowed,
   State extends MechanismState<Configuration>,
@@ -52,15 +54,12 @@ export const deciderOf = <
   R extends Refusal,
   View,
   Facts = undefined
->({
-  schemas,
-  state: { initial, apply },
-  rules,
-  timed,
-  views: { view, facts, place },
-  ...declared
-}: Declaration<Configuration, State, C, E, R, View, Facts>): Decider<Configuration, State, C, E, R, View, Facts> => {
+>(
+  { initial, apply, rules, timed, views }: Parts<Configuration, State, C, E, R, View, Facts>,
+  { schemas, ...declared }: Declaration<Configuration, State, C, E, R, View, Facts>
+): Decider<Configuration, State, C, E, R, View, Facts> => {
   const decide = decideBy(rules)
+  const { view, facts, place } = views
   const { entries } = declared.rated
   return {
     ...declared,

@@ -1,6 +1,6 @@
 /**
- * The risk of entries in every kind of mechanism. The command of an entry brings it, the entry's event records it, and
- * the place shows it to admins. {@link deciderOf} adds this to what a kind declares.
+ * The risk of entries in every kind of mechanism. The command of an entry carries it, the entry's event records it, and
+ * the place shows it to admins. {@link deciderOf} adds this to the declaration of a kind.
  */
 import { Schema } from "effect"
 import { Risk } from "../risk/Risk.ts"
@@ -12,6 +12,15 @@ export const risk = Schema.optionalKey(Risk)
 /** The field of an entry's command. */
 export interface WithRisk {
   readonly risk?: Risk | undefined
+}
+
+/** Enters a consumer where loyalty may decide. */
+export interface LoyalEntry extends WithRisk {
+  readonly _tag: "Enter"
+  readonly consumerId: string
+  readonly isGuest: boolean
+  /** 0 to 1. */
+  readonly loyaltyScore: number
 }
 
 /** The part of a state that holds the risks. */

@@ -1,8 +1,11 @@
 /**
  * The grants that one consumer has had in one mechanism: how many, which one is the last, and how they were redeemed.
+ * With the events that record this, and the fields of a consumer's view that show it.
  */
 import { Schema } from "effect"
 import type { Millis } from "../values/Time.ts"
+import { by } from "./Author.ts"
+import { at } from "./Lifecycle.ts"
 
 /** The maximum of `grantsPerConsumer`. */
 export const grantsPerConsumerMax = 1_000
@@ -25,6 +28,14 @@ export const endedGrant = Schema.optionalKey(
 
 /** The shop's name for the redemption of a grant; absent if it gave none. */
 export const redemptionId = Schema.optionalKey(Schema.String)
+
+/** The events that end a place or its grant, in a kind that denies with these reasons. */
+export const grantEvents = <Reason extends Schema.Codec<string>>(reason: Reason) => ({
+  /** The grant was not used in time. */
+  Expired: { at, consumerId: Schema.String },
+  Denied: { at, consumerId: Schema.String, reason, by, grant: endedGrant },
+  Completed: { at, consumerId: Schema.String, by, redemptionId, grant: endedGrant }
+})
 
 /** The redemption of a grant that was not the last one. */
 interface Redemption {
@@ -65,7 +76,7 @@ export const noteGrant = (place: Holder, sequence: number, expiresAt: Millis): v
   record.expiresAt = expiresAt
 }
 
-/** Records with what the last grant was completed. */
+/** Records the redemption that completed the last grant. */
 export const noteRedemption = ({ grants }: Holder, redemptionId: string | undefined): void => {
   if (grants !== undefined) grants.redemptionId = redemptionId
 }
@@ -84,6 +95,21 @@ export const ended = (record: GrantRecord | undefined) =>
             ? { sequence: record.sequence }
             : { sequence: record.sequence, expiresAt: record.expiresAt }
       }
+
+/** The fields of the view of a consumer that holds a grant. */
+export interface HeldGrant {
+  /** Absent if grants do not expire. */
+  readonly expiresAt?: Millis
+  /** The sequence of the grant's event. With the mechanism's id it identifies the grant for ever. */
+  readonly grantSequence: number
+}
+
+/** The fields of the view of a consumer that has completed a grant. */
+export interface CompletedGrant {
+  readonly completedAt: Millis
+  /** The sequence of the completed grant. */
+  readonly completedGrant?: number
+}
 
 /** Returns the field that names the last grant in the view of a consumer that has completed it. */
 export const completedGrant = ({ grants }: Holder) => (grants === undefined ? {} : { completedGrant: grants.sequence })

@@ -2,7 +2,7 @@
  * Rules shared by the kinds that make grants: completing, denying, leaving and removing a place, and the expiry of
  * grants. A kind uses the rules that fit it and defines the others itself.
  */
-import { unchanged } from "./Administration.ts"
+import { type AdminPlaceCommand, type PlaceCommand, unchanged } from "./Administration.ts"
 import { authored } from "./Author.ts"
 import type { IndexedList, Member } from "./IndexedList.ts"
 import { ended, type GrantRecord, noteGrant } from "./GrantRecord.ts"
@@ -10,24 +10,17 @@ import { AlreadyCompleted, AlreadyRedeemed, InvalidGrant, WrongStatus } from "./
 import type { TimedTransition } from "./Timed.ts"
 import type { Millis } from "../values/Time.ts"
 
-/** A command about one consumer's place; `by` is the API key that was used, absent if the consumer did it. */
-interface PlaceCommand {
-  readonly consumerId: string
-  readonly by?: string | undefined
-}
-
-/** The same command from an admin, or a shop's server. */
-interface AdminPlaceCommand extends PlaceCommand {
-  readonly by: string
-}
-
 /** Completes a consumer's grant, because the shop has sold its unit. */
-export interface Complete extends AdminPlaceCommand {
-  readonly _tag: "Complete"
+export interface Complete extends AdminPlaceCommand<"Complete"> {
   /** The shop's name for this redemption. The first one wins. */
   readonly redemptionId?: string | undefined
   /** The grant that the shop was shown, by its sequence. Absent: the one that the consumer holds. */
   readonly grantSequence?: number | undefined
+}
+
+/** Denies a consumer's place, or takes its grant away. */
+export interface Deny<Reason extends string> extends AdminPlaceCommand<"Deny"> {
+  readonly reason: Reason
 }
 
 /** The refusals of {@link Complete}. */
@@ -49,8 +42,15 @@ type EndEvent<Tag extends string> = PlaceEvent<Tag> & {
 type Completed = EndEvent<"Completed"> & { readonly redemptionId?: string }
 type Denied<Reason> = EndEvent<"Denied"> & { readonly reason: Reason }
 
+/** The part of a state that records its consumers' grants. */
+interface GrantsHeld {
+  readonly places: ReadonlyMap<string, { readonly grants: GrantRecord | undefined }>
+}
+
 /** The statuses in which a kind's places can change. */
-export interface GrantStatuses<Status extends string> {
+export interface GrantStatuses<State, Status extends string> {
+  /** Returns the status of the consumer's place at `at`, deadlines applied. */
+  readonly statusOf: (state: State, consumerId: string, at: Millis) => string
   /** The place holds a grant. */
   readonly granted: Status
   /** The place waits for a grant; absent where a consumer enters with one. */
@@ -99,54 +99,90 @@ const completed = (
   return [{ _tag: "Completed", at, consumerId, by, ...redemption, ...ended(record) }]
 }
 
-/**
- * Returns the rules for places of these statuses. Each rule takes the status of the place at `at`, deadlines applied,
- * and the record of its grants. It returns events, none if the command changes nothing, or the refusal.
- */
-export const grantRules = <Status extends string>({ granted, waiting }: GrantStatuses<Status>) => {
-  const isOutstanding = (status: string): boolean => status === granted || (waiting !== undefined && status === waiting)
-  const grantOf = (status: string, record: GrantRecord | undefined) => (status === granted ? ended(record) : {})
+/** Returns the rule of each command. */
+const rulesFor = <State extends GrantsHeld, Status extends string>({
+  statusOf,
+  granted,
+  waiting
+}: GrantStatuses<State, Status>) => {
+  /** Returns the status of a consumer's place, with the field of the event that ends the grant it holds. */
+  const standingOf = (state: State, consumerId: string, at: Millis) => {
+    const status = statusOf(state, consumerId, at)
+    const record = state.places.get(consumerId)?.grants
+    const isGranted = status === granted
+    const isOutstanding = isGranted || (waiting !== undefined && status === waiting)
+    return { status, record, isGranted, isOutstanding, grant: isGranted ? ended(record) : {} }
+  }
 
   return {
     /** Completes a grant once; see {@link completed}. */
-    complete: (status: string, command: Complete, at: Millis, record: GrantRecord | undefined) =>
-      completed(status === granted, status, command, at, record),
+    complete: (state: State, command: Complete, at: Millis) => {
+      const { status, record, isGranted } = standingOf(state, command.consumerId, at)
+      return completed(isGranted, status, command, at, record)
+    },
 
     /** Denies the place, or takes its grant away, for an admin. */
     deny: <Reason extends string>(
-      status: string,
-      { consumerId, by, reason }: AdminPlaceCommand & { readonly reason: Reason },
-      at: Millis,
-      record?: GrantRecord
+      state: State,
+      { consumerId, by, reason }: Deny<Reason>,
+      at: Millis
     ): ReadonlyArray<Denied<Reason>> | WrongStatus => {
+      const { status, isOutstanding, grant } = standingOf(state, consumerId, at)
       if (status === "DENIED") return unchanged
-      if (!isOutstanding(status)) return new WrongStatus({ status })
-      return [{ _tag: "Denied", at, consumerId, reason, by, ...grantOf(status, record) }]
+      if (!isOutstanding) return new WrongStatus({ status })
+      return [{ _tag: "Denied", at, consumerId, reason, by, ...grant }]
     },
 
     /** Gives up the place or the grant, for its consumer. */
     leave: (
-      status: string,
-      { consumerId, by }: PlaceCommand,
-      at: Millis,
-      record?: GrantRecord
+      state: State,
+      { consumerId, by }: PlaceCommand<"Leave">,
+      at: Millis
     ): ReadonlyArray<EndEvent<"Left">> | WrongStatus => {
+      const { status, isOutstanding, grant } = standingOf(state, consumerId, at)
       if (status === "LEFT") return unchanged
-      if (!isOutstanding(status)) return new WrongStatus({ status })
-      return [{ _tag: "Left", at, consumerId, ...authored(by), ...grantOf(status, record) }]
+      if (!isOutstanding) return new WrongStatus({ status })
+      return [{ _tag: "Left", at, consumerId, ...authored(by), ...grant }]
     },
 
     /** Removes an archived consumer: it leaves while it waits, and loses its grant. */
     remove: (
-      status: string,
-      { consumerId, by }: AdminPlaceCommand,
-      at: Millis,
-      record?: GrantRecord
+      state: State,
+      { consumerId, by }: AdminPlaceCommand<"Remove">,
+      at: Millis
     ): ReadonlyArray<EndEvent<"Left"> | Denied<"ADMIN_ACTION">> => {
-      if (status === granted) {
-        return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by, ...ended(record) }]
+      const { isGranted, isOutstanding, grant } = standingOf(state, consumerId, at)
+      if (isGranted) return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by, ...grant }]
+      return isOutstanding ? [{ _tag: "Left", at, consumerId, by }] : unchanged
+    }
+  }
+}
+
+/**
+ * Returns the rules for places of these statuses. Each rule returns the events of a command at `at`, none if the command
+ * changes nothing, or the refusal.
+ */
+export const grantRules = <State extends GrantsHeld, Status extends string>(statuses: GrantStatuses<State, Status>) => {
+  const rules = rulesFor(statuses)
+  return {
+    ...rules,
+
+    /** Decides a command by the rule that has its name. */
+    decide: <Reason extends string>(
+      state: State,
+      command: Complete | Deny<Reason> | PlaceCommand<"Leave"> | AdminPlaceCommand<"Remove">,
+      at: Millis
+    ) => {
+      switch (command._tag) {
+        case "Complete":
+          return rules.complete(state, command, at)
+        case "Deny":
+          return rules.deny(state, command, at)
+        case "Leave":
+          return rules.leave(state, command, at)
+        case "Remove":
+          return rules.remove(state, command, at)
       }
-      return isOutstanding(status) ? [{ _tag: "Left", at, consumerId, by }] : unchanged
     }
   }
 }

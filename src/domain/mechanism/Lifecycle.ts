@@ -25,11 +25,11 @@ export const newLifecycle = (): LifecycleState => ({
   archived: false
 })
 
-/** Milliseconds since the epoch; never less than in the event before it. */
-const at = Schema.Finite
+/** The instant of an event: milliseconds since the epoch, never less than in the event before it. */
+export const at = Schema.Finite
 
 export const lifecycleEvents = {
-  /** An admin closed the mechanism for good. */
+  /** An admin closed the mechanism permanently. */
   Ended: { at, by: Schema.String, reason },
   Archived: { at, by: Schema.String },
   /** The mechanism's time to close has passed. */
@@ -64,8 +64,8 @@ export const evolveLifecycle = (life: LifecycleState, event: LifecycleEvent): vo
 }
 
 /**
- * Returns the closing as of `now`, whether or not its event is recorded yet; Infinity if the mechanism is not closed.
- * `closeAt` is when it closes by itself, undefined if never.
+ * Returns the closing as of `now`, even if its event is not recorded yet; Infinity if the mechanism is not closed.
+ * `closeAt` is the scheduled closing, undefined without one.
  */
 export const closedAsOf = ({ closedAt }: LifecycleState, closeAt: Millis | undefined, now: Millis): Millis =>
   closedAt !== Infinity ? closedAt : closeAt !== undefined && closeAt <= now ? closeAt : Infinity

@@ -66,6 +66,16 @@ export const deciders = {
   waitlist: Waitlist.decider
 } as const
 
+/** The kinds in words. */
+export const kindNames: { readonly [K in Kind]: string } = {
+  queue: "Queue",
+  draw: "Draw",
+  auction: "Auction",
+  appointment: "Appointment",
+  timed_release: "Timed release",
+  waitlist: "Waitlist"
+}
+
 /** Identifies one mechanism of one tenant. A mechanism of another tenant is not found. */
 export interface MechanismRef<K extends Kind> {
   readonly kind: K

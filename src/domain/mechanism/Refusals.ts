@@ -7,7 +7,7 @@ import { Schema } from "effect"
 /** The mechanism does not take entries yet; `opensAt` in milliseconds since the epoch. 423 */
 export class NotOpen extends Schema.TaggedError<NotOpen>()("NotOpen", { opensAt: Schema.Finite }) {}
 
-/** The mechanism takes no more entries, or its configuration is fixed for good. 409 `CLOSED` */
+/** The mechanism takes no more entries, or its configuration can no longer change. 409 `CLOSED` */
 export class Closed extends Schema.TaggedError<Closed>()("Closed", {}) {}
 
 /** The maximum of consumers wait. 409 `QUEUE_FULL`; a place may be free after `retryAfterSeconds`. */
@@ -50,7 +50,7 @@ export class AlreadyRedeemed extends Schema.TaggedError<AlreadyRedeemed>()("Alre
   grantSequence: Schema.Int
 }) {}
 
-/** A setting that cannot change any more, by name. 409 `CONFIGURATION_FIXED` */
+/** The name of a setting that can no longer change. 409 `CONFIGURATION_FIXED` */
 export class ConfigurationFixed extends Schema.TaggedError<ConfigurationFixed>()("ConfigurationFixed", {
   setting: Schema.String
 }) {}
@@ -101,3 +101,6 @@ export class UnknownConsumer extends Schema.TaggedError<UnknownConsumer>()("Unkn
 
 /** The mechanism does not offer the variant. 404 */
 export class UnknownVariant extends Schema.TaggedError<UnknownVariant>()("UnknownVariant", {}) {}
+
+/** The refusals that every kind has. */
+export type CommonRefusal = NotOpen | Closed | GuestsRefused | ConfigurationFixed

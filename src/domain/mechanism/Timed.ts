@@ -1,5 +1,5 @@
 /**
- * What time alone brings to a mechanism. Each kind declares its transitions once, in an ordered table; the event that is
+ * The timed transitions of a mechanism. Each kind declares its transitions once, in an ordered table. The event that is
  * due, the instant of the next wake-up and the work that a transition needs all derive from that table here.
  *
  * Transitions come in the order of the instants they are due at. At one instant they come in the order of the table.
@@ -22,14 +22,17 @@ export interface TimedTransition<State, E extends Event> {
    * `dueAt`. Absent: `dueAt` counts, however late the actor is.
    */
   readonly noticedAt?: (dueAt: Millis, now: Millis) => Millis
-  /** Works for one slice of a few milliseconds on what {@link make} needs. Absent: `make` needs no long computation. */
+  /**
+   * Works for one slice of a few milliseconds on the data that {@link make} needs. Absent if `make` needs no long
+   * computation.
+   */
   readonly work?: (state: State) => void
 }
 
 /** The transitions of a kind, in the order in which they come at one instant. */
 export type TimedTransitions<State, E extends Event> = ReadonlyArray<TimedTransition<State, E>>
 
-/** What every timed transition reads of a state. */
+/** The fields of a state that every timed transition reads. */
 interface Timed {
   /** The last event's instant; later events are never dated before it. */
   readonly lastAt: Millis

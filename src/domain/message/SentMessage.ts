@@ -1,4 +1,4 @@
-/** A message that Usher sent, or tried to send: where it went, what for, and what became of it. Never its text. */
+/** A message that Usher sent or tried to send: its address, purpose and outcome, without its text. */
 import { Schema } from "effect"
 import { MessageStatus } from "../receiver/Meaning.ts"
 import { Id } from "../values/Ids.ts"
@@ -7,7 +7,8 @@ import { SentTimestamp } from "../values/Time.ts"
 /** Why a message is sent. */
 export const MessagePurpose = Schema.Literals(["CODE", "GRANT", "OPENING", "INVITATION", "WEBHOOK_FAILURE"]).annotate({
   description:
-    "`CODE` to sign in, `GRANT` to a consumer that was admitted, `OPENING` to a member of a waitlist, `INVITATION` to the dashboard, `WEBHOOK_FAILURE` to the organization."
+    "`CODE` to sign in, `GRANT` to a consumer that was admitted, `OPENING` to a member of a waitlist, `INVITATION` " +
+    "to the dashboard, `WEBHOOK_FAILURE` to the organization."
 })
 export type MessagePurpose = typeof MessagePurpose.Type
 
@@ -28,6 +29,6 @@ export const SentMessage = Schema.Struct({
       "`SENT` until the provider reports more. `FAILED`: it could not be sent, or did not arrive. A receiver takes the reports."
   }),
   sentAt: SentTimestamp,
-  updatedAt: SentTimestamp.annotate({ description: "When the last report came." })
+  updatedAt: SentTimestamp.annotate({ description: "The time of the last report." })
 }).annotate({ identifier: "SentMessage" })
 export type SentMessage = typeof SentMessage.Type

@@ -1,15 +1,15 @@
 /**
- * The operator's leave to load an organization's test mode: for its time, the organization's own limits make way for one
+ * The operator's permission to load an organization's test mode: for its time, the organization's own limits make way for one
  * that the operator has named. Live mode keeps its limits.
  */
 import { Schema } from "effect"
 import type { Millis } from "../values/Time.ts"
 import type { RateLimits } from "./Plan.ts"
 
-/** The longest leave, in minutes. */
+/** The longest permission, in minutes. */
 export const leaveMinutesMax = 1_440
 
-/** The most requests a second that a leave may name. */
+/** The most requests a second that a permission may name. */
 export const leavePerSecondMax = 100_000
 
 export const LoadLeave = Schema.Struct({
@@ -20,7 +20,7 @@ export const LoadLeave = Schema.Struct({
 })
 export type LoadLeave = typeof LoadLeave.Type
 
-/** The limits of test mode under a leave. */
+/** The limits of test mode under a permission. */
 export const limitsUnder = ({ perSecond }: LoadLeave): RateLimits => ({
   consumerApiPerMinute: perSecond * 60,
   queueEntriesPerSecond: perSecond,

@@ -1,8 +1,7 @@
-/** The person who uses the dashboard of an organization, and what each role may do. */
+/** The person who uses the dashboard of an organization, and the rights of each role. */
 import { Schema } from "effect"
 import { PersonName } from "../consumer/Consumer.ts"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
@@ -11,7 +10,8 @@ const roles = ["viewer", "operator", "admin"] as const
 
 export const Role = Schema.Literals(roles).annotate({
   description:
-    "`viewer` reads. `operator` also steers and edits. `admin` also manages keys, people, webhooks, and erases consumers."
+    "`viewer` reads. `operator` also steers and edits. `admin` also manages keys, people and webhooks, and erases " +
+    "consumers."
 })
 export type Role = typeof Role.Type
 
@@ -27,15 +27,12 @@ export const Settings = Schema.Struct({
 export type Settings = typeof Settings.Type
 
 /** The person in responses. */
-export const Person = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Person = recordSchema("Person", {
   email: Schema.String,
   name: Schema.NullOr(Schema.String),
   role: Role,
-  lastSignInAt: Schema.NullOr(Timestamp).annotate({ description: "Null before the first sign-in." }),
-  ...stampFields
-}).annotate({ identifier: "Person" })
+  lastSignInAt: Schema.NullOr(Timestamp).annotate({ description: "Null before the first sign-in." })
+})
 export type Person = typeof Person.Type
 
 /** A person as records name the author of a change. */

@@ -1,6 +1,6 @@
 /**
- * Security events of an organization: what happened to its accounts and keys, and which abuse was refused. Events that
- * agree in everything are one event with a count, so a flood is not a row for each request.
+ * Security events of an organization: events about its accounts and keys, and refused abuse. Events with equal fields
+ * are one event with a count, so a flood does not write a row for each request.
  */
 import { Schema } from "effect"
 

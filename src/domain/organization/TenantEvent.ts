@@ -1,13 +1,13 @@
 /**
- * What happened to an organization's records, settings and keys, in live or in test mode. Guests and entries are not
- * among it: the journals of mechanisms tell what consumers do there.
+ * Events about an organization's records, settings and keys, in live or in test mode. Guests and entries have none: the
+ * journals of mechanisms contain the actions of consumers.
  */
 import { Schema } from "effect"
 import type { Millis } from "../values/Time.ts"
 
 const record = ["created", "updated", "archived", "restored"] as const
 
-/** What can happen to each kind of record. */
+/** The events of each kind of record. */
 const actions = {
   organization: ["created", "updated", "secret_rotated", "secret_sealed"],
   api_key: ["created", "revoked"],
@@ -33,7 +33,7 @@ const actions = {
 type Actions = typeof actions
 type TypeOf<K extends keyof Actions> = `${K}.${Actions[K][number]}`
 
-/** The type of an event: the kind of record, and what happened to it. */
+/** The type of an event: the kind of record, and the event's name. */
 export type TenantEventType = { readonly [K in keyof Actions]: TypeOf<K> }[keyof Actions]
 
 /** All types. */
@@ -46,9 +46,9 @@ export const TenantEventType = Schema.Literals(tenantEventTypes)
 /** The values of fields, by name. Absent fields have none, or are not shown. */
 export type Values = { readonly [field: string]: Schema.Json }
 
-/** What an event changed. */
+/** The changes of an event. */
 export interface Change {
-  /** The names of the fields that differ, also of those whose values are not shown. */
+  /** The names of the fields that differ, including those with hidden values. */
   readonly changed: ReadonlyArray<string>
   readonly before: Values
   readonly after: Values
@@ -60,6 +60,6 @@ export interface RecordedChange extends Change {
   readonly at: Millis
   readonly type: TenantEventType
   readonly subjectId: string
-  /** Fields of the record after the event that say what it belongs to. */
+  /** Fields of the record after the event that name its parents. */
   readonly context?: Values
 }

@@ -1,8 +1,7 @@
-/**
- * What an admin sets on a queue (interface document 2.8; completions 4, "queue").
- */
+/** The settings of a queue (interface document 2.8; completions 4, "queue"). */
 import { Schema } from "effect"
-import { ExperienceWindow, windowProblems } from "../experience/ExperienceWindow.ts"
+import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
 import { RiskWeight } from "../risk/RiskWeight.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -10,11 +9,9 @@ import { Timestamp } from "../values/Time.ts"
 /** The maximum of admissions per minute. It is more than one process can admit durably. */
 export const admitRateMax = 1_000_000
 
-const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
-
-/** What an admin sets. Completions 4 ("queue") defines the defaults of absent keys. */
+/** The settings that an admin sends. Completions 4 ("queue") defines the defaults of absent keys. */
 export const Configuration = Schema.Struct({
-  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  name,
   timeZone: Schema.String,
   openAt: Schema.optionalKey(Timestamp),
   closeAt: Schema.optionalKey(Timestamp),
@@ -22,7 +19,7 @@ export const Configuration = Schema.Struct({
   supportsGuest: Schema.Boolean,
   /** Per minute; 0: only by hand. */
   admitRate: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: admitRateMax })),
-  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  admissionExpirationSeconds,
   /** The maximum of QUEUED consumers at once. */
   capacity: Schema.optionalKey(count(100_000_000)),
   /** Grants over the queue's life. */
@@ -34,21 +31,16 @@ export const Configuration = Schema.Struct({
   loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
   /** In the order of the lobby, the weight of a place is multiplied by 1 − riskWeight × risk score. Absent: 0. */
   riskWeight: Schema.optionalKey(RiskWeight),
-  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
-  experienceWindow: Schema.optionalKey(ExperienceWindow)
+  experienceWindow
 })
 export type Configuration = typeof Configuration.Type
 
-/** A setting that contradicts another one. */
-export interface ConfigurationProblem {
-  readonly field: "openAt" | "closeAt" | "lobbyOpenAt"
-  readonly message: string
-}
+type Problem = SettingProblem<"openAt" | "closeAt" | "lobbyOpenAt">
 
 /** Returns the contradictions between settings that are valid by themselves. */
-export const configurationProblems = (configuration: Configuration): ReadonlyArray<ConfigurationProblem> => {
+export const configurationProblems = (configuration: Configuration): ReadonlyArray<Problem> => {
   const { openAt, lobbyOpenAt } = configuration
-  const problems: Array<ConfigurationProblem> = [...windowProblems(configuration)]
+  const problems: Array<Problem> = [...windowProblems(configuration)]
   if (lobbyOpenAt !== undefined && openAt === undefined) {
     problems.push({ field: "lobbyOpenAt", message: "lobbyOpenAt needs an openAt" })
   }

@@ -1,6 +1,6 @@
 /**
- * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events are recorded yet.
+ * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
+ * `now`, even if their events are not recorded yet.
  */
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { reasoned } from "../mechanism/Author.ts"
@@ -17,6 +17,7 @@ import {
   WrongStatus
 } from "../mechanism/Refusals.ts"
 import { sameRiskWeight } from "../risk/RiskWeight.ts"
+import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -24,7 +25,6 @@ import type { Command, Refusal } from "./Protocol.ts"
 import {
   admissionsLeft,
   hasExpired,
-  isClosed,
   isInLobby,
   type Place,
   placesMax,
@@ -36,7 +36,7 @@ import {
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const grants = grantRules<Status>({ waiting: "QUEUED", granted: "GRANTED" })
+const grants = grantRules<State, Status>({ statusOf, waiting: "QUEUED", granted: "GRANTED" })
 
 export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
@@ -47,16 +47,13 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
       return changePause(state, command, at)
     case "Enter":
       return enter(state, command, at)
-    case "Leave":
-      return grants.leave(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Admit":
       return admit(state, command, at)
+    case "Leave":
     case "Deny":
-      return grants.deny(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
-      return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
+      return grants.decide(state, command, at)
   }
 }
 
@@ -115,9 +112,7 @@ const changePause = (state: State, command: CommandOf<"Pause" | "Resume">, at: M
   return [{ _tag: isPaused ? "Resumed" : "Paused", at, by: command.by, ...reasoned(command.reason) }]
 }
 
-const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
-
-const statusOf = (state: State, consumerId: string, at: Millis) => {
+function statusOf(state: State, consumerId: string, at: Millis) {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_QUEUED" : statusAsOf(state, place, at)
 }

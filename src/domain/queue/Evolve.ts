@@ -2,7 +2,6 @@
  * How each event changes a queue. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
-import { bounded } from "../experience/ExperienceWindow.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
 import { reasoned } from "../mechanism/Author.ts"
@@ -10,6 +9,7 @@ import { moveExpiry } from "../mechanism/extension/Extension.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { riskFactor } from "../risk/RiskWeight.ts"
 import { seededRandom, shuffle, shuffleByWeight } from "../values/SeededRandom.ts"
+import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { noteAct } from "./Tickets.ts"
@@ -62,8 +62,7 @@ const configure = (state: State, { configuration, at, reason }: EventOf<"Configu
   const { admitRate } = configuration
   const rateChanges = state.configuration.admitRate !== admitRate
   if (rateChanges && state.sequence > 1) noteAct(state.line, { at, act: "rate", ...reasoned(reason), admitRate })
-  state.configured = configuration
-  state.configuration = bounded(configuration)
+  setConfiguration(state, configuration)
   if (rateChanges) changeSpacing(state)
 }
 

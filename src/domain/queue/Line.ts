@@ -1,10 +1,9 @@
 /**
- * The line of a queue as everybody may see it: compact, without a name, and enough to find the position of any ticket.
+ * The public line of a queue: compact, without names, and sufficient to find the position of any ticket.
  *
- * A place gets the next ticket when it gets its order: at entry, or when the lobby opens. So tickets are in the order of
- * admission, and the line is told by which of them still wait. Only loyal consumers' head starts move places; after one,
- * no ticket tells a position any more.
- * {@link ./LineChecks.ts} is what a visitor does with it.
+ * A place gets the next ticket when it gets its order: at entry, or when the lobby opens. So tickets are in the order
+ * of admission, and the set of waiting tickets describes the line. Only the head starts of loyal consumers move places;
+ * after one, tickets give no positions. {@link ./LineChecks.ts} is the visitor's side.
  */
 import { isInLobby, type Place, type State, type Status } from "./State.ts"
 import { type Line, runsMax } from "./Tickets.ts"

@@ -1,5 +1,5 @@
 /**
- * What a visitor finds out from the line of a queue: its own position, and whether two lines contradict each other. It
+ * Lets a visitor find its own position in the line of a queue, and check whether two lines contradict each other. It
  * needs lines and nothing else, so a page can run it.
  */
 import type { Line, Tally } from "./Tickets.ts"
@@ -18,7 +18,7 @@ export const positionIn = ({ next, runs }: Pick<Line, "next" | "runs">, ticket: 
   return undefined
 }
 
-/** What a line says that cannot be, given an earlier one of the same queue. */
+/** A contradiction between a line and an earlier one of the same queue. */
 export type Contradiction =
   /** A number went back that only grows. */
   | "NUMBERS_WENT_BACK"
@@ -29,7 +29,7 @@ export type Contradiction =
   /** More tickets are gone behind one that still waits than left, were removed, or were admitted out of order. */
   | "OUT_OF_ORDER"
 
-/** Compares two lines of a queue. What is left out of one of them is not compared. */
+/** Compares two lines of a queue. Tickets that one of them leaves out are not compared. */
 export const contradictions = (before: Line, after: Line): ReadonlyArray<Contradiction> => {
   const found: Array<Contradiction> = []
   const grows = (one: number, two: number) => one <= two

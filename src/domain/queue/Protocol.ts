@@ -4,18 +4,11 @@
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
 import type { StaffReason } from "../mechanism/Author.ts"
-import type { Administration } from "../mechanism/Administration.ts"
-import type { WithRisk } from "../mechanism/EntryRisk.ts"
-import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
-import type {
-  AdmissionsUsedUp,
-  Closed,
-  ConfigurationFixed,
-  Full,
-  GrantLimitReached,
-  GuestsRefused,
-  NotOpen
-} from "../mechanism/Refusals.ts"
+import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
+import type { LoyalEntry } from "../mechanism/EntryRisk.ts"
+import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
+import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
+import type { AdmissionsUsedUp, CommonRefusal, Full, GrantLimitReached } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Line } from "./Tickets.ts"
@@ -39,18 +32,12 @@ export type Command =
   /** Stops admission by rate, until it is resumed. */
   | (ByStaff & { readonly _tag: "Pause" })
   | (ByStaff & { readonly _tag: "Resume" })
-  | (WithRisk & {
-      readonly _tag: "Enter"
-      readonly consumerId: string
-      readonly isGuest: boolean
-      /** 0 to 1. */
-      readonly loyaltyScore: number
-    })
-  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
+  | LoyalEntry
+  | PlaceCommand<"Leave">
   | (ByStaff & { readonly _tag: "Admit"; readonly consumerId: string })
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | Deny<AdminReason>
   | Complete
-  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+  | AdminPlaceCommand<"Remove">
 
 interface ByStaff {
   readonly by: string
@@ -58,15 +45,7 @@ interface ByStaff {
 }
 
 /** Every refusal of a queue. */
-export type Refusal =
-  | NotOpen
-  | Closed
-  | Full
-  | GuestsRefused
-  | GrantLimitReached
-  | CompleteRefusal
-  | ConfigurationFixed
-  | AdmissionsUsedUp
+export type Refusal = CommonRefusal | Full | GrantLimitReached | CompleteRefusal | AdmissionsUsedUp
 
 /** A consumer's own view of its place. */
 export type View =
@@ -84,22 +63,8 @@ export type View =
       readonly positionDisplayMode: "precise" | "qualitative"
       readonly enteredAt: Millis
     }
-  | {
-      readonly status: "GRANTED"
-      readonly enteredAt: Millis
-      readonly grantedAt: Millis
-      /** Absent if grants do not expire. */
-      readonly expiresAt?: Millis
-      /** The sequence of the grant's event. With the queue's id it identifies the grant for ever. */
-      readonly grantSequence: number
-    }
-  | {
-      readonly status: "COMPLETED"
-      readonly enteredAt: Millis
-      readonly completedAt: Millis
-      /** The sequence of the completed grant. */
-      readonly completedGrant?: number
-    }
+  | (HeldGrant & { readonly status: "GRANTED"; readonly enteredAt: Millis; readonly grantedAt: Millis })
+  | (CompletedGrant & { readonly status: "COMPLETED"; readonly enteredAt: Millis })
   | {
       readonly status: "DENIED"
       readonly enteredAt: Millis

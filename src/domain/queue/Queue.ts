@@ -20,13 +20,12 @@ export { AdminReason, type Command, DenialReason, type Facts, type Refusal, type
 export type { State } from "./State.ts"
 export type { Line } from "./Tickets.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  schemas: { configuration: Configuration, event: Event },
-  state: { initial, apply },
-  rules,
-  timed,
-  views,
-  publishedFacts: published,
-  rated: { entries: ["Entered"], grants: ["Granted"] },
-  lines: ({ waiting }) => [waiting]
-})
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
+  { initial, apply, rules, timed, views },
+  {
+    schemas: { configuration: Configuration, event: Event },
+    publishedFacts: published,
+    rated: { entries: ["Entered"], grants: ["Granted"] },
+    lines: ({ waiting }) => [waiting]
+  }
+)

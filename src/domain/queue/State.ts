@@ -1,9 +1,8 @@
 /**
  * The state of a queue, and the questions about it that its rules share.
  */
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
-import { type MechanismState, newState } from "../mechanism/State.ts"
+import { isClosed, type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
@@ -94,12 +93,6 @@ export const initial = (): State => ({
 /** Whether the QUEUED places wait for their random order. Then none has a position, and the rate admits none. */
 export const isInLobby = ({ configuration, lobbyOpened }: State): boolean =>
   !lobbyOpened && configuration.lobbyOpenAt !== undefined && configuration.openAt !== undefined
-
-/** Returns the closing as of `now`, whether or not its event is recorded yet; Infinity if the queue is not closed. */
-export const closedAsOf = (state: State, now: Millis): Millis =>
-  Lifecycle.closedAsOf(state, state.configuration.closeAt, now)
-
-export const isClosed = (state: State, now: Millis): boolean => closedAsOf(state, now) !== Infinity
 
 /**
  * Returns how many grants may still be made. A grant that was left counts again; configured, an expired or denied one

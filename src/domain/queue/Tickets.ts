@@ -1,11 +1,14 @@
-/** The tickets of a queue: what is shown of them, and what its state keeps for that. {@link ./Line.ts} has the rules. */
+/**
+ * The tickets of a queue: their public form, and the part of the queue's state for them. {@link ./Line.ts} has the
+ * rules.
+ */
 import { reasoned, type StaffReason } from "../mechanism/Author.ts"
 import type { Millis } from "../values/Time.ts"
 
 /** The numbers in a line. Further tickets are left out. */
 export const runsMax = 20_000
 
-/** What staff did last that is shown. */
+/** The last actions of staff that are shown. */
 export const actsMax = 100
 
 /** Something that staff did. Acts of one kind, instant and reason are one. */
@@ -49,7 +52,7 @@ export interface Line {
   readonly acts: ReadonlyArray<Act>
 }
 
-/** What a queue's state keeps for its line. */
+/** The part of a queue's state for its line. */
 export interface LineState {
   issued: number
   /** Whether a head start has put a place before others. */

@@ -1,6 +1,4 @@
-/**
- * What time alone brings to a queue.
- */
+/** The timed transitions of a queue. */
 import { expiry } from "../mechanism/Grants.ts"
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
 import type { Event } from "./Event.ts"

@@ -3,10 +3,11 @@
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
+import { closedAsOf, endedFields, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import { lineOf } from "./Line.ts"
 import type { Facts, View } from "./Protocol.ts"
-import { admissionsLeft, closedAsOf, hasExpired, isInLobby, type Place, type State } from "./State.ts"
+import { admissionsLeft, hasExpired, isInLobby, type Place, type State } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -64,26 +65,21 @@ export const published = ({ pause, closedAt }: State): { readonly [name: string]
     : { pausedAt: toText(pause.since), pausedBy: pause.by, pauseReason: pause.reason ?? null }
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
-export const place = (state: State, consumerId: string): PlaceRow | undefined => {
-  const found = state.places.get(consumerId)
-  if (found === undefined) return undefined
-  const { status, enteredAt, since } = found
-  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
-}
+export const place = (state: State, consumerId: string): PlaceRow | undefined =>
+  placeRow(state.places.get(consumerId), fieldsOf)
 
 const noFields: PlaceRow["fields"] = {}
 
-const fieldsOf = ({ status, since, order, reason }: Place): PlaceRow["fields"] => {
+const fieldsOf = (place: Place): PlaceRow["fields"] => {
+  const { status, since, order } = place
   switch (status) {
     case "QUEUED":
       return noFields
     case "GRANTED":
       return order === Infinity ? { grantedAt: toText(since) } : { grantedAt: toText(since), expiresAt: toText(order) }
     case "COMPLETED":
-      return { completedAt: toText(since) }
     case "DENIED":
-      return { reason, deniedAt: toText(since) }
     case "LEFT":
-      return { leftAt: toText(since) }
+      return endedFields(status, place)
   }
 }

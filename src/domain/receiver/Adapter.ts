@@ -1,6 +1,6 @@
 /**
- * What every adapter is: a pure function that checks one request of a provider, and returns the events in it. An adapter
- * parses nothing before the signature and the bounds of the body have been checked.
+ * The type of every adapter: a pure function that checks one request of a provider, and returns the events in it. An
+ * adapter parses nothing before the signature and the bounds of the body have been checked.
  */
 import { Result, Schema } from "effect"
 import { exceededBy, type JsonBounds } from "../values/JsonBounds.ts"
@@ -11,7 +11,7 @@ import type { Millis } from "../values/Time.ts"
 export const AdapterName = Schema.Literals(["stripe", "twilio", "sendgrid", "standard"])
 export type AdapterName = typeof AdapterName.Type
 
-/** The bounds of a request's body. A provider whose requests have one event documents no maximum, and sends some kB. */
+/** The bounds of a request's body. Providers with one event in each request document no maximum, and send some kB. */
 export const bodyBounds: JsonBounds = { bytesMax: 262_144, depthMax: 32, valuesMax: 50_000 }
 
 /** The bounds of a body with a batch of events. */

@@ -1,4 +1,4 @@
-/** The adapters by name: how each checks a request, and what its events mean. */
+/** The adapters by name. Each checks a request and interprets its events. */
 import type { JsonBounds } from "../values/JsonBounds.ts"
 import type { Millis } from "../values/Time.ts"
 import {

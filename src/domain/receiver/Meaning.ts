@@ -1,4 +1,4 @@
-/** What the events of providers mean for Usher. */
+/** The meaning of providers' events for Usher. */
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
 
@@ -29,7 +29,10 @@ export interface Refunded {
   readonly isWhole: boolean
 }
 
-/** What became of a message, from the least telling to the most. A later report never replaces a more telling one. */
+/**
+ * The outcomes of a message, from the least to the most conclusive. A later report never replaces a more conclusive
+ * one.
+ */
 export const MessageStatus = Schema.Literals(["SENT", "FAILED", "DELIVERED", "READ", "BOUNCED", "COMPLAINED"])
 export type MessageStatus = typeof MessageStatus.Type
 
@@ -51,7 +54,7 @@ export interface MessageReported {
   readonly stopped: ReadonlyArray<string>
 }
 
-/** A consumer wants no more messages to its address, or wants them again. */
+/** A consumer opts out of messages to its address, or in again. */
 export interface OptedOut {
   readonly _tag: "OptedOut"
   readonly channel: Channel

@@ -1,8 +1,7 @@
 /** The receiver: an address at which Usher takes the events of a provider (interface document 6). */
 import { Schema } from "effect"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
 import { isP256Key } from "../values/Signatures.ts"
+import { recordSchema } from "../values/Record.ts"
 import { HttpsUrl, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 import { AdapterName } from "./Adapter.ts"
@@ -23,18 +22,15 @@ export const Settings = Schema.Struct({
 export type Settings = typeof Settings.Type
 
 /** The receiver in responses. Its secret is never shown. */
-export const Receiver = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Receiver = recordSchema("Receiver", {
   adapter: AdapterName,
   description: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
   path: Schema.String.annotate({ description: "The path on the Consumer API's listener that the provider calls." }),
   formerSecretUntil: Schema.NullOr(Timestamp).annotate({
-    description: "Until when the secret before the last change is accepted too."
-  }),
-  ...stampFields
-}).annotate({ identifier: "Receiver" })
+    description: "The former secret is accepted until this time."
+  })
+})
 export type Receiver = typeof Receiver.Type
 
 /** The path that a provider calls. */
@@ -43,14 +39,15 @@ export const pathOf = (id: string): string => `/hooks/${id}`
 /** True if a secret can be one of the adapter: SendGrid's is a public key. */
 export const isSecretOf = (adapter: AdapterName, secret: string): boolean => adapter !== "sendgrid" || isP256Key(secret)
 
-/** What became of a received event. */
+/** The outcomes of a received event. */
 export const ReceivedStatus = Schema.Literals(["WAITING", "DONE", "IGNORED", "NEEDS_ATTENTION", "FAILED"]).annotate({
   description:
-    "`WAITING` for its first or next attempt. `IGNORED`: Usher does nothing about this type. `NEEDS_ATTENTION`: a person has to look at the `outcome`. `FAILED`: every attempt failed."
+    "`WAITING` for its first or next attempt. `IGNORED`: Usher ignores events of this type. `NEEDS_ATTENTION`: a " +
+    "person has to look at the `outcome`. `FAILED`: every attempt failed."
 })
 export type ReceivedStatus = typeof ReceivedStatus.Type
 
-/** What handling an event led to. */
+/** The outcome of handling an event. */
 export const Outcome = Schema.Literals([
   "ORDER_PAID",
   "ORDER_CANCELLED",

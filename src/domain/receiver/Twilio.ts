@@ -76,7 +76,7 @@ export const meaningOf = (type: string, body: string): Meaning => {
   return type === "message.received" ? answerOf(fields) : nothing
 }
 
-/** What a message of a consumer says. With Twilio's own words for opting out it says so itself. */
+/** The meaning of a consumer's message. With Twilio's own opt-out words, Twilio reports it itself. */
 const answerOf = (fields: URLSearchParams): Meaning => {
   const address = fields.get("From") ?? ""
   const word = (fields.get("OptOutType") ?? fields.get("Body") ?? "").trim().toUpperCase()

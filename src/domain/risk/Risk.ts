@@ -1,8 +1,7 @@
 /**
- * The risk of an entry: how much suggests that a program made it, or one person under several names. It is a sum of
- * parts, one for each signal, and each part has a maximum. So no signal alone says that an entry is fraud. It changes
- * nothing by itself: admins see it, filter by it and deny by it, and a draw or a lobby can weigh it if its public view
- * says so.
+ * The risk of an entry: signs that a program made it, or one person under several names. It is a sum of parts, one for
+ * each signal, and each part has a maximum. So no single signal marks an entry as fraud. The risk alone changes
+ * nothing. Admins see it, filter by it and deny by it, and a draw or a lobby can weigh it if its public view says so.
  *
  * A risk holds no personal data: neither the address nor any other signal can be found from it.
  */
@@ -23,7 +22,7 @@ export type Risk = typeof Risk.Type
 /** The risk of an entry without any sign of one. It is not recorded. */
 export const noRisk: Risk = { score: 0, reasons: [] }
 
-/** What is known about an entry when it is made. */
+/** The known facts about an entry when it is made. */
 export interface Signals {
   /** Other consumers that have lately entered the experience from the same address. */
   readonly addressEntries: number

@@ -39,11 +39,11 @@ export const riskRuleFields = {
 
 /** The rule in words. */
 export const ruleOf = (kind: Kind, riskWeight: number): string =>
-  `In ${kind === "draw" ? "the draw" : "the order of the lobby"}, the weight of an entry is multiplied by 1 - ${riskWeight} x its risk score, and by ${riskFactorMin} at ` +
-  "least. The score is fixed at the entry. It is 0 to 1, the sum of these parts: " +
-  `up to ${share("SHARED_ADDRESS")} if more than ${addressEntriesFree} others have lately entered from its address, ` +
-  `up to ${share("SHARED_NETWORK")} if more than ${networkEntriesFree} have from its network, ` +
-  `up to ${share("FAST_CHALLENGE")} if its challenge was solved faster than a browser can, ` +
-  `up to ${share("NEW_ACCOUNT")} if its account was younger than ${accountAgeMillisFull / 1000} seconds.`
+  `In ${kind === "draw" ? "the draw" : "the order of the lobby"}, the weight of an entry is multiplied by 1 - ` +
+  `${riskWeight} x its risk score, and by at least ${riskFactorMin}. The score is fixed at the entry. It is 0 to ` +
+  `1, the sum of these parts: up to ${share("SHARED_ADDRESS")} if more than ${addressEntriesFree} other consumers ` +
+  `recently entered from its address, up to ${share("SHARED_NETWORK")} if more than ${networkEntriesFree} did from ` +
+  `its network, up to ${share("FAST_CHALLENGE")} if its challenge was solved faster than a browser can, up to ` +
+  `${share("NEW_ACCOUNT")} if its account was younger than ${accountAgeMillisFull / 1000} seconds.`
 
 const share = (reason: keyof typeof partMax): string => (partMax[reason] / 100).toFixed(1)

@@ -1,8 +1,6 @@
-/**
- * What an admin sets on a timed release (completions 3, "Timed release", and 4, "timed release").
- */
+/** The settings of a timed release (completions 3, "Timed release", and 4, "timed release"). */
 import { Schema } from "effect"
-import { ExperienceWindow } from "../experience/ExperienceWindow.ts"
+import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
 import { Id } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -10,11 +8,9 @@ import { Timestamp } from "../values/Time.ts"
 /** The maximum of variants in one timed release. */
 export const variantsMax = 1_000
 
-const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
-
-/** What an admin sets. Completions 3 and 4 ("timed release") define the defaults of absent keys. */
+/** The settings that an admin sends. Completions 3 and 4 ("timed release") define the defaults of absent keys. */
 export const Configuration = Schema.Struct({
-  name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
+  name,
   timeZone: Schema.String,
   openAt: Schema.optionalKey(Timestamp),
   closeAt: Schema.optionalKey(Timestamp),
@@ -24,13 +20,12 @@ export const Configuration = Schema.Struct({
    * no limit.
    */
   capacity: Schema.optionalKey(count(100_000_000)),
-  admissionExpirationSeconds: Schema.optionalKey(count(31_536_000)),
+  admissionExpirationSeconds,
   /** Grants that one consumer may have, one after another. Absent: no limit, but none after a completed one. */
   grantsPerConsumer: Schema.optionalKey(GrantsPerConsumer),
   /** The variants that consumers may select. Absent: any variant that the experience offers. */
   variantIds: Schema.optionalKey(Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(variantsMax))),
-  /** The experience's own window, which bounds this one: see ExperienceWindow.ts. Admins do not set it here. */
-  experienceWindow: Schema.optionalKey(ExperienceWindow)
+  experienceWindow
 })
 export type Configuration = typeof Configuration.Type
 

@@ -1,35 +1,35 @@
 /**
- * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events are recorded yet.
+ * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
+ * `now`, even if their events are not recorded yet.
  */
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { fixedOpening } from "../mechanism/Configuring.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
 import { grantsIn } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { Closed, GrantLimitReached, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
+import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
-import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { hasExpired, isClosed, type Place, placesMax, type State, type Status, statusAsOf, unitsLeft } from "./State.ts"
+import { hasExpired, type Place, placesMax, type State, type Status, statusAsOf, unitsLeft } from "./State.ts"
+
+export { hasOpened } from "../mechanism/State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
-const grants = grantRules<Status>({ granted: "ENTERED" })
+const grants = grantRules<State, Status>({ statusOf, granted: "ENTERED" })
 
 export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
   switch (command._tag) {
     case "Enter":
       return enter(state, command, at)
     case "Leave":
-      return grants.leave(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Deny":
-      return grants.deny(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Complete":
-      return grants.complete(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
     case "Remove":
-      return grants.remove(statusOf(state, command.consumerId, at), command, at, grantsOf(state, command.consumerId))
+      return grants.decide(state, command, at)
   }
 }
 
@@ -37,12 +37,7 @@ export const decide = (state: State, command: OwnCommand<Command>, at: Millis): 
 export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
 
 /** The opening cannot change once it has passed. */
-export const fixedSetting = (state: State, next: Configuration, at: Millis): "openAt" | undefined =>
-  hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
-
-/** An absent `openAt` means open from the beginning. */
-export const hasOpened = (state: State, at: Millis): boolean =>
-  state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
+export const fixedSetting = fixedOpening
 
 const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
   const { consumerId, isGuest, variantId } = command
@@ -75,9 +70,7 @@ const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Mil
   return [{ _tag: "Selected", at, consumerId: place.consumerId, variantId }]
 }
 
-const grantsOf = ({ places }: State, consumerId: string) => places.get(consumerId)?.grants
-
-const statusOf = (state: State, consumerId: string, at: Millis) => {
+function statusOf(state: State, consumerId: string, at: Millis) {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_ENTERED" : statusAsOf(place, at)
 }

@@ -1,18 +1,16 @@
 /**
- * What happens to a timed release. Every event ever stored must stay decodable: a shape that is no longer written stays
- * in the union. Keys that hold their default are left out.
+ * The events of a timed release. Every event ever stored must stay decodable: a shape that is no longer written stays
+ * in the union. Keys with their default value are left out.
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
-import { endedGrant, redemptionId } from "../mechanism/GrantRecord.ts"
-import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
+import { endedGrant, grantEvents } from "../mechanism/GrantRecord.ts"
+import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
 import { DenialReason } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than in the event before it. */
-const at = Schema.Finite
 const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
@@ -22,10 +20,7 @@ export const Event = Schema.TaggedUnion({
   Entered: { at, consumerId, variantId: Schema.optionalKey(Schema.String), risk },
   /** The consumer selected another variant; its grant does not change. */
   Selected: { at, consumerId, variantId: Schema.String },
-  /** The grant was not used in time. */
-  Expired: { at, consumerId },
-  Denied: { at, consumerId, reason: DenialReason, by, grant: endedGrant },
-  Completed: { at, consumerId, by, redemptionId, grant: endedGrant },
+  ...grantEvents(DenialReason),
   Left: { at, consumerId, by, grant: endedGrant },
   ...grantExtended,
   ...lifecycleEvents

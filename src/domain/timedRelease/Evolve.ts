@@ -2,11 +2,11 @@
  * How each event changes a timed release. An event is a fact: nothing is checked here, and an event of an unknown
  * consumer changes no place.
  */
-import { bounded } from "../experience/ExperienceWindow.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
 import { moveExpiry } from "../mechanism/extension/Extension.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
+import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -37,8 +37,7 @@ export const apply = (state: State, event: Event): void => {
 }
 
 const configure = (state: State, configuration: Configuration): void => {
-  state.configured = configuration
-  state.configuration = bounded(configuration)
+  setConfiguration(state, configuration)
   state.offered = configuration.variantIds && new Set(configuration.variantIds)
 }
 

@@ -3,18 +3,11 @@
  */
 import { Schema } from "effect"
 import { AdminReason } from "../mechanism/Denial.ts"
-import type { Administration } from "../mechanism/Administration.ts"
+import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
-import type { Complete, CompleteRefusal } from "../mechanism/Grants.ts"
-import type {
-  Closed,
-  ConfigurationFixed,
-  GrantLimitReached,
-  GuestsRefused,
-  NotOpen,
-  SoldOut,
-  UnknownVariant
-} from "../mechanism/Refusals.ts"
+import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
+import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
+import type { CommonRefusal, GrantLimitReached, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -39,43 +32,28 @@ export type Command =
       /** True if the experience does not offer the variant. Ignored if the timed release has variants of its own. */
       readonly isNotOffered?: boolean
     })
-  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
-  | { readonly _tag: "Deny"; readonly consumerId: string; readonly reason: AdminReason; readonly by: string }
+  | PlaceCommand<"Leave">
+  | Deny<AdminReason>
   | Complete
-  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+  | AdminPlaceCommand<"Remove">
 
 /** Every refusal of a timed release. */
-export type Refusal =
-  | NotOpen
-  | Closed
-  | SoldOut
-  | UnknownVariant
-  | GuestsRefused
-  | GrantLimitReached
-  | CompleteRefusal
-  | ConfigurationFixed
+export type Refusal = CommonRefusal | SoldOut | UnknownVariant | GrantLimitReached | CompleteRefusal
 
 /** A consumer's own view of its place. */
 export type View =
   | { readonly status: "NOT_ENTERED" }
-  | {
+  | (HeldGrant & {
       readonly status: "ENTERED"
       readonly enteredAt: Millis
-      /** Absent if grants do not expire. */
-      readonly expiresAt?: Millis
       /** Absent if the consumer has selected no variant. */
       readonly selectedVariantId?: string
-      /** The sequence of the entry's event. With the timed release's id it identifies the grant for ever. */
-      readonly grantSequence: number
-    }
-  | {
+    })
+  | (CompletedGrant & {
       readonly status: "COMPLETED"
       readonly enteredAt: Millis
-      readonly completedAt: Millis
-      /** The sequence of the completed grant. */
-      readonly completedGrant?: number
       readonly selectedVariantId?: string
-    }
+    })
   | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }
   | { readonly status: "DENIED"; readonly enteredAt: Millis }
   | { readonly status: "EXPIRED"; readonly enteredAt: Millis; readonly expiresAt: Millis }

@@ -1,7 +1,6 @@
 /**
  * The state of a timed release, and the questions about it that its rules share.
  */
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
@@ -56,9 +55,6 @@ export const initial = (): State => ({
   unitsSold: 0,
   expiring: new IndexedList()
 })
-
-export const isClosed = (state: State, now: Millis): boolean =>
-  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /** Returns how many units are neither held nor sold. A grant whose expiry is not recorded yet still holds its unit. */
 export const unitsLeft = ({ configuration, counts, unitsSold }: State): number =>

@@ -1,6 +1,4 @@
-/**
- * What time alone brings to a timed release.
- */
+/** The timed transitions of a timed release. */
 import { expiry } from "../mechanism/Grants.ts"
 import { closing, teardownWhen, type TimedTransitions } from "../mechanism/Timed.ts"
 import type { Event } from "./Event.ts"

@@ -20,11 +20,10 @@ export { Event } from "./Event.ts"
 export type { Command, Facts, Refusal, View } from "./Protocol.ts"
 export type { State } from "./State.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf({
-  schemas: { configuration: Configuration, event: Event },
-  state: { initial, apply },
-  rules,
-  timed,
-  views,
-  rated: { entries: ["Entered"], grants: ["Entered"] }
-})
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
+  { initial, apply, rules, timed, views },
+  {
+    schemas: { configuration: Configuration, event: Event },
+    rated: { entries: ["Entered"], grants: ["Entered"] }
+  }
+)

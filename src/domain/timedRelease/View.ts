@@ -3,6 +3,7 @@
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
+import { endedFields, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { Facts, View } from "./Protocol.ts"
 import { type Place, type State, statusAsOf, unitsLeft } from "./State.ts"
@@ -32,24 +33,19 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
 export const facts = (state: State): Facts => ({ unitsLeft: Math.max(0, unitsLeft(state)) })
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
-export const place = (state: State, consumerId: string): PlaceRow | undefined => {
-  const found = state.places.get(consumerId)
-  if (found === undefined) return undefined
-  const { status, enteredAt, since } = found
-  return { status, enteredAt, updatedAt: since, fields: fieldsOf(found) }
-}
+export const place = (state: State, consumerId: string): PlaceRow | undefined =>
+  placeRow(state.places.get(consumerId), fieldsOf)
 
 const fieldsOf = (place: Place): PlaceRow["fields"] => {
-  const { status, since, order, reason } = place
+  const { status, since, order } = place
   switch (status) {
     case "ENTERED":
       return { ...(order !== Infinity && { expiresAt: toText(order) }), ...selectionOf(place) }
     case "COMPLETED":
       return { completedAt: toText(since), ...selectionOf(place) }
     case "LEFT":
-      return { leftAt: toText(since) }
     case "DENIED":
-      return { reason, deniedAt: toText(since) }
+      return endedFields(status, place)
     case "EXPIRED":
       return { expiresAt: toText(order) }
   }

@@ -1,7 +1,7 @@
 /** Free text and free JSON from requests. A value that passes these checks can be stored, and is returned unchanged. */
 import { Predicate, Schema } from "effect"
 
-/** Limit for the nesting of free JSON: far more than any real document, far less than what exhausts a stack. */
+/** Limit for the nesting of free JSON: far more than real documents have, and far less than would exhaust a stack. */
 export const jsonDepthMax = 32
 
 /** True if the database can store the text: no NUL, no lone surrogate. */

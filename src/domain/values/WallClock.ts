@@ -12,7 +12,7 @@
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
 import { type Millis, toText } from "./Time.ts"
 
-/** What a wall clock shows, as the milliseconds of the UTC instant that looks the same. */
+/** The reading of a wall clock, as the milliseconds of the UTC instant that looks the same. */
 export type Reading = number
 
 /** The length of a calendar day. On days with a clock change the real length differs. */

@@ -1,17 +1,19 @@
 /**
- * What each command leads to: events, none if it changes nothing, or a refusal. Deadlines count as they stand at `now`,
- * whether or not their events are recorded yet.
+ * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
+ * `now`, even if their events are not recorded yet.
  */
 import { authored } from "../mechanism/Author.ts"
 import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
 import { type ExperienceWindow, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
 import { Closed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
-import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { isClosed, isEnded, placesMax, type State, statusOf } from "./State.ts"
+import { isEnded, placesMax, type State, statusOf } from "./State.ts"
+
+export { hasOpened } from "../mechanism/State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
@@ -44,12 +46,7 @@ export const created = ({ configuration, by }: CommandOf<"Configure">, at: Milli
 }
 
 /** The opening cannot change once it has passed. */
-export const fixedSetting = (state: State, next: Configuration, at: Millis): "openAt" | undefined =>
-  hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
-
-/** An absent `openAt` means open from the beginning. */
-export const hasOpened = (state: State, at: Millis): boolean =>
-  state.places.size > 0 || (state.configuration.openAt ?? 0) <= at
+export const fixedSetting = Configuring.fixedOpening
 
 const enter = (state: State, { consumerId, isGuest }: CommandOf<"Enter">, at: Millis): Outcome => {
   const place = state.places.get(consumerId)

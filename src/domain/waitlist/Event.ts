@@ -1,17 +1,15 @@
 /**
- * What happens to a waitlist. Every event ever stored must stay decodable: a shape that is no longer written stays in
- * the union. Keys that hold their default are left out.
+ * The events of a waitlist. Every event ever stored must stay decodable: a shape that is no longer written stays in the
+ * union. Keys with their default value are left out.
  */
 import { Schema } from "effect"
 import { by } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
-import { lifecycleEvents } from "../mechanism/Lifecycle.ts"
+import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import { Channel } from "./Protocol.ts"
 
-/** Milliseconds since the epoch; never less than in the event before it. */
-const at = Schema.Finite
 const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({

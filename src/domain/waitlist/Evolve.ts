@@ -2,8 +2,8 @@
  * How each event changes a waitlist. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
-import { bounded } from "../experience/ExperienceWindow.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
+import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Channel } from "./Protocol.ts"
@@ -12,9 +12,7 @@ import { Place, type State, type Status, Wait } from "./State.ts"
 export const apply = (state: State, event: Event): void => {
   switch (event._tag) {
     case "Configured":
-      state.configured = event.configuration
-      state.configuration = bounded(event.configuration)
-      return
+      return setConfiguration(state, event.configuration)
     case "Entered":
       return enter(state, event.consumerId, event.at)
     case "Left":

@@ -2,9 +2,9 @@
  * The commands, refusals and views of a waitlist (completions 3, "Waitlist").
  */
 import { Schema } from "effect"
-import type { Administration } from "../mechanism/Administration.ts"
+import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
-import type { Closed, ConfigurationFixed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import type { CommonRefusal, Full, WrongStatus } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -22,15 +22,15 @@ export const denialReason = "WAITLIST_CLOSED"
 export type Command =
   | Administration<Configuration>
   | (WithRisk & { readonly _tag: "Enter"; readonly consumerId: string; readonly isGuest?: boolean })
-  | { readonly _tag: "Leave"; readonly consumerId: string; readonly by?: string | undefined }
-  | { readonly _tag: "Remove"; readonly consumerId: string; readonly by: string }
+  | PlaceCommand<"Leave">
+  | AdminPlaceCommand<"Remove">
   /** Sets when the sequence opens; absent: not known. Members that were notified are not notified again. */
   | { readonly _tag: "ScheduleNotice"; readonly at?: Millis }
   /** Records that a member was notified, and how; without `channel`: that no message could be delivered. */
   | { readonly _tag: "MarkNotified"; readonly consumerId: string; readonly channel?: Channel }
 
 /** Every refusal of a waitlist. */
-export type Refusal = NotOpen | Closed | Full | GuestsRefused | WrongStatus | ConfigurationFixed
+export type Refusal = CommonRefusal | Full | WrongStatus
 
 /** A consumer's own view of its place. */
 export type View =

@@ -4,7 +4,6 @@
  * A member is in two lists: in the list of all members, which gives its position, and in the list of those to be
  * notified, with a {@link Wait} of its own.
  */
-import * as Lifecycle from "../mechanism/Lifecycle.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
@@ -72,9 +71,6 @@ export const initial = (): State => ({
   noticeAt: Infinity,
   isNoticeDue: false
 })
-
-export const isClosed = (state: State, now: Millis): boolean =>
-  Lifecycle.closedAsOf(state, state.configuration.closeAt, now) !== Infinity
 
 /**
  * Whether an admin has ended it; then no member is notified. A waitlist that closed at its time still waits for the

@@ -1,6 +1,4 @@
-/**
- * What time alone brings to a waitlist.
- */
+/** The timed transitions of a waitlist. */
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
 import type { Event } from "./Event.ts"
 import { isEnded, type State } from "./State.ts"

@@ -22,14 +22,13 @@ export { Event } from "./Event.ts"
 export type { Channel, Command, Refusal, View } from "./Protocol.ts"
 export { type Awaiting, awaitingNotice, type State } from "./State.ts"
 
-export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf({
-  schemas: { configuration: Configuration, event: Event },
-  state: { initial, apply },
-  rules,
-  timed,
-  views,
-  needsEffect: areNoticesDue,
-  rated: { entries: ["Entered"], grants: [] },
-  lines: ({ members }) => [members],
-  nonRecordEvents: ["NoticeScheduled", "NoticeDue"]
-})
+export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf(
+  { initial, apply, rules, timed, views },
+  {
+    schemas: { configuration: Configuration, event: Event },
+    needsEffect: areNoticesDue,
+    rated: { entries: ["Entered"], grants: [] },
+    lines: ({ members }) => [members],
+    nonRecordEvents: ["NoticeScheduled", "NoticeDue"]
+  }
+)

@@ -23,7 +23,7 @@ const retryAfterMillisMax = 24 * hourMillis
 export const failingMillisMax = 120 * hourMillis
 
 /**
- * Returns the milliseconds until the next attempt. Undefined if the delivery has failed for good.
+ * Returns the milliseconds until the next attempt. Undefined if the delivery has failed permanently.
  *
  * @param attempts the attempts made so far, 1 or more
  * @param dice 0 to 1

@@ -131,7 +131,7 @@ const descriptions = {
   "order.fulfilled": "An order is fulfilled.",
   "order.cancelled": "An order was cancelled.",
   "order.needs_attention": "A payment or a refund at a provider needs a person's decision.",
-  "webhook.failed": "Deliveries to another webhook failed for good.",
+  "webhook.failed": "Deliveries to another webhook failed permanently.",
   "webhook.disabled": "Another webhook was disabled."
 } as const
 

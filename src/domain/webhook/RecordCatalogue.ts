@@ -9,7 +9,7 @@ interface ReportedChange {
   readonly type: string
   /** The field of `data` that has the id of the record; absent if the fields name the record. */
   readonly id?: string
-  /** Fields of the record, or of what describes it. */
+  /** Fields of the record, or of a record that describes it. */
   readonly fields?: { readonly [field: string]: string }
   /** True: `data` has the names of the fields that changed. */
   readonly namesChanged?: true

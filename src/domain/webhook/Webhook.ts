@@ -1,7 +1,6 @@
 /** The webhook: an address of an organization's server that Usher reports events to (interface document 6). */
 import { Schema } from "effect"
-import { stampFields } from "../experience/Experience.ts"
-import { Id } from "../values/Ids.ts"
+import { recordSchema } from "../values/Record.ts"
 import { text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 import { eventTypes } from "./Catalogue.ts"
@@ -67,9 +66,7 @@ export const DisabledReason = Schema.Literals(["ADMIN_ACTION", "GONE", "FAILING"
 })
 
 /** The webhook in responses. */
-export const Webhook = Schema.Struct({
-  id: Id,
-  organizationId: Id,
+export const Webhook = recordSchema("Webhook", {
   url: Schema.String,
   events: Schema.Array(Schema.Literals(eventTypes)),
   description: Schema.NullOr(Schema.String),
@@ -80,7 +77,6 @@ export const Webhook = Schema.Struct({
   requestsPerSecond: Schema.NullOr(Schema.Int),
   status: Schema.Literals(["ENABLED", "DISABLED"]),
   disabledReason: Schema.NullOr(DisabledReason),
-  failingSince: Schema.NullOr(Timestamp),
-  ...stampFields
-}).annotate({ identifier: "Webhook" })
+  failingSince: Schema.NullOr(Timestamp)
+})
 export type Webhook = typeof Webhook.Type

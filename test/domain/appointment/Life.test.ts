@@ -81,7 +81,7 @@ describe("the end of an appointment", () => {
     assert.deepStrictEqual(fitting.when(6, archive), [])
   })
 
-  it("does not come by itself, even when no slot is left", () => {
+  it("does not come automatically, even when no slot is left", () => {
     const fitting = given()
     assert.deepStrictEqual(fitting.until(14 * 1_440), [])
     assert.strictEqual(decider.lifecycle(fitting.state, at(14 * 1_440)), "open")

@@ -25,7 +25,7 @@ describe("configuring an auction", () => {
     assert.deepStrictEqual(given().when(1, configure(english())), [])
   })
 
-  it("may change at any time what bidders do not rely on", () => {
+  it("may change settings that bidders do not rely on at any time", () => {
     const auction = given()
     const change = { name: "Another", timeZone: "Europe/Berlin", admissionExpirationSeconds: 60 }
     auction.when(1, configure(english(change)))

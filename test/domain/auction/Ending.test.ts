@@ -83,7 +83,7 @@ describe("a win", () => {
 })
 
 describe("ending an auction before its time", () => {
-  it("calls it off: no bidder wins, and those who waited for the outcome are denied", () => {
+  it("calls it off: no bidder wins, and bidders that waited for the outcome are denied", () => {
     const auction = given(english(), [entered(1, "zoe")])
     auction.bids(1, ["ada", "10"], ["bob", "11"])
     assert.deepStrictEqual(auction.when(3, end), [ended(3)])
@@ -107,7 +107,7 @@ describe("ending an auction before its time", () => {
     })
   })
 
-  it("keeps what a dutch auction has sold", () => {
+  it("keeps the units that a dutch auction has sold", () => {
     const auction = given(dutch())
     auction.bids(1, ["ada", "100"])
     auction.when(2, enter("bob"))
@@ -122,7 +122,7 @@ describe("ending an auction before its time", () => {
     assert.deepStrictEqual(given(english(), [ended(1)]).when(2, end), [])
   })
 
-  it("after it has closed by itself changes nothing: the leaders win", () => {
+  it("after its closing changes nothing: the leaders win", () => {
     const auction = given(english({ closeAt: at(60), settleAt: at(90) }))
     auction.bids(1, ["ada", "10"])
     assert.deepStrictEqual(auction.unnoticed(60, end), [])

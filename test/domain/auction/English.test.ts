@@ -65,7 +65,7 @@ describe("an english bid", () => {
     })
   })
 
-  it("keeps its notation, whatever is computed from it", () => {
+  it("keeps its notation in every computed value", () => {
     const auction = given(english({ startPrice: "10.0", minBidIncrement: "0.50" }))
     assert.strictEqual(auction.facts(0).currentPrice, "10.0")
     assertRefused(auction.when(1, bid("ada", "9.99")), "BidTooLow", { minimumBid: "10.0" })

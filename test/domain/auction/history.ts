@@ -140,7 +140,7 @@ export const placed = (seconds: number, consumerId: string, amount: string): Eve
   consumerId,
   amount
 })
-/** By hand, or with a reason that the auction gives by itself. */
+/** By hand, or with a reason of the auction's own. */
 export const denied = (seconds: number, consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Event => ({
   _tag: "Denied",
   at: at(seconds),

@@ -19,7 +19,7 @@ const nested = (depth: number): unknown => {
   return value
 }
 
-describe("What is noted on a record of the catalogue", () => {
+describe("The metadata of a record of the catalogue", () => {
   it("is so long and no longer", () => {
     for (const [schema, lengthMax] of [
       [Metadata, metadataLengthMax],

@@ -16,7 +16,7 @@ const none = units({})
 const stock = (policy: Stock["policy"], quantity: number): ReadonlyMap<string, Stock> =>
   new Map([["shoe", { policy, quantity }]])
 
-/** What a change of what an order sells leads to: the units it has taken and the quantity, or what is left. */
+/** The result of a change of an order's items: the units it has taken and the quantity, or the units left. */
 const after = (taken: Units, before: Units, now: Units, stocks: ReadonlyMap<string, Stock>) =>
   Result.match(counted(taken, needsOf(taken, before, now), stocks), {
     onSuccess: ({ taken, quantities }) => [Object.fromEntries(taken), Object.fromEntries(quantities)],
@@ -69,7 +69,7 @@ describe("The stock of a variant", () => {
     assert.deepStrictEqual(needsOf(shoes(3), shoes(3), shoes(3)), [])
   })
 
-  it("gets back what was taken and no more, whatever the policy has become", () => {
+  it("regains exactly the taken units, under any later policy", () => {
     assert.deepStrictEqual(after(none, shoes(3), none, stock("deny", 2)), [{}, {}])
     assert.deepStrictEqual(after(shoes(3), shoes(3), none, stock("untracked", 2)), [{}, { shoe: 5 }])
     assert.deepStrictEqual(after(none, shoes(3), shoes(5), stock("deny", 9)), [{ shoe: 2 }, { shoe: 7 }])

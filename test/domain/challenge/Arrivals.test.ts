@@ -83,7 +83,7 @@ describe("A flood", () => {
     return arrive
   }
 
-  it("makes everybody do the least work", () => {
+  it("requires the least work of every client", () => {
     assert.strictEqual(flooded()("a", 200), leastWork)
   })
 

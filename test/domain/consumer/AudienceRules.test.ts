@@ -16,7 +16,7 @@ const problems = (...rules: ReadonlyArray<Rule>) =>
 const rule = (field: string, op: Rule["op"], value: Rule["value"]): Rule => ({ field, op, value })
 
 describe("The rules of an audience", () => {
-  it("compare each field with what it can be compared with", () => {
+  it("compare each field only with values of its type", () => {
     const good = [
       rule("type", "eq", "guest"),
       rule("email", "endsWith", "@example.com"),

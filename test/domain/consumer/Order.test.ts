@@ -28,7 +28,7 @@ describe("An order's total", () => {
     assert.strictEqual(totalOf({ items: [item(3, "10")] }), "30")
   })
 
-  it("is what was said, as it was written, if something was", () => {
+  it("is the given total, as it was written, if there is one", () => {
     const items = [item(2, "10")]
     assert.strictEqual(totalOf({ items }), "20")
     assert.strictEqual(totalOf({ items, total: "15.00" }), "15.00")
@@ -44,7 +44,7 @@ describe("An order's total", () => {
 })
 
 describe("An order's status", () => {
-  it("goes forward, may skip and may stay; only what is not fulfilled can be cancelled, and what is over stays so", () => {
+  it("goes forward, may skip and may stay; an unfulfilled order can be cancelled, and a finished one stays so", () => {
     const reachable = Object.fromEntries(statuses.map((from) => [from, statuses.filter((to) => mayBecome(from, to))]))
     assert.deepStrictEqual(reachable, {
       CREATED: ["CREATED", "PAID", "FULFILLED", "CANCELLED"],

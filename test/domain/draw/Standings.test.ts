@@ -63,7 +63,7 @@ describe("an archived consumer", () => {
     assert.deepStrictEqual(draw.when(211, remove(winner)), [])
   })
 
-  it("keeps what it has completed, or lost before", () => {
+  it("keeps completed wins and those lost before", () => {
     const draw = five()
     draw.until(200)
     const [winner, other] = order() as [string, string]

@@ -134,7 +134,7 @@ export const completed = (seconds: number, consumerId: string): Event => ({
   by: "admin"
 })
 export const left = (seconds: number, consumerId: string): Event => ({ _tag: "Left", at: at(seconds), consumerId })
-/** By hand, or with a reason that the draw gives by itself. */
+/** By hand, or with a reason of the draw's own. */
 export const denied = (seconds: number, consumerId: string, reason: DenialReason = "FRAUD_DETECTED"): Event => ({
   _tag: "Denied",
   at: at(seconds),

@@ -8,7 +8,7 @@ const settings = { slug: "opening", title: "The opening", creativeDocument: sms(
 const isAccepted = (input: unknown): boolean => Schema.decodeUnknownExit(Settings)(input)._tag === "Success"
 
 describe("An experience page's settings", () => {
-  it("are a slug, a title and a document, and what an editor notes beside them", () => {
+  it("are a slug, a title and a document, and an editor's notes", () => {
     const more = {
       creativeDesignId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
       creativeTemplateKey: "",

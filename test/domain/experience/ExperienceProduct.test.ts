@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isOffered, offersOf } from "../../../src/domain/experience/ExperienceProduct.ts"
 
-describe("what an experience offers", () => {
+describe("the offered products of an experience", () => {
   it("comes in the order of the list, unless positions are named", () => {
     const offers = offersOf([
       { productId: "a" },

@@ -58,7 +58,7 @@ describe("the window of an experience", () => {
     assert.deepStrictEqual(windowOf({ openAt: 1 }, 0), { revision: 0, openAt: 1 })
   })
 
-  it("is recorded beside what the admin set, and survives a change that does not name it, or names another", () => {
+  it("is recorded with the admin's settings, and survives a change that does not name it, or names another", () => {
     const queue = Queues.given({ openAt: at(20) })
     queue.when(1, told(30, 90))
     const own = Queues.configuration({ openAt: at(20) })
@@ -209,7 +209,7 @@ describe("each kind below the window of its experience", () => {
       assert.deepStrictEqual(lot.until(60), [Auctions.won(60, "ada")])
     })
 
-    it("is kept open by late bids beyond the experience's closing, which only bounds what was announced", () => {
+    it("is kept open by late bids beyond the experience's closing, which only bounds the announced closing", () => {
       const lot = auction(30)
       lot.bids(25, ["ada", "10"])
       assert.deepInclude(lot.state.configuration, { closeAt: at(35), settleAt: at(60) })
@@ -219,7 +219,7 @@ describe("each kind below the window of its experience", () => {
       assert.deepStrictEqual(lot.until(44), [Auctions.closed(44)])
     })
 
-    it("does not lose by a change of the experience what late bids have added", () => {
+    it("keeps the time added by late bids after a change of the experience", () => {
       const lot = auction(30)
       lot.bids(29, ["ada", "10"])
       lot.when(31, told(undefined, 32))

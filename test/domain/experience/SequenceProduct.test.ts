@@ -70,21 +70,21 @@ describe("the product that is picked for a consumer", () => {
     })
   }
 
-  it("is always the same, in whatever order the products come", () => {
+  it("is the same for every order of the products", () => {
     const products = weighing(3, 1, 4, 1, 5, 9, 2, 6)
     for (const consumerId of consumers(500)) {
       const once = picked(products, consumerId)
       assert.strictEqual(picked(products, consumerId), once)
       assert.strictEqual(picked(products.toReversed(), consumerId), once)
     }
-    // Written down, so that no later version of the algorithm moves anybody without being noticed.
+    // Written down, so that no later version of the algorithm moves a consumer unnoticed.
     const shares = consumers(8).map((consumerId) =>
       products.findIndex(({ productId }) => productId === picked(products, consumerId))
     )
     assert.deepStrictEqual(shares, [0, 5, 6, 7, 7, 4, 5, 4])
   })
 
-  it("does not depend on what the consumer gets in another sequence, nor can it be told without the secret", () => {
+  it("does not depend on the consumer's product in another sequence, and cannot be predicted without the secret", () => {
     const products = weighing(1, 1)
     const share = (isSame: (consumerId: string) => boolean) => crowd.filter(isSame).length / crowd.length
     const elsewhere = share(
@@ -97,7 +97,7 @@ describe("the product that is picked for a consumer", () => {
     for (const half of [elsewhere, guessed]) assert.approximately(half, 0.5, 0.02)
   })
 
-  it("stays for everybody else when a product goes, comes or is weighted otherwise", () => {
+  it("stays for all other consumers when a product is removed, added or weighted differently", () => {
     const [a, b, c] = weighing(10, 20, 30) as [SequenceProduct, SequenceProduct, SequenceProduct]
     for (const consumerId of consumers(2_000)) {
       const before = picked([a, b, c], consumerId)

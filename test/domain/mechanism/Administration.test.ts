@@ -78,7 +78,7 @@ describe("the commands of all kinds", () => {
     )
   })
 
-  it("end and archive what is not over, by the kind's own rule if it has one", () => {
+  it("end and archive unfinished mechanisms, by the kind's own rule if it has one", () => {
     const archived = { _tag: "Archived", at: 10, by: "admin" }
     assert.deepStrictEqual(outcome({ _tag: "End", by: "admin" }, { closedAt: 5 }), unchanged)
     assert.deepStrictEqual(outcome({ _tag: "Archive", by: "admin" }, { closedAt: 5 }), [archived])

@@ -12,25 +12,26 @@ interface Configuration {
 type State = MechanismState<Configuration, "IN">
 type Event = { readonly _tag: "Closed" | "Entered"; readonly at: number; readonly consumerId?: string }
 
+const parts = {
+  initial: (): State => newState({}, { IN: 0 }),
+  apply: (state: State, { _tag, at }: Event) => {
+    if (_tag === "Closed") state.closedAt = at
+    else state.counts.IN = state.sequence
+  },
+  rules: { decide: () => [], hasOpened: () => false, fixedSetting: () => undefined },
+  timed: [closing],
+  views: { view: () => "view", place: () => undefined }
+} as const
+
 const declaration = {
   schemas: {
     configuration: Schema.Unknown as unknown as Schema.Codec<Configuration, unknown>,
     event: Schema.Unknown as unknown as Schema.Codec<Event, unknown>
   },
-  state: {
-    initial: (): State => newState({}, { IN: 0 }),
-    apply: (state: State, { _tag, at }: Event) => {
-      if (_tag === "Closed") state.closedAt = at
-      else state.counts.IN = state.sequence
-    }
-  },
-  rules: { decide: () => [], hasOpened: () => false, fixedSetting: () => undefined },
-  timed: [closing],
-  views: { view: () => "view", place: () => undefined },
   rated: { entries: ["Entered"], grants: [] }
 } as const
 
-const decider = deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>(declaration)
+const decider = deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>(parts, declaration)
 
 describe("a declaration", () => {
   it("gives a decider that numbers and dates its events", () => {
@@ -48,10 +49,10 @@ describe("a declaration", () => {
     assert.isUndefined(decider.work)
     const worked: Array<number> = []
     const slow = { ...closing, work: () => void worked.push(1) }
-    deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>({
-      ...declaration,
-      timed: [slow]
-    }).work!(state, 9)
+    deciderOf<Configuration, State, { readonly _tag: "Enter" }, Event, never, string>(
+      { ...parts, timed: [slow] },
+      declaration
+    ).work!(state, 9)
     assert.lengthOf(worked, 1)
   })
 

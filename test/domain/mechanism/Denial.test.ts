@@ -10,7 +10,7 @@ describe("the denial reasons of an organization", () => {
     assert.deepStrictEqual([...Queue.AdminReason.literals], ["ORDER_LIMIT_EXCEEDED", ...AdminReason.literals])
   })
 
-  it("contain none that a mechanism gives by itself", () => {
+  it("contain no reason of a mechanism's own", () => {
     for (const { literals } of [Queue.DenialReason, Draw.DenialReason, Auction.DenialReason]) {
       const own = literals.filter((reason) => /_EXPIRED$|_CLOSED$|^NOT_/.test(reason))
       assert.isAtLeast(own.length, 2)

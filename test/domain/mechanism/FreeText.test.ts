@@ -1,4 +1,4 @@
-/** Events are kept for good, also those of consumers that were erased. So nothing in them may say who a consumer is. */
+/** Events are kept permanently, also those of erased consumers. So nothing in them may identify a consumer. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Schema } from "effect"
 import { Event as AppointmentEvent } from "../../../src/domain/appointment/Event.ts"

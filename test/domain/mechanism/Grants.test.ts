@@ -50,43 +50,53 @@ const recordOf = (...sequences: ReadonlyArray<number>): GrantRecord => {
   return place.grants!
 }
 
+/** A state in which the consumer has a place of this status, and this record of its grants. */
+const having = (status: string, grants?: GrantRecord) => ({ status, places: new Map([["ada", { grants }]]) })
+const statusOf = ({ status }: ReturnType<typeof having>) => status
+
 describe("the rules for places that wait for a grant, and for grants", () => {
-  const grants = grantRules({ waiting: "QUEUED", granted: "GRANTED" })
+  const grants = grantRules({ statusOf, waiting: "QUEUED", granted: "GRANTED" })
   const command = { consumerId: "ada", by: "admin" }
+  const leave = { _tag: "Leave", ...command } as const
+  const remove = { _tag: "Remove", ...command } as const
   const event = { at: 5, consumerId: "ada", by: "admin" }
 
   it("complete a grant once", () => {
     const complete = { _tag: "Complete", ...command } as const
     const record = recordOf(7)
-    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", complete, 5, record), [
+    assert.deepStrictEqual<unknown>(grants.complete(having("GRANTED", record), complete, 5), [
       { _tag: "Completed", ...event, grant: { sequence: 7, expiresAt: 9_000 } }
     ])
-    assertRefused(grants.complete("COMPLETED", complete, 5, record), "AlreadyCompleted", { grantSequence: 7 })
-    assertRefused(grants.complete("QUEUED", complete, 5, undefined), "WrongStatus", { status: "QUEUED" })
+    assertRefused(grants.complete(having("COMPLETED", record), complete, 5), "AlreadyCompleted", { grantSequence: 7 })
+    assertRefused(grants.complete(having("QUEUED"), complete, 5), "WrongStatus", { status: "QUEUED" })
   })
 
   it("complete a grant with its first redemption, and refuse every other", () => {
     const complete = (redemptionId: string) => ({ _tag: "Complete", ...command, redemptionId }) as const
     const record = recordOf(7)
-    assert.deepStrictEqual<unknown>(grants.complete("GRANTED", complete("first"), 5, record), [
+    assert.deepStrictEqual<unknown>(grants.complete(having("GRANTED", record), complete("first"), 5), [
       { _tag: "Completed", ...event, redemptionId: "first", grant: { sequence: 7, expiresAt: 9_000 } }
     ])
     noteRedemption({ grants: record }, "first")
-    assertRefused(grants.complete("COMPLETED", complete("first"), 5, record), "AlreadyCompleted", { grantSequence: 7 })
-    assertRefused(grants.complete("COMPLETED", complete("second"), 5, record), "AlreadyRedeemed", { grantSequence: 7 })
+    assertRefused(grants.complete(having("COMPLETED", record), complete("first"), 5), "AlreadyCompleted", {
+      grantSequence: 7
+    })
+    assertRefused(grants.complete(having("COMPLETED", record), complete("second"), 5), "AlreadyRedeemed", {
+      grantSequence: 7
+    })
   })
 
   it("count a grant that was completed without a redemption as redeemed", () => {
     const late = { _tag: "Complete", ...command, redemptionId: "late" } as const
-    assertRefused(grants.complete("COMPLETED", late, 5, recordOf(7)), "AlreadyRedeemed", { grantSequence: 7 })
+    assertRefused(grants.complete(having("COMPLETED", recordOf(7)), late, 5), "AlreadyRedeemed", { grantSequence: 7 })
   })
 
   it("complete only the grant that was shown", () => {
     const shown = (grantSequence: number) => ({ _tag: "Complete", ...command, grantSequence }) as const
     const record = recordOf(3, 7)
-    assert.isArray(grants.complete("GRANTED", shown(7), 5, record))
-    assertRefused(grants.complete("GRANTED", shown(3), 5, record), "InvalidGrant")
-    assertRefused(grants.complete("QUEUED", shown(3), 5, undefined), "InvalidGrant")
+    assert.isArray(grants.complete(having("GRANTED", record), shown(7), 5))
+    assertRefused(grants.complete(having("GRANTED", record), shown(3), 5), "InvalidGrant")
+    assertRefused(grants.complete(having("QUEUED"), shown(3), 5), "InvalidGrant")
   })
 
   it("recognize the redemption of an earlier grant, and do not complete the present one with it", () => {
@@ -97,43 +107,43 @@ describe("the rules for places that wait for a grant, and for grants", () => {
     const again = (grantSequence?: number) =>
       ({ _tag: "Complete", ...command, redemptionId: "first", grantSequence }) as const
     for (const sequence of [undefined, 3]) {
-      const outcome = grants.complete("GRANTED", again(sequence), 5, place.grants)
+      const outcome = grants.complete(having("GRANTED", place.grants), again(sequence), 5)
       assertRefused(outcome, "AlreadyCompleted", { grantSequence: 3 })
     }
-    assert.isArray(grants.complete("GRANTED", again(7), 5, place.grants))
+    assert.isArray(grants.complete(having("GRANTED", place.grants), again(7), 5))
   })
 
   it("deny a waiting place or a granted one, once", () => {
-    const deny = { ...command, reason: "FRAUD_DETECTED" }
+    const deny = { _tag: "Deny", ...command, reason: "FRAUD_DETECTED" } as const
     for (const status of ["QUEUED", "GRANTED"]) {
-      assert.deepStrictEqual<unknown>(grants.deny(status, deny, 5), [
+      assert.deepStrictEqual<unknown>(grants.deny(having(status), deny, 5), [
         { _tag: "Denied", ...event, reason: "FRAUD_DETECTED" }
       ])
     }
-    assert.deepStrictEqual<unknown>(grants.deny("DENIED", deny, 5), [])
-    assertRefused(grants.deny("COMPLETED", deny, 5), "WrongStatus", { status: "COMPLETED" })
+    assert.deepStrictEqual<unknown>(grants.deny(having("DENIED"), deny, 5), [])
+    assertRefused(grants.deny(having("COMPLETED"), deny, 5), "WrongStatus", { status: "COMPLETED" })
   })
 
   it("let a consumer leave a waiting place or a granted one, once, and record an author only if there is one", () => {
-    assert.deepStrictEqual<unknown>(grants.leave("QUEUED", command, 5), [{ _tag: "Left", ...event }])
-    assert.deepStrictEqual<unknown>(grants.leave("GRANTED", { consumerId: "ada" }, 5), [
+    assert.deepStrictEqual<unknown>(grants.leave(having("QUEUED"), leave, 5), [{ _tag: "Left", ...event }])
+    assert.deepStrictEqual<unknown>(grants.leave(having("GRANTED"), { _tag: "Leave", consumerId: "ada" }, 5), [
       { _tag: "Left", at: 5, consumerId: "ada" }
     ])
-    assert.deepStrictEqual<unknown>(grants.leave("LEFT", command, 5), [])
-    assertRefused(grants.leave("DENIED", command, 5), "WrongStatus", { status: "DENIED" })
+    assert.deepStrictEqual<unknown>(grants.leave(having("LEFT"), leave, 5), [])
+    assertRefused(grants.leave(having("DENIED"), leave, 5), "WrongStatus", { status: "DENIED" })
   })
 
   it("remove a consumer: it leaves while it waits, loses its grant, and keeps a place that is over", () => {
-    assert.deepStrictEqual<unknown>(grants.remove("QUEUED", command, 5), [{ _tag: "Left", ...event }])
-    assert.deepStrictEqual<unknown>(grants.remove("GRANTED", command, 5), [
+    assert.deepStrictEqual<unknown>(grants.remove(having("QUEUED"), remove, 5), [{ _tag: "Left", ...event }])
+    assert.deepStrictEqual<unknown>(grants.remove(having("GRANTED"), remove, 5), [
       { _tag: "Denied", ...event, reason: "ADMIN_ACTION" }
     ])
-    assert.deepStrictEqual<unknown>(grants.remove("COMPLETED", command, 5), [])
+    assert.deepStrictEqual<unknown>(grants.remove(having("COMPLETED"), remove, 5), [])
   })
 
   it("have no waiting status if a consumer enters with a grant", () => {
-    const immediate = grantRules({ granted: "ENTERED" })
-    assertRefused(immediate.leave("QUEUED", command, 5), "WrongStatus", { status: "QUEUED" })
-    assert.deepStrictEqual<unknown>(immediate.leave("ENTERED", command, 5), [{ _tag: "Left", ...event }])
+    const immediate = grantRules({ statusOf, granted: "ENTERED" })
+    assertRefused(immediate.leave(having("QUEUED"), leave, 5), "WrongStatus", { status: "QUEUED" })
+    assert.deepStrictEqual<unknown>(immediate.leave(having("ENTERED"), leave, 5), [{ _tag: "Left", ...event }])
   })
 })

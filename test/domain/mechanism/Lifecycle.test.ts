@@ -34,7 +34,7 @@ describe("A mechanism's lifecycle", () => {
     assert.strictEqual(Lifecycle.closedAsOf(ended, 200, 250), 150)
   })
 
-  it("shows in its status fields who ended it, when, and whether its work is over", () => {
+  it("shows in its status fields its author, its time, and whether its work is over", () => {
     const nothing = { statusOverride: null, statusOverrideAt: null, statusOverrideBy: null, teardownStatus: null }
     assert.deepStrictEqual(Lifecycle.statusFields(after()), { ...nothing, archived: false })
     assert.deepStrictEqual(Lifecycle.statusFields(after({ _tag: "Ended", at: 150, by: "admin" })), {

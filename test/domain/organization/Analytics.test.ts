@@ -72,7 +72,7 @@ describe("The events", () => {
     )
   })
 
-  it("are found where they are recorded, with what can be added up and nothing else", () => {
+  it("are found in the events that record them, with the fields that can be added up", () => {
     assert.deepStrictEqual(sources.get("bid_placed"), { kind: "auction", type: "BidPlaced", fields: ["amount"] })
     assert.deepStrictEqual(sources.get("timed_release_torn_down"), {
       kind: "timed_release",
@@ -85,7 +85,7 @@ describe("The events", () => {
 })
 
 describe("A range", () => {
-  it("goes back from now, or from one instant to another whatever their offsets", () => {
+  it("goes back from now, or from one instant to another with any offsets", () => {
     assert.deepStrictEqual(range("90m"), { from: now - 90 * 60_000, to: now })
     assert.deepStrictEqual(range("2h"), { from: now - 2 * 3_600_000, to: now })
     assert.deepStrictEqual(range("366d"), { from: now - 366 * 86_400_000, to: now })
@@ -162,7 +162,7 @@ describe("Measures", () => {
   const problems = (...measures: ReadonlyArray<Measure>) =>
     measureProblems(measures).map(({ path, kind, type }) => `${path.join(".")}: ${kind} ${type}`)
 
-  it("count any event, and add up what an event carries", () => {
+  it("count any event, and add up its numeric fields", () => {
     const right = [
       measure(),
       measure({ name: "highest", op: "sum", field: "amount" }),

@@ -5,7 +5,7 @@ import { TenantEventType, tenantEventTypes } from "../../../src/domain/organizat
 const isType = (text: string) => Result.isSuccess(Schema.decodeUnknownResult(TenantEventType)(text))
 
 describe("An event of a tenant", () => {
-  it("names a kind of record and what happened to it", () => {
+  it("names a kind of record and its event", () => {
     for (const type of ["experience.created", "consumer.archived", "api_key.revoked", "webhook.secret_rotated"]) {
       assert.isTrue(isType(type), type)
     }

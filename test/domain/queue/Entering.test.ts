@@ -105,7 +105,7 @@ describe("entering a queue", () => {
     assert.deepStrictEqual(given().when(1, enterAsGuest("ada")), [{ _tag: "Entered", at: at(1), consumerId: "ada" }])
   })
 
-  it("as a guest with a place returns that place, even if guests are not supported any more", () => {
+  it("as a guest with a place returns that place, even if guests are no longer supported", () => {
     const queue = given()
     queue.when(1, enterAsGuest("ada"))
     queue.when(2, configure({ supportsGuest: false }))

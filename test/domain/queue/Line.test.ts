@@ -148,7 +148,7 @@ describe("the line of a queue", () => {
   })
 })
 
-describe("what staff did, in the line of a queue", () => {
+describe("actions of staff, in the line of a queue", () => {
   it("has reasons, and is told once for all consumers of a request", () => {
     const queue = given({}, line)
     queue.when(1, { _tag: "AdmitNext", count: 2, by: "admin", reason: "CUSTOMER_CARE" })
@@ -218,7 +218,7 @@ describe("a line that contradicts an earlier one", () => {
     assert.include(contradictions(grown, before), "NUMBERS_WENT_BACK")
   })
 
-  it("compares what both of them tell", () => {
+  it("compares the tickets that both of them contain", () => {
     const jumped = after((queue) => queue.apply(granted(1, "bob")))
     assert.deepStrictEqual(contradictions(before, { ...jumped, isComplete: false }), [])
   })

@@ -47,7 +47,7 @@ describe("pausing a queue", () => {
     })
   })
 
-  it("keeps positions, tells those who wait, and promises no time", () => {
+  it("keeps positions, tells waiting consumers, and promises no time", () => {
     const queue = given({ admitRate: 60 }, line)
     queue.when(0.45, pause)
     const view = {
@@ -89,7 +89,7 @@ describe("pausing a queue", () => {
     assert.deepStrictEqual(admissions(queue.until(2.5)), [1_400, 2_400])
   })
 
-  it("has no burst after a pause although nobody noticed the time", () => {
+  it("has no burst after a pause even if no timer fired meanwhile", () => {
     const queue = given({ admitRate: 600 }, line)
     queue.when(0.05, pause)
     queue.when(60, resume)

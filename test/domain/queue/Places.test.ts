@@ -143,7 +143,7 @@ describe("an archived consumer", () => {
     for (const name of ["ada", "bob", "nobody"]) assert.deepStrictEqual(queue.when(6, remove(name)), [])
   })
 
-  it("keeps what it has completed, or lost by the closing", () => {
+  it("keeps completed grants and those lost by the closing", () => {
     const queue = given({ closeAt: at(10) }, [entered(1, "ada"), admitted(2, "ada"), entered(3, "bob")])
     queue.when(4, complete("ada"))
     assert.deepStrictEqual(queue.when(5, remove("ada")), [])

@@ -1,4 +1,4 @@
-/** What a visitor checks of a queue's line, in every history of random commands. */
+/** The checks of a visitor on a queue's line, in every history of random commands. */
 import { assert } from "@effect/vitest"
 import { lineOf } from "../../../src/domain/queue/Line.ts"
 import { contradictions, positionIn } from "../../../src/domain/queue/LineChecks.ts"

@@ -77,7 +77,7 @@ describe("An event of Twilio", () => {
   const said = (message: { readonly [name: string]: string }) =>
     meaningOf("message.received", new URLSearchParams({ From: "+49301234567", ...message }).toString())
 
-  it("reports what became of a message", () => {
+  it("reports the outcome of a message", () => {
     const body = new URLSearchParams(fields).toString()
     for (const [status, reported] of [
       ["delivered", "DELIVERED"],

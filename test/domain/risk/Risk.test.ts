@@ -68,7 +68,7 @@ describe("The risk of an entry", () => {
     assert.strictEqual(scoreOf({ ...calm, networkEntries: 1_000_000 }), 0.2)
   })
 
-  it("names a challenge that no browser solves so fast, whatever its work", () => {
+  it("names a challenge that was solved faster than any browser can", () => {
     const fast = (millis: number, work: number) => assess({ ...calm, challenge: { millis, work } })
     assert.deepStrictEqual(fast(1, 3_000), { score: 0.2, reasons: ["FAST_CHALLENGE"] })
     assert.isUndefined(fast(challengeMillisLeast, 3_000))

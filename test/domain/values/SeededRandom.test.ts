@@ -28,7 +28,7 @@ describe("seeded chance", () => {
     for (const count of counts) assert.approximately(count, 10_000, 456)
   })
 
-  it("throws again what would favour the small numbers", () => {
+  it("draws again values that would favour the small numbers", () => {
     const thrown = [4_294_967_295, 4_294_967_294, 5]
     assert.strictEqual(
       below(() => thrown.shift()!, 4_294_967_294),

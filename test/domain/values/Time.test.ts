@@ -12,7 +12,7 @@ describe("an instant", () => {
     assert.strictEqual(toText(decode("2026-11-21T18:00-08:00")), "2026-11-22T02:00:00.000Z")
   })
 
-  it("keeps its milliseconds, and drops what is finer", () => {
+  it("keeps its milliseconds, and drops finer digits", () => {
     assert.strictEqual(toText(decode("2026-11-21T18:00:00.25Z")), "2026-11-21T18:00:00.250Z")
     assert.strictEqual(toText(decode("2026-11-21T18:00:00.123999999Z")), "2026-11-21T18:00:00.123Z")
   })

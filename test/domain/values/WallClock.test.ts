@@ -3,7 +3,7 @@ import { Arbitrary, Schema } from "effect"
 import { CalendarDay, dayMillis, dayOf, firstAt, readingAt, wallClock } from "../../../src/domain/values/WallClock.ts"
 
 const instant = (text: string): number => Date.parse(text)
-/** What a clock reads, written like UTC. */
+/** The reading of a clock, written like UTC. */
 const reading = (text: string): number => Date.parse(`${text}Z`)
 
 const year = (zone: string) => wallClock(zone, instant("2026-01-01T00:00Z"), instant("2027-01-01T00:00Z"))
@@ -61,7 +61,7 @@ describe("the clock on a wall", () => {
     assert.strictEqual(firstAt(apia, reading("2011-12-31T00:00")), instant("2011-12-30T10:00Z"))
   })
 
-  it("is UTC's where nobody knows the zone", () => {
+  it("is UTC's in an unknown zone", () => {
     assert.strictEqual(readingAt(year("Mars/Olympus_Mons"), 1_000), 1_000)
   })
 

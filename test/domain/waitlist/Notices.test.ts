@@ -123,7 +123,7 @@ describe("the notice of a waitlist", () => {
     assert.deepStrictEqual(waitlist.when(6, markNotified("ada", "email")), [notified(6, "ada", "email")])
   })
 
-  it("is not sent any more once the waitlist was ended or archived", () => {
+  it("is no longer sent once the waitlist was ended or archived", () => {
     for (const over of [end, archive]) {
       const waitlist = given({}, [entered(1, "ada"), noticeScheduled(2, 60)])
       waitlist.when(3, over)

@@ -41,7 +41,7 @@ describe("The catalogue of events of records", () => {
     assert.lengthOf(reported("order.updated", { after: { status: "FULFILLED" } }, subscribed), 0)
   })
 
-  it("reports what needs attention with its order, if there is one", () => {
+  it("reports an event that needs attention with its order, if there is one", () => {
     const after = { reason: "GRANT_LAPSED", receiverId: "r", receivedEventId: "evt_1" }
     const context = { ...order, orderId: "o", status: "PAID", grantLapsed: true }
     const [found] = reported("order.needs_attention", { after, context })

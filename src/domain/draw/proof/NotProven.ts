@@ -1,4 +1,4 @@
-/** What no proof of a draw can show. */
+/** Facts that no proof of a draw can show. The sentences are part of the published proof. */
 const neverProven = [
   "That seedCommitment was published before the first entry, and entriesDigest before the drawing: compare both with what the draw's record showed then.",
   "That each entry is a consumer of its own, and that no entry was left out: whoever entered holds a signed receipt and can look for its entry in the list.",

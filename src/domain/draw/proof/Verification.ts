@@ -19,7 +19,7 @@ export interface Report {
   /** True if every check holds. */
   readonly isValid: boolean
   readonly checks: ReadonlyArray<Check>
-  /** What the proof does not show, in sentences. */
+  /** Facts that the proof does not show, in sentences. */
   readonly notProven: ReadonlyArray<string>
   /** The drawn order of all entries, by their ids. */
   readonly order: ReadonlyArray<string>

@@ -11,7 +11,7 @@ import { cut, fill, onOneLine, type Values } from "./rendering/Placeholders.ts"
 /** Limit for an email's subject in UTF-16 units. Mail programs show less. */
 const subjectLengthMax = 200
 
-/** Limit for an SMS in UTF-16 units: what providers send as one message of several parts. */
+/** Limit for an SMS in UTF-16 units. Providers send that much as one message of several parts. */
 const smsLengthMax = 1_600
 
 /** A rendered email. */

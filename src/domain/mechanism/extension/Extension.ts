@@ -1,6 +1,7 @@
 /**
- * Extending a mechanism after an outage: an admin moves the expiry of the grants that consumers hold, and the closing if
- * it has not passed. The same for every kind; a kind declares its grants, and what moves with its closing.
+ * Extends a mechanism after an outage. An admin moves the expiry of the grants that consumers hold, and the closing if
+ * it has not passed. It is the same for every kind; a kind declares its grants, and the instants that move with its
+ * closing.
  *
  * A mechanism can hold more grants than fit into one commit. So a command extends some of them, in the order of their
  * consumers' ids, and the caller repeats it after the last of these.

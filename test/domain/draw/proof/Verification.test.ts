@@ -165,7 +165,7 @@ describe("a proof that was altered", () => {
   })
 })
 
-describe("the list of what a proof cannot show", () => {
+describe("the list of facts that a proof cannot show", () => {
   it("is in every report, and is longer without a beacon", () => {
     const silent = { ...vector("equal").proof, notProven: [] }
     assert.match(verify(silent).notProven[0]!, /public randomness beacon/)

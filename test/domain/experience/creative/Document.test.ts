@@ -21,7 +21,7 @@ const issues = (document: unknown): ReadonlyArray<string> => {
   })
 }
 
-/** What became of a document that is accepted. */
+/** The result of decoding an accepted document. */
 const accepted = (document: unknown): unknown => Result.getOrThrow(decode({ document })).document
 
 const without = (value: object, field: string) =>
@@ -114,14 +114,14 @@ describe("A creative document", () => {
     assert.deepStrictEqual([issue?.kind, issue?.received], ["validation", '"x"'])
   })
 
-  it("loses what nobody knows, but nothing of free content", () => {
+  it("loses unknown fields, but keeps all free content", () => {
     const odd = { ...email([{ type: "icon", name: "map", className: "a" }]), odd: 1 }
     assert.deepStrictEqual(accepted(odd), email([{ type: "icon", name: "map" }]))
     const free = rich(JSON.parse('{"__proto__": {"type": "x"}, "constructor": 1}'))
     assert.strictEqual(JSON.stringify(accepted(free)), JSON.stringify(free))
   })
 
-  it("is accepted and given back as it is, whatever the schemas allow", () => {
+  it("is accepted and returned unchanged in every form that the schemas allow", () => {
     for (let index = 0; index < 200; index++) {
       const document = anyDocument(seedOf(index))
       const outcome = decode({ document })

@@ -84,7 +84,7 @@ describe("The body of a page as HTML", () => {
       { type: "date-time", iso: attack, timeZone: attack },
       { type: "footer", supportEmail: attack, footerMessage: attack }
     )
-    // What stands between quotes is a value: it ends at the next quote, whatever it contains.
+    // Text between quotes is a value: it ends at the next quote.
     const withoutValues = shown.replaceAll(/="[^"]*"/g, "")
     assert.notMatch(withoutValues, /<script|<[^>]* style|<[^>]* on\w+/)
     assert.include(shown, 'class="doc-c"')

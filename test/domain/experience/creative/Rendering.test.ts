@@ -36,7 +36,7 @@ const rendered = (nodes: ReadonlyArray<unknown>, options: Options = {}) => {
   return renderEmail(decodeEmail(document), options.values ?? values, options.theme ?? {})
 }
 
-/** What stands in the page for these nodes, and what in the text. */
+/** The output for these nodes in the page, and in the text. */
 const shown = (nodes: ReadonlyArray<unknown>, options: Options = {}) => {
   const { html, text } = rendered(nodes, options)
   const [, inner] = /<body[^>]*><div[^>]*>(.*)<\/div><\/body>/s.exec(html)!
@@ -212,7 +212,7 @@ describe("An email", () => {
     assert.notInclude(html, "rgb(1, 2, 3)")
   })
 
-  it("has every node that the vocabulary allows, however deep, and whatever documents are made of", () => {
+  it("has every node of the vocabulary at any depth, in every document", () => {
     const all = shown([...fullNodes, ...nested(64, p("deep"))])
     assert.include(all[0]!, "<p>deep</p>")
     assert.include(all[1]!, "deep")
@@ -251,12 +251,12 @@ describe("Placeholders", () => {
     assert.strictEqual(html, `<p>${text}</p>`)
   })
 
-  it("are not looked for in what they stand for", () => {
+  it("are not replaced within inserted values", () => {
     const [, text] = shown([p("{{consumerName}}")], { values: { ...values, consumerName: "{{expiresAt}} $& $1" } })
     assert.strictEqual(text, "{{expiresAt}} $& $1")
   })
 
-  it("stay one part of an address, whatever they stand for", () => {
+  it("stay one part of an address with any value", () => {
     const hostile = { ...values, consumerName: "a/../b?c=d&e#f @evil.example" }
     const [html] = shown([{ type: "link", href: "https://shop.example/{{consumerName}}/x", content: "x" }], {
       values: hostile

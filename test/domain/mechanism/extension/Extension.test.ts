@@ -32,7 +32,7 @@ describe("An extension", () => {
     assert.deepStrictEqual(extendGrants(extend({ to: { until: 0 } }), grants, 7), [])
   })
 
-  it("moves a closing by the difference to the one in force, with its window and what else moves", () => {
+  it("moves a closing by the difference to the one in force, with its window and the dependent times", () => {
     const configured = { closeAt: 5_000, drawAt: 6_000, experienceWindow: { revision: 2, closeAt: 4_000 } }
     const drawing = ({ drawAt }: typeof configured, millis: number) => ({ drawAt: drawAt + millis })
     const moved = { closeAt: 6_000, drawAt: 7_000, experienceWindow: { revision: 2, closeAt: 5_000 } }

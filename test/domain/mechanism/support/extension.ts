@@ -1,4 +1,4 @@
-/** What extending a mechanism leads to, computed naively from the settings and the grants that are held. */
+/** The result of extending a mechanism, computed naively from the settings and the grants that are held. */
 import type { Extend } from "../../../../src/domain/mechanism/extension/Extension.ts"
 import type { ExperienceWindow } from "../../../../src/domain/experience/ExperienceWindow.ts"
 

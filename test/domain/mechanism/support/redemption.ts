@@ -63,7 +63,7 @@ export const completion = (
   return [{ _tag: "Completed" as const, consumerId, by, ...(redemptionId !== undefined && { redemptionId }) }]
 }
 
-/** What ends a grant, by the kind of event that made it. */
+/** The events that end a grant, by the kind of event that made it. */
 const ends: ReadonlySet<string> = new Set(["Expired", "Left", "Denied", "Completed"])
 
 /**

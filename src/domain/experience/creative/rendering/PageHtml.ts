@@ -14,7 +14,7 @@ import { imageAddress, instantOf, type InstantFormat, linkAddress, mailAddress }
 export const slots = ["place", "countdown", "products", "rules"] as const
 export type Slot = (typeof slots)[number]
 
-/** What a page brings to its document. */
+/** Values that a page fills into its document. */
 export interface PageContext {
   /** Returns the HTML of a slot. It is inserted as it is. */
   readonly slot: (slot: Slot) => string

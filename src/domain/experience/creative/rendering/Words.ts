@@ -1,5 +1,7 @@
 /** The text of an email's nodes, shared by HTML and plain text: instants, labels and URLs. */
 import { DateTime, Option } from "effect"
+import type { Kind } from "../../../mechanism/Decider.ts"
+import { kindNames } from "../../../mechanism/Mechanism.ts"
 import type { Millis } from "../../../values/Time.ts"
 import type { EmailNode } from "../EmailNode.ts"
 import { fill, type Values } from "./Placeholders.ts"
@@ -72,16 +74,7 @@ const instantIn = (iso: string, timeZone: DateTime.TimeZone): Millis | undefined
   return DateTime.toEpochMillis(DateTime.makeZonedUnsafe(at, { timeZone, adjustForTimeZone: true }))
 }
 
-const distributionTypeLabels: { readonly [type: string]: string } = {
-  queue: "Queue",
-  draw: "Draw",
-  auction: "Auction",
-  appointment: "Appointment",
-  timed_release: "Timed release",
-  waitlist: "Waitlist"
-}
-
-const waitlistActionTexts: { readonly [type: string]: string } = {
+const waitlistActionTexts: { readonly [K in Kind]: string } = {
   queue: "Join the queue",
   draw: "Enter the draw",
   auction: "Place a bid",
@@ -92,7 +85,8 @@ const waitlistActionTexts: { readonly [type: string]: string } = {
 
 /** Returns the text of a `dynamic-text` node for a kind of mechanism. Other input is returned unchanged. */
 export const dynamicText = (transform: "distribution-type-label" | "waitlist-action-text", input: string): string => {
-  const texts = transform === "distribution-type-label" ? distributionTypeLabels : waitlistActionTexts
+  const texts: { readonly [type: string]: string } =
+    transform === "distribution-type-label" ? kindNames : waitlistActionTexts
   const type = input.trim().toLowerCase().replaceAll(/[- ]/g, "_")
   return Object.hasOwn(texts, type) ? texts[type]! : input
 }
