@@ -1,4 +1,4 @@
-/** The attacks. Each is bounded, and runs beside honest shoppers at other addresses. */
+/** The attacks. Each is bounded, and runs together with honest shoppers at other addresses. */
 import type { Socket } from "node:net"
 import type { Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
 import { Client, openSockets, paced, type Response } from "./Clients.ts"

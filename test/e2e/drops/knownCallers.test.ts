@@ -11,6 +11,9 @@ import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
 const reads = 200
 
+/** Statements of background tasks that did not run in the idle span. A request that costs SQL costs it `reads` times. */
+const rareStatementsMax = 20
+
 /** Long enough for several runs of every background task of a server. */
 const idleSeconds = 5
 
@@ -74,12 +77,12 @@ describe("A cached consumer", () => {
 
         const known = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, status), reads))
         for (const { body } of known.answer) assert.deepInclude(body, { status: "QUEUED", position: 1 })
-        assert.strictEqual(known.statements, 0)
+        assert.isAtMost(known.statements, rareStatementsMax)
 
         yield* send(consumerUrl, entry)
         const entries = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, entry), reads))
         for (const { body } of entries.answer) assert.deepInclude(body, { selectedVariantId: entry.body.variantId })
-        assert.strictEqual(entries.statements, 0)
+        assert.isAtMost(entries.statements, rareStatementsMax)
 
         const { authorization } = status.headers
         const logout = { method: "POST", path: "/api/auth/logout", headers: { authorization } }
@@ -89,7 +92,7 @@ describe("A cached consumer", () => {
 
         const ended = yield* statementsOf(Effect.replicateEffect(send(consumerUrl, status), reads))
         assert.deepStrictEqual(new Set(ended.answer.map((answer) => answer.status)), new Set([401]))
-        assert.strictEqual(ended.statements, 0)
+        assert.isAtMost(ended.statements, rareStatementsMax)
       })
   )
 })

@@ -40,7 +40,7 @@ const eventually = async <A>(send: () => Promise<A>, isSo: (answer: A) => boolea
 const shardsOf = (nodes: ReadonlyArray<ShownNode>) => nodes.map(({ shards }) => shards)
 
 describe("two nodes", () => {
-  it("appear with what each owns, and /ready remarks on an overdue wake-up", async () => {
+  it("appear with their shards, and /ready remarks on an overdue wake-up", async () => {
     await using nodes = await Nodes.make({ count: 2 })
     await nodes.start()
     const [one, two] = nodes.all as [ServerUnderTest, ServerUnderTest]

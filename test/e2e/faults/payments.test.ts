@@ -34,7 +34,7 @@ const post = (consumerUrl: string, path: string, body: string, secret = stripeSe
 }
 
 describe("A process that takes payments", () => {
-  it.live("is killed, and each grant still gets one paid order, whatever arrives how often", () =>
+  it.live("is killed, and each grant still gets one paid order, for any order and number of requests", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.migratedDatabase
       const settings = { DATABASE_URL: url, LOG_LEVEL: "error" }

@@ -127,7 +127,7 @@ const backUpAndRestore = async (of: {
   readonly file: string
 }): Promise<void> => {
   const { server, keys, ground, ledger, dice, figures, file } = of
-  // What clients know now, the snapshot must have.
+  // The snapshot must contain everything that clients know now.
   const known = ledger.copy()
   const backedUp = await timed(() => Processes.run([main, "backup", file, "--json"], environmentOf(server.database)))
   figures.backupMillis.push(backedUp.millis)

@@ -20,7 +20,7 @@ export interface Figures {
 const racers = 100
 const units = 10
 const killMillisMax = 60
-const attemptsMax = 100
+const attemptsMax = 6_000
 
 /** One kind of race. */
 interface Course {

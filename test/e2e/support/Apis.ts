@@ -126,6 +126,12 @@ export class Apis {
     return answer.body
   }
 
+  /** Changes the settings of a record. */
+  async change(path: string, settings: object): Promise<void> {
+    const answer = await this.admin.send({ method: "PUT", path: `/api${path}`, headers: this.asShop, body: settings })
+    if (answer.status !== 200) throw new Unexpected(`PUT ${path}`, answer)
+  }
+
   /** Creates a sequence in a new experience. */
   async createSequence(): Promise<string> {
     const experienceId = await this.create("/experiences", { name: "Test" })

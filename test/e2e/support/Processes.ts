@@ -1,5 +1,6 @@
 /** The processes under test. Each is killed by its id when this process exits. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { randomInt } from "node:crypto"
 import { createServer } from "node:net"
 
 const logLinesMax = 200
@@ -125,14 +126,29 @@ export async function within<A>(value: Promise<A>, secondsMax: number): Promise<
 
 export const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Returns a free TCP port on loopback. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const listener = createServer()
-    listener.once("error", reject)
-    listener.listen(0, "127.0.0.1", () => {
-      const address = listener.address()
-      listener.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
+/** The ports of one worker of the test runner. They end below those that the system assigns to connections. */
+const portsFirst = 10_000
+const portsEach = 2_500
+const workersMax = 9
+
+const worker = Number(process.env["VITEST_POOL_ID"] ?? 0) % workersMax
+let ports = randomInt(portsEach)
+
+/**
+ * Returns a free TCP port on loopback. Neither another worker nor a connection gets it, also while the server that uses
+ * it is down.
+ */
+export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < portsEach; tried++) {
+    const port = portsFirst + worker * portsEach + (ports++ % portsEach)
+    if (await isFree(port)) return port
+  }
+  throw new Error("no port is free")
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const listener = createServer()
+    listener.once("error", () => resolve(false))
+    listener.listen(port, "127.0.0.1", () => listener.close(() => resolve(true)))
+  })

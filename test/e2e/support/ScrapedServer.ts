@@ -66,7 +66,7 @@ export const stop = (server: ScrapedServer, signal: NodeJS.Signals = "SIGTERM") 
   )
 
 interface Cause {
-  /** What has to be true before: a healthy server, if the one that is observed was never healthy. */
+  /** The condition before: a healthy server, if the observed one was never healthy. */
   readonly healthy?: ScrapedServer
   /** Brings the cause about. */
   readonly cause?: Effect.Effect<unknown>

@@ -12,7 +12,7 @@ import { type Keys, ServerUnderTest } from "../../support/ServerUnderTest.ts"
 
 export interface Outcome {
   readonly attack: string
-  /** What became of the attack. */
+  /** The outcome of the attack. */
   readonly result: string
   /** The shoppers' 99th percentile in milliseconds, alone and during the attack. */
   readonly alone: number

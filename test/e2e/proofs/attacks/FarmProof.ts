@@ -25,7 +25,7 @@ export interface Options {
   readonly seconds: number
 }
 
-/** What happened in one drop. */
+/** The events of one drop. */
 export interface Drop {
   readonly people: number
   readonly bots: number
@@ -115,7 +115,7 @@ interface Scene {
   readonly apis: Apis
   readonly queueId: string
   readonly solver: Solver
-  /** The last moment at which anybody still tries. */
+  /** The last moment at which a caller still tries. */
   readonly end: number
 }
 

@@ -19,7 +19,7 @@ const timeoutMillis = 15_000
 /** The settings of a server whose visitors have an address each: this process is its proxy. */
 export const behindProxy = { TRUSTED_PROXIES: "127.0.0.0/8" }
 
-/** What a proxy says of the visitor with this number. */
+/** The headers of a proxy for the visitor with this number. */
 export const forwardedFor = (number: number): OutgoingHttpHeaders => ({
   "x-forwarded-for": `10.${number >> 16}.${(number >> 8) & 255}.${number & 255}`,
   "x-forwarded-proto": "https"

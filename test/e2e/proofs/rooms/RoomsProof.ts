@@ -1,7 +1,7 @@
 /**
- * Visitors go through the requests of a room: shell, entry by form, `state` or `live`, and on with the grant. The server
- * is killed while they arrive, and started again. Every visitor that was told a place must have it, in the committed
- * order; nobody has two places or two grants; and nobody is admitted faster than the rate.
+ * Visitors go through the requests of a room: shell, entry by form, `state` or `live`, and on with the grant. The
+ * server is killed while they arrive, and started again. Every visitor that got a place must have it, in the committed
+ * order. No visitor has two places or two grants, or is admitted faster than the rate.
  */
 import { randomUUID } from "node:crypto"
 import { Agent } from "node:http"

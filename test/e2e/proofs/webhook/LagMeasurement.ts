@@ -71,7 +71,7 @@ async function guestsOf(apis: Apis, count: number): Promise<ReadonlyArray<Guest>
   return guests
 }
 
-/** Lets the guests enter at the rate of the load, whatever the answers take. */
+/** Lets the guests enter at the rate of the load, without waiting for answers. */
 async function enterAll(apis: Apis, queueId: string, guests: ReadonlyArray<Guest>): Promise<void> {
   const startedAt = performance.now()
   const entered: Array<Promise<unknown>> = []

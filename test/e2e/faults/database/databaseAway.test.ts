@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { databaseAwayProof } from "../proofs/DatabaseAwayProof.ts"
+import { databaseAwayProof } from "../../proofs/DatabaseAwayProof.ts"
 
 const absences = ["read-only", "stopped", "ended"] as const
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { backupProof } from "../proofs/BackupProof.ts"
+import { backupProof } from "../../proofs/BackupProof.ts"
 
 const times = 1
 const seed = 20_261_123

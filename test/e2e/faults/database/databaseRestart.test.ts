@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { databaseRestartProof } from "../proofs/DatabaseRestartProof.ts"
+import { databaseRestartProof } from "../../proofs/DatabaseRestartProof.ts"
 
 describe("a database restart under load", () => {
   it("loses nothing that two nodes acknowledged, and causes no 500", async () => {
