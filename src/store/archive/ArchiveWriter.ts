@@ -18,7 +18,7 @@ const partBytes = 4 * 1024 * 1024
 
 const compress = promisify(gzip)
 
-/** What was written of a table. */
+/** The written part of a table. */
 export interface Written {
   readonly bytes: number
   readonly sha256: string

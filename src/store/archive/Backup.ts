@@ -34,7 +34,7 @@ export interface Options {
   readonly onBytes: (bytes: number) => Effect.Effect<void>
 }
 
-/** What was written. */
+/** The result of a backup. */
 export interface Summary {
   readonly manifest: Manifest
   /** Bytes of the file's content. */

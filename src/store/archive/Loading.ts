@@ -6,12 +6,12 @@ import { type Entry, textOf } from "./ArchiveReader.ts"
 import type { CopyIn } from "./CopyConnection.ts"
 import { type CopiedTable, manifestName, sumsName, type Table, tableOfPart } from "./Manifest.ts"
 
-/** What every manifest says. */
+/** The fields of every manifest. */
 interface Copied {
   readonly tables: ReadonlyArray<CopiedTable>
 }
 
-/** What an archive consists of, and where its tables go. */
+/** The layout of an archive, and the tables it fills. */
 export interface Layout<M extends Copied> {
   readonly introductionName: string
   readonly decodeManifest: (text: string) => Option.Option<M>

@@ -1,5 +1,5 @@
 /**
- * What a backup says about itself. The file is a tar archive:
+ * The manifest of a backup. The file is a tar archive:
  *
  *     backup.json               what follows: version, schema, instant, tables with their columns
  *     journal/000001.copy.gz    rows as COPY's text format, in parts of some MB; `cat journal/* | gunzip` joins them
@@ -18,8 +18,8 @@ export const format = 1
 export const Table = Schema.Struct({ name: Schema.String, columns: Schema.Array(Schema.String) })
 export type Table = typeof Table.Type
 
-const introduction = {
-  format: Schema.Int,
+/** Where the rows of a file come from. */
+export const origin = {
   /** The version of Usher that wrote the file. */
   usher: Schema.String,
   /** The last migration of the database. */
@@ -28,11 +28,13 @@ const introduction = {
   at: Schema.String
 }
 
+const introduction = { format: Schema.Int, ...origin }
+
 /** The content of `backup.json`. */
 export const Introduction = Schema.Struct({ ...introduction, tables: Schema.Array(Table) })
 export type Introduction = typeof Introduction.Type
 
-/** What was copied of a table. */
+/** The counts and the digest of a copied table. */
 export const CopiedTable = Schema.Struct({
   ...Table.fields,
   rows: Schema.Int,

@@ -4,7 +4,7 @@
  *
  * - The timeline's id is new, and processes of the former one stop when they see it (`Heartbeat.ts`).
  * - Every mechanism begins a new epoch, which no former owner can have reached, so the journal refuses their appends.
- * - Nothing happens by itself until an operator ends the hold (`Installation.ts`).
+ * - No timer, message or webhook runs until an operator ends the hold (`Installation.ts`).
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema, type Scope, Sink, Stream } from "effect"
@@ -88,8 +88,8 @@ const refuseUnlessEmpty = (sql: SqlClient.SqlClient) =>
     found.length === 0
       ? Effect.void
       : refuse(
-          `The database is not empty: it has ${found.join(", ")}. Restore into a new one, which DATABASE_URL or DATA_DIR names. ` +
-            "Usher never deletes what a database holds."
+          `The database is not empty: it has ${found.join(", ")}. Restore into a new one, which DATABASE_URL or DATA_DIR ` +
+            "names. Usher never deletes data of a database."
         )
   )
 

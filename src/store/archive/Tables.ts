@@ -6,10 +6,13 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Table } from "./Manifest.ts"
 
-const excluded = ["usher_migrations", "nodes", "leases", "cluster_runners", "cluster_locks"]
+const excluded = ["usher_migrations", "nodes", "leases"]
 
 /** Ordinary tables of the current schema. */
 const own = `c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')`
+
+/** The tables that Effect's cluster makes at the first start of a node. */
+const ofCluster = `c.relname like 'cluster\\_%'`
 
 /** Returns the tables with their columns, without generated ones, sorted by name. */
 export const list = (sql: SqlClient.SqlClient) =>
@@ -17,7 +20,8 @@ export const list = (sql: SqlClient.SqlClient) =>
     `select c.relname::text as name,
       (select array_agg(attname::text order by attnum) from pg_attribute
         where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns
-    from pg_class c where ${own} and not c.relispartition and c.relname <> all($1) order by c.relname`,
+    from pg_class c where ${own} and not c.relispartition and not (c.relname = any($1) or ${ofCluster})
+    order by c.relname`,
     [excluded]
   )
 

@@ -1,7 +1,7 @@
 /**
  * The products of the catalogue, with their variants and media. A change locks the product.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { MediaUse, Product, Settings } from "../../domain/catalogue/Product.ts"
@@ -57,12 +57,10 @@ export class Products extends Context.Service<
       byIds(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Product>, Unavailable>
     }
 >()("usher/store/catalogue/Products") {
-  static readonly layer = Layer.effect(
-    Products,
+  static readonly layer = Layer.effect(Products)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
-      const { statements, change, find, list, restore } = yield* make(declaration)
+      const { sql, statements, change, ...operations } = yield* make(declaration)
       const { insert, update, select, show } = statements
       const wrongIn = makeWrongIn(sql)
 
@@ -88,16 +86,12 @@ export class Products extends Context.Service<
       }, orUnavailable)
 
       return {
+        ...operations,
         create,
-        find,
         byIds,
-        list,
         change: (tenant, id, by, revise, media) =>
-          change(
-            tenant,
-            id,
-            by,
-            Effect.fnUntraced(function* (row) {
+          change(tenant, id, by, (row) =>
+            Effect.gen(function* () {
               const settings = revise(settingsOf(row))
               yield* refuseUnknown([
                 ...(yield* wrongDefault(sql, id, settings.defaultVariantId)),
@@ -110,8 +104,7 @@ export class Products extends Context.Service<
               return columnsOf(sql, settings)
             })
           ),
-        archive: makeArchive(sql, statements),
-        restore
+        archive: makeArchive(sql, statements)
       }
     })
   )

@@ -2,7 +2,7 @@
  * The values of variant options. A change of an option's values locks the option, so such changes run one after
  * another.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -99,11 +99,9 @@ export class VariantOptionValues extends Context.Service<
     ): Effect.Effect<ReadonlyArray<VariantOptionValue>, ValueOrderRefused | RecordNotFound | Unavailable>
   }
 >()("usher/store/catalogue/VariantOptionValues") {
-  static readonly layer = Layer.effect(
-    VariantOptionValues,
+  static readonly layer = Layer.effect(VariantOptionValues)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { statements, list, archive, restore } = yield* make(declaration)
+      const { sql, statements, list, archive, restore } = yield* make(declaration)
       return {
         list: (tenant, optionId, query) =>
           Effect.andThen(refuseUnknown(sql, tenant, optionId), list(tenant, query, { optionId })),

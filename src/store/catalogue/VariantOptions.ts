@@ -2,7 +2,6 @@
  * The variant options, such as size: the properties in which variants differ. `VariantOptionValues.ts` stores their
  * values.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type {
@@ -68,12 +67,10 @@ export class VariantOptions extends Context.Service<
       ): Effect.Effect<VariantOptionWithValues, RecordNotFound | Unavailable>
     }
 >()("usher/store/catalogue/VariantOptions") {
-  static readonly layer = Layer.effect(
-    VariantOptions,
+  static readonly layer = Layer.effect(VariantOptions)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
-      const { statements, find, archive, restore } = yield* make(declaration)
+      const { sql, statements, ...operations } = yield* make(declaration)
       const { insert, updateOf, show } = statements
 
       const create = Effect.fn("VariantOptions.create")(
@@ -107,7 +104,7 @@ export class VariantOptions extends Context.Service<
 
       const list = yield* makeList({ ...declaration, recordsOf: each(toOption) })
 
-      return { create, find, list, change, archive, restore }
+      return { ...operations, create, list, change }
     })
   )
 }

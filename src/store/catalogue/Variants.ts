@@ -1,7 +1,7 @@
 /**
  * The variants of products. Changes that create, archive or restore a variant lock its product first.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
@@ -97,12 +97,10 @@ export class Variants extends Context.Service<
       byIds(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<PlainVariant>, Unavailable>
     }
 >()("usher/store/catalogue/Variants") {
-  static readonly layer = Layer.effect(
-    Variants,
+  static readonly layer = Layer.effect(Variants)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
-      const { statements, find, list, change, archive, restore } = yield* make(declaration)
+      const { sql, statements, change, ...operations } = yield* make(declaration)
       const wrongIn = makeWrongIn(makeReferences(sql))
 
       const create = Effect.fn("Variants.create")(
@@ -124,24 +122,18 @@ export class Variants extends Context.Service<
       }, orUnavailable)
 
       return {
+        ...operations,
         create,
-        find,
         byIds,
-        list,
         change: (tenant, id, by, revise, options) =>
-          change(
-            tenant,
-            id,
-            by,
-            Effect.fnUntraced(function* (row) {
+          change(tenant, id, by, (row) =>
+            Effect.gen(function* () {
               const settings = revise(settingsOf(row))
               yield* refuseUnknown(yield* wrongIn(tenant, settings, options ?? []))
               if (options !== undefined) yield* replaceOptions(sql, id, options)
               return columnsOf(sql, settings)
             })
-          ),
-        archive,
-        restore
+          )
       }
     })
   )

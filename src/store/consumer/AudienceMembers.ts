@@ -45,7 +45,7 @@ export const shape = listShape(
   "audience members",
   "m",
   { addedAt: "timestamptz", consumerId: "uuid" },
-  { id: { expression: "m.consumer_id", type: "uuid" } }
+  { id: "m.consumer_id" }
 )
 
 /** The list of a DYNAMIC audience's members, sorted by creation. */
@@ -80,11 +80,9 @@ export class AudienceMembers extends Context.Service<
     ): Effect.Effect<Audience, UnknownConsumers | AudienceIsDynamic | RecordNotFound | Unavailable>
   }
 >()("usher/store/consumer/AudienceMembers") {
-  static readonly layer = Layer.effect(
-    AudienceMembers,
+  static readonly layer = Layer.effect(AudienceMembers)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { statements } = yield* make(Audiences.declaration)
+      const { sql, statements } = yield* make(Audiences.declaration)
       return { list: yield* makeMemberList(statements), ...makeMemberChanges(sql, statements) }
     })
   )

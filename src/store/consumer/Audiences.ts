@@ -2,7 +2,7 @@
  * The audiences. Each stores the number of its members. The transaction that changes the members updates it. A DYNAMIC
  * audience stores the number of its last count.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Audience, AudienceType, Settings } from "../../domain/consumer/Audience.ts"
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
@@ -92,11 +92,9 @@ export class Audiences extends Context.Service<
       ): Effect.Effect<Audience, AudienceTypeFixed | RecordNotFound | Unavailable>
     }
 >()("usher/store/consumer/Audiences") {
-  static readonly layer = Layer.effect(
-    Audiences,
+  static readonly layer = Layer.effect(Audiences)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { statements, list, archive, restore } = yield* make(declaration)
+      const { sql, statements, list, archive, restore } = yield* make(declaration)
       const { insert, lock, update } = statements
       const counted = makeCounted(sql)
       const refreshed = makeRefreshed(sql)

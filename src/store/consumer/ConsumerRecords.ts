@@ -52,8 +52,7 @@ export class ConsumerRecords extends Context.Service<
     restore(tenant: Tenant, id: string, by: string): Effect.Effect<Consumer, KeyTaken | RecordNotFound | Unavailable>
   }
 >()("usher/store/consumer/ConsumerRecords") {
-  static readonly layer = Layer.effect(
-    ConsumerRecords,
+  static readonly layer = Layer.effect(ConsumerRecords)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom

@@ -1,6 +1,6 @@
 /**
  * Removes guests that have nothing: no place, no order, no session, no audience and no address. Such a guest can never
- * come back, because nobody has a token of it.
+ * return, because no valid token for it exists.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect } from "effect"

@@ -1,9 +1,9 @@
 /** The orders that payments belong to: by grant, by the shop's name, and by the provider's id of the payment. */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { Order } from "../../domain/consumer/Order.ts"
 import type { NamedGrant } from "../../domain/receiver/Meaning.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -29,42 +29,37 @@ export class OrderPayments extends Context.Service<
     note(tenant: Tenant, orderId: string, paymentId: string): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/consumer/OrderPayments") {
-  static readonly layer = Layer.effect(
-    OrderPayments,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(OrderPayments, (sql) => {
+    const ofGrant = Effect.fn("OrderPayments.ofGrant")(function* (
+      tenant: Tenant,
+      { mechanismId, sequence }: NamedGrant,
+      externalId: string
+    ) {
+      const rows = yield* sql<Row>`
+        select o.*, 1 as rank from orders o
+        where ${ofTenant(sql, tenant, "o")} and o.distribution_id = ${mechanismId}
+          and o.grant_sequence = ${sequence} and o.status <> 'CANCELLED'
+        union all
+        select o.*, 2 as rank from orders o where ${ofTenant(sql, tenant, "o")} and o.external_id = ${externalId}
+        order by rank limit 1`
+      return rows[0] && toPaid(rows[0])
+    }, orUnavailable)
 
-      const ofGrant = Effect.fn("OrderPayments.ofGrant")(function* (
-        tenant: Tenant,
-        { mechanismId, sequence }: NamedGrant,
-        externalId: string
-      ) {
-        const rows = yield* sql<Row>`
-          select o.*, 1 as rank from orders o
-          where ${ofTenant(sql, tenant, "o")} and o.distribution_id = ${mechanismId}
-            and o.grant_sequence = ${sequence} and o.status <> 'CANCELLED'
-          union all
-          select o.*, 2 as rank from orders o where ${ofTenant(sql, tenant, "o")} and o.external_id = ${externalId}
-          order by rank limit 1`
-        return rows[0] && toPaid(rows[0])
-      }, orUnavailable)
+    const ofPayment = Effect.fn("OrderPayments.ofPayment")(function* (tenant: Tenant, paymentId: string) {
+      const rows = yield* sql<Row>`
+        select o.* from orders o where ${ofTenant(sql, tenant, "o")} and o.payment_id = ${paymentId}
+        order by o.created_at desc, o.id desc limit 1`
+      return rows[0] && toPaid(rows[0])
+    }, orUnavailable)
 
-      const ofPayment = Effect.fn("OrderPayments.ofPayment")(function* (tenant: Tenant, paymentId: string) {
-        const rows = yield* sql<Row>`
-          select o.* from orders o where ${ofTenant(sql, tenant, "o")} and o.payment_id = ${paymentId}
-          order by o.created_at desc, o.id desc limit 1`
-        return rows[0] && toPaid(rows[0])
-      }, orUnavailable)
+    const note = Effect.fn("OrderPayments.note")(function* (tenant: Tenant, orderId: string, paymentId: string) {
+      yield* sql`
+        update orders o set payment_id = ${paymentId}
+        where o.id = ${orderId} and ${ofTenant(sql, tenant, "o")} and o.payment_id is null`
+    }, orUnavailable)
 
-      const note = Effect.fn("OrderPayments.note")(function* (tenant: Tenant, orderId: string, paymentId: string) {
-        yield* sql`
-          update orders o set payment_id = ${paymentId}
-          where o.id = ${orderId} and ${ofTenant(sql, tenant, "o")} and o.payment_id is null`
-      }, orUnavailable)
-
-      return { ofGrant, ofPayment, note }
-    })
-  )
+    return { ofGrant, ofPayment, note }
+  })
 }
 
 const toPaid = (row: Row): PaidOrder => ({ order: toOrder(row), paymentId: row.payment_id ?? undefined })

@@ -3,7 +3,7 @@
  * stock of its variants (`Stock`). Changes to the orders of one consumer run one after another. An order locks its
  * organization, then its consumer, then itself, and its variants last.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { needsOf, type OutOfStock, type Units, unitsOf } from "../../domain/catalogue/Stock.ts"
 import type { Moments, Order, OrderStatus, Settings } from "../../domain/consumer/Order.ts"
@@ -112,11 +112,9 @@ export class Orders extends Context.Service<
       ): Effect.Effect<Order, E | ExternalIdTaken | GrantHasOrder | OutOfStock | UnknownReferences | Unavailable>
     }
 >()("usher/store/consumer/Orders") {
-  static readonly layer = Layer.effect(
-    Orders,
+  static readonly layer = Layer.effect(Orders)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { statements, find, list } = yield* make(declaration)
+      const { sql, statements, find, list } = yield* make(declaration)
       const oneOfFew = yield* FewAtOnce.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
 
       const refuseTaken = Effect.fn("Orders.refuseTaken")(function* (tenant: Tenant, externalId: string | undefined) {

@@ -1,14 +1,14 @@
 /**
  * The profile of a consumer, with its recorded active places in mechanisms of every kind.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { endStatuses } from "../mechanism/Places.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 
@@ -46,35 +46,30 @@ export class Profiles extends Context.Service<
     find(tenant: Tenant, consumerId: string): Effect.Effect<Profile, RecordNotFound | Unavailable>
   }
 >()("usher/store/consumer/Profiles") {
-  static readonly layer = Layer.effect(
-    Profiles,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(Profiles, (sql) => {
+    const find = Effect.fn("Profiles.find")(function* (tenant: Tenant, consumerId: string) {
+      // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
+      const rows = yield* sql<Row>`
+        select c.*, (
+          select json_agg(p) from (
+            select m.id as "distributionId", m.kind as type, m.experience_id as "experienceId",
+              m.sequence_id as "sequenceId", m.configuration ->> 'name' as name, p.status,
+              (extract(epoch from p.entered_at) * 1000)::bigint as "enteredAt",
+              (extract(epoch from p.updated_at) * 1000)::bigint as "updatedAt",
+              coalesce(p.fields, '{}') as fields
+            from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = c.id
+            where ${ofSameTenant(sql, "m", "c")} and not m.archived
+              and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
+            order by p.entered_at desc, m.id limit ${shownPlacesMax}
+          ) p
+        ) as places
+        from consumers c
+        where c.id = ${consumerId} and ${unarchivedOf(sql, tenant, "c")}`
+      return rows[0] === undefined ? yield* new RecordNotFound({ record: "Consumer" }) : toProfile(rows[0])
+    }, orUnavailable)
 
-      const find = Effect.fn("Profiles.find")(function* (tenant: Tenant, consumerId: string) {
-        // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
-        const rows = yield* sql<Row>`
-          select c.*, (
-            select json_agg(p) from (
-              select m.id as "distributionId", m.kind as type, m.experience_id as "experienceId",
-                m.sequence_id as "sequenceId", m.configuration ->> 'name' as name, p.status,
-                (extract(epoch from p.entered_at) * 1000)::bigint as "enteredAt",
-                (extract(epoch from p.updated_at) * 1000)::bigint as "updatedAt",
-                coalesce(p.fields, '{}') as fields
-              from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = c.id
-              where ${ofSameTenant(sql, "m", "c")} and not m.archived
-                and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
-              order by p.entered_at desc, m.id limit ${shownPlacesMax}
-            ) p
-          ) as places
-          from consumers c
-          where c.id = ${consumerId} and ${unarchivedOf(sql, tenant, "c")}`
-        return rows[0] === undefined ? yield* new RecordNotFound({ record: "Consumer" }) : toProfile(rows[0])
-      }, orUnavailable)
-
-      return { find }
-    })
-  )
+    return { find }
+  })
 }
 
 interface Row {

@@ -1,6 +1,9 @@
 import { Deferred, Effect, Exit, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
 
+/** Calls of `settled` that may wait at once. Beyond this number a call returns immediately. */
+const barriersMax = 10_000
+
 interface Barrier {
   /** The processes that have not answered yet; undefined until the question itself has come back. */
   awaited: Set<string> | undefined
@@ -11,8 +14,8 @@ interface Barrier {
 export class Barriers {
   private readonly barriers = new Map<string, Barrier>()
 
-  get size(): number {
-    return this.barriers.size
+  get isFull(): boolean {
+    return this.barriers.size >= barriersMax
   }
 
   /** Sends a question through `ask`. Returns when every process has answered, or after the given time. */
@@ -46,7 +49,7 @@ export class Barriers {
     endIfAnswered(barrier)
   }
 
-  /** Handles the end of a process: no question awaits its answer any more. */
+  /** Handles the end of a process: its questions no longer await an answer. */
   remove(peer: string): void {
     for (const id of this.barriers.keys()) this.answer(id, peer)
   }

@@ -5,11 +5,11 @@
  * A claim is a lease. Its holder extends it while it lives. If the holder dies, the next request with the key can be
  * carried out. The database's clock counts the lease, because all processes share it.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
@@ -63,69 +63,63 @@ export class IdempotencyKeys extends Context.Service<
     remove(claimed: Claimed): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/IdempotencyKeys") {
-  static readonly layer = Layer.effect(
-    IdempotencyKeys,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const lease = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`
+  static readonly layer = onDatabase(IdempotencyKeys, (sql) => {
+    const lease = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`
 
-      const claim = Effect.fn("IdempotencyKeys.claim")(function* (request: RepeatableRequest) {
-        const { tenant, key, fingerprint } = request
-        const claimId = randomUUID()
-        const now = yield* Clock.currentTimeMillis
-        const expiresAt = new Date(now + keptHours * 3_600_000)
-        // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
-        // is in progress.
-        const rows = yield* sql<Row>`
-          with claimed as (
-            insert into idempotency_keys as k
-              (organization_id, mode, key, fingerprint, claim_id, lease_until, created_at, expires_at)
-            values (
-              ${tenant.organizationId}, ${tenant.mode}, ${key}, ${fingerprint}, ${claimId}, ${lease},
-              ${new Date(now)}, ${expiresAt}
-            )
-            on conflict (organization_id, mode, key) do update set
-              fingerprint = excluded.fingerprint, claim_id = excluded.claim_id, lease_until = excluded.lease_until,
-              created_at = excluded.created_at, expires_at = excluded.expires_at,
-              status = null, content_type = null, body = null
-            where k.expires_at <= ${new Date(now)}
-              or (k.status is null and k.lease_until <= clock_timestamp() and k.fingerprint = excluded.fingerprint)
-            returning k.*
+    const claim = Effect.fn("IdempotencyKeys.claim")(function* (request: RepeatableRequest) {
+      const { tenant, key, fingerprint } = request
+      const claimId = randomUUID()
+      const now = yield* Clock.currentTimeMillis
+      const expiresAt = new Date(now + keptHours * 3_600_000)
+      // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
+      // is in progress.
+      const rows = yield* sql<Row>`
+        with claimed as (
+          insert into idempotency_keys as k
+            (organization_id, mode, key, fingerprint, claim_id, lease_until, created_at, expires_at)
+          values (
+            ${tenant.organizationId}, ${tenant.mode}, ${key}, ${fingerprint}, ${claimId}, ${lease},
+            ${new Date(now)}, ${expiresAt}
           )
-          select true as is_mine, fingerprint, status, content_type, body from claimed
-          union all
-          select false, fingerprint, status, content_type, body from idempotency_keys
-          where ${ofTenant(sql, tenant)} and key = ${key}
-            and not exists (select from claimed)`
-        return claimOf(rows[0], { request, claimId })
-      }, orUnavailable)
+          on conflict (organization_id, mode, key) do update set
+            fingerprint = excluded.fingerprint, claim_id = excluded.claim_id, lease_until = excluded.lease_until,
+            created_at = excluded.created_at, expires_at = excluded.expires_at,
+            status = null, content_type = null, body = null
+          where k.expires_at <= ${new Date(now)}
+            or (k.status is null and k.lease_until <= clock_timestamp() and k.fingerprint = excluded.fingerprint)
+          returning k.*
+        )
+        select true as is_mine, fingerprint, status, content_type, body from claimed
+        union all
+        select false, fingerprint, status, content_type, body from idempotency_keys
+        where ${ofTenant(sql, tenant)} and key = ${key}
+          and not exists (select from claimed)`
+      return claimOf(rows[0], { request, claimId })
+    }, orUnavailable)
 
-      const ownRow = ({ request: { tenant, key }, claimId }: Claimed) => sql`
-        ${ofTenant(sql, tenant)} and key = ${key}
-          and claim_id = ${claimId} and status is null`
+    const ownRow = ({ request: { tenant, key }, claimId }: Claimed) => sql`
+      ${ofTenant(sql, tenant)} and key = ${key}
+        and claim_id = ${claimId} and status is null`
 
-      return {
-        claim,
-        extend: (claimed) =>
-          orUnavailable(
-            Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${ownRow(claimed)}`)
-          ),
-        keep: (claimed, { status, contentType, body }) =>
-          sql`
-            update idempotency_keys
-            set status = ${status}, content_type = ${contentType ?? null}, body = ${body ?? null}::bytea
-            where ${ownRow(claimed)} returning 1`.pipe(
-            Effect.map((rows) => rows.length > 0),
-            orUnavailable
-          ),
-        release: (claimed) =>
-          orUnavailable(
-            Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${ownRow(claimed)}`)
-          ),
-        remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${ownRow(claimed)}`))
-      }
-    })
-  )
+    return {
+      claim,
+      extend: (claimed) =>
+        orUnavailable(Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${ownRow(claimed)}`)),
+      keep: (claimed, { status, contentType, body }) =>
+        sql`
+          update idempotency_keys
+          set status = ${status}, content_type = ${contentType ?? null}, body = ${body ?? null}::bytea
+          where ${ownRow(claimed)} returning 1`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          orUnavailable
+        ),
+      release: (claimed) =>
+        orUnavailable(
+          Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${ownRow(claimed)}`)
+        ),
+      remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${ownRow(claimed)}`))
+    }
+  })
 }
 
 interface Row {

@@ -57,9 +57,6 @@ const silenceMillisMax = silenceSecondsMax * 1000
 /** How long `settled` waits at most. A slower process notices by its heartbeat. */
 const settleSeconds = 2
 
-/** Calls of `settled` that may wait at once. Beyond this number a call returns immediately. */
-const barriersMax = 10_000
-
 const reconnect = Schedule.min([Schedule.exponential("50 millis"), Schedule.spaced("1 second")])
 
 export class Invalidations extends Context.Service<
@@ -67,7 +64,9 @@ export class Invalidations extends Context.Service<
   {
     /** Notifies all processes, including this one, once the surrounding transaction, if any, has committed. */
     publish(topic: Topic, payload: string): Effect.Effect<void, SqlError>
-    /** Returns when every known process has handled what was committed before, or after two seconds. */
+    /**
+     * Returns when every known process, this one included, has handled what was committed before, or after two seconds.
+     */
     readonly settled: Effect.Effect<void>
     /**
      * Like `settled`, but waits up to six seconds. By then the lease of a process that has not answered has expired.
@@ -87,8 +86,7 @@ export class Invalidations extends Context.Service<
     orLastHeard<A>(query: Effect.Effect<A, Unavailable>, lastHeard: A): Effect.Effect<A, Unavailable>
   }
 >()("usher/store/coordination/Invalidations") {
-  static readonly layer = Layer.effect(
-    Invalidations,
+  static readonly layer = Layer.effect(Invalidations)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const availability = yield* Availability
@@ -205,7 +203,7 @@ export class Invalidations extends Context.Service<
             return subscriber.refresh
           }),
         settled: Effect.suspend(() =>
-          peers.size === 0 || barriers.size >= barriersMax ? Effect.void : answered(settleSeconds)
+          (peers.size === 0 && heardSince === undefined) || barriers.isFull ? Effect.void : answered(settleSeconds)
         ),
         // A new process first receives a heartbeat of every other process, to know which to wait for.
         settledForCertain: Effect.suspend(() =>

@@ -2,9 +2,9 @@
  * Leases for background work: of the processes that share a database, the holder of a lease does the work. The
  * database's clock decides when a lease expires, because all processes share it.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 export class Leases extends Context.Service<
@@ -16,25 +16,20 @@ export class Leases extends Context.Service<
     release(name: string, owner: string): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/Leases") {
-  static readonly layer = Layer.effect(
-    Leases,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(Leases, (sql) => {
+    const hold = Effect.fnUntraced(function* (name: string, owner: string, seconds: number) {
+      const held = yield* sql`
+        insert into leases as l (name, owner, held_until)
+        values (${name}, ${owner}, clock_timestamp() + make_interval(secs => ${seconds}))
+        on conflict (name) do update set owner = excluded.owner, held_until = excluded.held_until
+        where l.owner = excluded.owner or l.held_until <= clock_timestamp()
+        returning 1`
+      return held.length > 0
+    }, orUnavailable)
 
-      const hold = Effect.fnUntraced(function* (name: string, owner: string, seconds: number) {
-        const held = yield* sql`
-          insert into leases as l (name, owner, held_until)
-          values (${name}, ${owner}, clock_timestamp() + make_interval(secs => ${seconds}))
-          on conflict (name) do update set owner = excluded.owner, held_until = excluded.held_until
-          where l.owner = excluded.owner or l.held_until <= clock_timestamp()
-          returning 1`
-        return held.length > 0
-      }, orUnavailable)
+    const release = (name: string, owner: string) =>
+      orUnavailable(Effect.asVoid(sql`delete from leases where name = ${name} and owner = ${owner}`))
 
-      const release = (name: string, owner: string) =>
-        orUnavailable(Effect.asVoid(sql`delete from leases where name = ${name} and owner = ${owner}`))
-
-      return { hold, release }
-    })
-  )
+    return { hold, release }
+  })
 }

@@ -1,6 +1,6 @@
 /**
- * Connections to Redis. What Redis holds here may be lost at any time, so a caller gets a failure at once while it is
- * away, and goes on without it.
+ * Connections to Redis. The data in Redis may be lost at any time. While Redis is unreachable a caller gets a failure
+ * at once, and continues without it.
  */
 import { Effect, Redacted, type Scope } from "effect"
 import type { Redis } from "ioredis"

@@ -33,8 +33,7 @@ export class AssignedProducts extends Context.Service<
     ): Effect.Effect<AssignedProduct | undefined, Unavailable>
   }
 >()("usher/store/experience/AssignedProducts") {
-  static readonly layer = Layer.effect(
-    AssignedProducts,
+  static readonly layer = Layer.effect(AssignedProducts)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const invalidations = yield* Invalidations

@@ -93,8 +93,7 @@ export class ExperienceAggregates extends Context.Service<
     sequenceIds(tenant: Tenant, id: string): Effect.Effect<ReadonlyArray<string>, Unavailable>
   }
 >()("usher/store/experience/ExperienceAggregates") {
-  static readonly layer = Layer.effect(
-    ExperienceAggregates,
+  static readonly layer = Layer.effect(ExperienceAggregates)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const experiences = yield* Experiences

@@ -24,8 +24,7 @@ export class ExperienceEntries extends Context.Service<
     ): Effect.Effect<boolean, RecordNotFound | Unavailable>
   }
 >()("usher/store/experience/ExperienceEntries") {
-  static readonly layer = Layer.effect(
-    ExperienceEntries,
+  static readonly layer = Layer.effect(ExperienceEntries)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 

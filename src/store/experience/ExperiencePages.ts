@@ -127,11 +127,9 @@ export class ExperiencePages extends Context.Service<
       ): Effect.Effect<ExperiencePage, ParentArchived | SlugTaken | RecordNotFound | Unavailable>
     }
 >()("usher/store/experience/ExperiencePages") {
-  static readonly layer = Layer.effect(
-    ExperiencePages,
+  static readonly layer = Layer.effect(ExperiencePages)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { statements, find, restore } = yield* make(declaration)
+      const { sql, statements, find, restore } = yield* make(declaration)
       const { insert, lock, update, updateOf } = statements
 
       const create = Effect.fn("ExperiencePages.create")(

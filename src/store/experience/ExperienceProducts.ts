@@ -58,8 +58,7 @@ export class ExperienceProducts extends Context.Service<
     ): Effect.Effect<ReadonlySet<string>, Unavailable>
   }
 >()("usher/store/experience/ExperienceProducts") {
-  static readonly layer = Layer.effect(
-    ExperienceProducts,
+  static readonly layer = Layer.effect(ExperienceProducts)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom

@@ -3,8 +3,7 @@
  * statement reads a view, so it is consistent. If sequences name DYNAMIC audiences, a statement before it determines
  * which of these the consumer belongs to.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Kind, StatusFields } from "../../domain/mechanism/Decider.ts"
 import type { Experience } from "../../domain/experience/Experience.ts"
@@ -16,6 +15,7 @@ import * as Experiences from "./Experiences.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { type DynamicAudience, fitting, isBarred, isFor, isProtected } from "./SequenceAccess.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 
@@ -71,43 +71,38 @@ export class ExperienceViews extends Context.Service<
     ): Effect.Effect<Tenant & { readonly experienceId: string }, RecordNotFound | Unavailable>
   }
 >()("usher/store/experience/ExperienceViews") {
-  static readonly layer = Layer.effect(
-    ExperienceViews,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(ExperienceViews, (sql) => {
+    const find = Effect.fn("ExperienceViews.find")(function* (
+      tenant: Tenant,
+      experienceId: string,
+      consumerId?: string
+    ) {
+      const rows = yield* view(sql, tenant, experienceId, consumerId, [])
+      const row = rows[0]
+      if (row === undefined) return yield* new RecordNotFound({ record: "Experience" })
+      if (consumerId === undefined || row.dynamic_audiences === null) return toView(row)
+      const belonging = yield* fitting(sql, consumerId, row.dynamic_audiences)
+      if (belonging.length === 0) return toView(row)
+      const [whole] = yield* view(sql, tenant, experienceId, consumerId, belonging)
+      return whole === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(whole)
+    }, orUnavailable)
 
-      const find = Effect.fn("ExperienceViews.find")(function* (
-        tenant: Tenant,
-        experienceId: string,
-        consumerId?: string
-      ) {
-        const rows = yield* view(sql, tenant, experienceId, consumerId, [])
-        const row = rows[0]
-        if (row === undefined) return yield* new RecordNotFound({ record: "Experience" })
-        if (consumerId === undefined || row.dynamic_audiences === null) return toView(row)
-        const belonging = yield* fitting(sql, consumerId, row.dynamic_audiences)
-        if (belonging.length === 0) return toView(row)
-        const [whole] = yield* view(sql, tenant, experienceId, consumerId, belonging)
-        return whole === undefined ? yield* new RecordNotFound({ record: "Experience" }) : toView(whole)
-      }, orUnavailable)
+    const tenantOf = Effect.fn("ExperienceViews.tenantOf")(function* (experienceId: string) {
+      const rows = yield* sql<Tenant>`
+        select e.organization_id as "organizationId", e.mode from experiences e
+        where e.id = ${experienceId} and not e.archived`
+      return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
+    }, orUnavailable)
 
-      const tenantOf = Effect.fn("ExperienceViews.tenantOf")(function* (experienceId: string) {
-        const rows = yield* sql<Tenant>`
-          select e.organization_id as "organizationId", e.mode from experiences e
-          where e.id = ${experienceId} and not e.archived`
-        return rows[0] ?? (yield* new RecordNotFound({ record: "Experience" }))
-      }, orUnavailable)
+    const experienceOfQueue = Effect.fn("ExperienceViews.experienceOfQueue")(function* (queueId: string) {
+      const rows = yield* sql<Tenant & { readonly experienceId: string }>`
+        select m.organization_id as "organizationId", m.mode, m.experience_id as "experienceId" from mechanisms m
+        where m.id = ${queueId} and m.kind = 'queue' and not m.archived`
+      return rows[0] ?? (yield* new RecordNotFound({ record: "Queue" }))
+    }, orUnavailable)
 
-      const experienceOfQueue = Effect.fn("ExperienceViews.experienceOfQueue")(function* (queueId: string) {
-        const rows = yield* sql<Tenant & { readonly experienceId: string }>`
-          select m.organization_id as "organizationId", m.mode, m.experience_id as "experienceId" from mechanisms m
-          where m.id = ${queueId} and m.kind = 'queue' and not m.archived`
-        return rows[0] ?? (yield* new RecordNotFound({ record: "Queue" }))
-      }, orUnavailable)
-
-      return { find, tenantOf, experienceOfQueue }
-    })
-  )
+    return { find, tenantOf, experienceOfQueue }
+  })
 }
 
 /** Returns the view of a consumer that belongs to the named DYNAMIC audiences. */

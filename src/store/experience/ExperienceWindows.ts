@@ -1,14 +1,14 @@
 /**
  * The windows that experiences set for their mechanisms, and the mechanisms that do not have the current window yet.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { type ExperienceWindow, windowOf } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "../mechanism/Mechanisms.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
@@ -46,28 +46,23 @@ export class ExperienceWindows extends Context.Service<
     untold(tenant: Tenant, experienceId: string): Effect.Effect<ReadonlyArray<Untold>, Unavailable>
   }
 >()("usher/store/experience/ExperienceWindows") {
-  static readonly layer = Layer.effect(
-    ExperienceWindows,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(ExperienceWindows, (sql) => {
+    const untold = Effect.fn("ExperienceWindows.untold")(function* (tenant: Tenant, experienceId: string) {
+      const rows = yield* sql<UntoldRow>`
+        select m.id, m.kind, m.sequence_id, ${windowColumns(sql)}
+        from experiences e join mechanisms m on m.experience_id = e.id
+        where e.id = ${experienceId} and ${ofTenant(sql, tenant, "e")}
+          and not m.archived and m.teardown_status is null
+          and coalesce((m.configuration #>> '{experienceWindow,revision}')::int, 0) < e.window_revision
+        order by m.id`
+      return rows.flatMap((row) => {
+        const window = toWindow(row)
+        return window === undefined ? [] : [{ id: row.id, kind: row.kind, sequenceId: row.sequence_id, window }]
+      })
+    }, orUnavailable)
 
-      const untold = Effect.fn("ExperienceWindows.untold")(function* (tenant: Tenant, experienceId: string) {
-        const rows = yield* sql<UntoldRow>`
-          select m.id, m.kind, m.sequence_id, ${windowColumns(sql)}
-          from experiences e join mechanisms m on m.experience_id = e.id
-          where e.id = ${experienceId} and ${ofTenant(sql, tenant, "e")}
-            and not m.archived and m.teardown_status is null
-            and coalesce((m.configuration #>> '{experienceWindow,revision}')::int, 0) < e.window_revision
-          order by m.id`
-        return rows.flatMap((row) => {
-          const window = toWindow(row)
-          return window === undefined ? [] : [{ id: row.id, kind: row.kind, sequenceId: row.sequence_id, window }]
-        })
-      }, orUnavailable)
-
-      return { untold }
-    })
-  )
+    return { untold }
+  })
 }
 
 interface UntoldRow extends MechanismName, WindowRow {

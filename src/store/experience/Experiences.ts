@@ -108,12 +108,10 @@ export class Experiences extends Context.Service<
       settings(tenant: Tenant, id: string): Effect.Effect<Settings, RecordNotFound | Unavailable>
     }
 >()("usher/store/experience/Experiences") {
-  static readonly layer = Layer.effect(
-    Experiences,
+  static readonly layer = Layer.effect(Experiences)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const hashOf = yield* makeAccessCodeHash
-      const { statements, find, archive, restore } = yield* make(declaration)
+      const { sql, statements, ...operations } = yield* make(declaration)
 
       const create = Effect.fn("Experiences.create")(function* (
         tenant: Tenant,
@@ -143,14 +141,12 @@ export class Experiences extends Context.Service<
       }, orUnavailable)
 
       return {
+        ...operations,
         defaults,
         create,
-        find,
         settings,
         list: yield* makeExperienceList,
-        change: makeChange(sql, hashOf, statements),
-        archive,
-        restore
+        change: makeChange(sql, hashOf, statements)
       }
     })
   )

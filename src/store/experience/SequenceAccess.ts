@@ -48,8 +48,7 @@ export class SequenceAccess extends Context.Service<
     ): Effect.Effect<boolean, Unavailable>
   }
 >()("usher/store/experience/SequenceAccess") {
-  static readonly layer = Layer.effect(
-    SequenceAccess,
+  static readonly layer = Layer.effect(SequenceAccess)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
 

@@ -82,8 +82,7 @@ export class SequenceAggregates extends Context.Service<
     ): Effect.Effect<SequenceAggregate, Unavailable>
   }
 >()("usher/store/experience/SequenceAggregates") {
-  static readonly layer = Layer.effect(
-    SequenceAggregates,
+  static readonly layer = Layer.effect(SequenceAggregates)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const sequences = yield* Sequences

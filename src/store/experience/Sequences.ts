@@ -2,7 +2,6 @@
  * The sequences. Each belongs to an experience. Every process that caches access rules is notified of each
  * change.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -104,12 +103,10 @@ export class Sequences extends Context.Service<
       ): Effect.Effect<A, E | RecordNotFound | WaitlistExists | Unavailable, R>
     }
 >()("usher/store/experience/Sequences") {
-  static readonly layer = Layer.effect(
-    Sequences,
+  static readonly layer = Layer.effect(Sequences)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
       const hashOf = yield* makeAccessCodeHash
-      const { statements, find, list, change, archive, restore } = yield* make(declaration)
+      const { sql, statements, change, ...operations } = yield* make(declaration)
 
       const create = Effect.fn("Sequences.create")(
         function* (
@@ -134,23 +131,17 @@ export class Sequences extends Context.Service<
       )
 
       return {
+        ...operations,
         create,
-        find,
-        list,
         change: (tenant, id, by, revise, accessCode) =>
-          change(
-            tenant,
-            id,
-            by,
-            Effect.fnUntraced(function* (row) {
+          change(tenant, id, by, (row) =>
+            Effect.gen(function* () {
               const settings = yield* Effect.fromResult(revise(settingsOf(row)))
               yield* holdReference(sql, tenant, audience, settings.audienceId)
               const hash = typeof accessCode === "string" ? hashOf(row.experience_id, accessCode) : null
               return { ...columnsOf(sql, settings), ...(accessCode !== undefined && { access_code_hash: hash }) }
             })
           ),
-        archive,
-        restore,
         below: belowSequence(sql)
       }
     })

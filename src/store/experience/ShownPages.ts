@@ -1,12 +1,12 @@
 /**
  * The published pages of kind `experience-page`, which consumers see. Each is read from the database, by an index.
  */
-import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Context, Effect } from "effect"
 import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
@@ -21,31 +21,26 @@ export class ShownPages extends Context.Service<
     ): Effect.Effect<PublicExperiencePage, RecordNotFound | Unavailable>
   }
 >()("usher/store/experience/ShownPages") {
-  static readonly layer = Layer.effect(
-    ShownPages,
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+  static readonly layer = onDatabase(ShownPages, (sql) => {
+    const find = Effect.fn("ShownPages.find")(function* (
+      tenant: Tenant,
+      experienceId: string,
+      slug: string | undefined
+    ) {
+      const named = slug === undefined ? sql`true` : sql`p.slug = ${slug}`
+      const rows = yield* sql<Row>`
+        select p.id, p.experience_id, p.slug, p.title, p.creative_document, p.published_at, p.last_published_at,
+          p.updated_at
+        from experience_pages p join experiences e on e.id = p.experience_id and not e.archived
+        where p.experience_id = ${experienceId} and ${ofTenant(sql, tenant, "p")}
+          and p.status = 'PUBLISHED' and not p.archived and p.creative_document ->> 'kind' = 'experience-page'
+          and ${named}
+        order by p.last_published_at desc, p.id desc limit 1`
+      return rows[0] === undefined ? yield* new RecordNotFound({ record: "Experience page" }) : toPublicPage(rows[0])
+    }, orUnavailable)
 
-      const find = Effect.fn("ShownPages.find")(function* (
-        tenant: Tenant,
-        experienceId: string,
-        slug: string | undefined
-      ) {
-        const named = slug === undefined ? sql`true` : sql`p.slug = ${slug}`
-        const rows = yield* sql<Row>`
-          select p.id, p.experience_id, p.slug, p.title, p.creative_document, p.published_at, p.last_published_at,
-            p.updated_at
-          from experience_pages p join experiences e on e.id = p.experience_id and not e.archived
-          where p.experience_id = ${experienceId} and ${ofTenant(sql, tenant, "p")}
-            and p.status = 'PUBLISHED' and not p.archived and p.creative_document ->> 'kind' = 'experience-page'
-            and ${named}
-          order by p.last_published_at desc, p.id desc limit 1`
-        return rows[0] === undefined ? yield* new RecordNotFound({ record: "Experience page" }) : toPublicPage(rows[0])
-      }, orUnavailable)
-
-      return { find }
-    })
-  )
+    return { find }
+  })
 }
 
 interface Row {

@@ -21,8 +21,7 @@ export class ShownProducts extends Context.Service<
     variantIds(organizationId: string, experienceId: string): Effect.Effect<ReadonlySet<string>, Unavailable>
   }
 >()("usher/store/experience/ShownProducts") {
-  static readonly layer = Layer.effect(
-    ShownProducts,
+  static readonly layer = Layer.effect(ShownProducts)(
     Effect.gen(function* () {
       const products = yield* ExperienceProducts
       const invalidations = yield* Invalidations

@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* <E>(
     yield* logFailure(unanswered.length, cause)
   })
 
-  /** Runs one statement until it ends or is given up. A statement that was given up ends by itself. */
+  /** Runs one statement until it ends or is abandoned. An abandoned statement ends on its own. */
   const execute = (batch: ReadonlyArray<WaitingCommit>) =>
     Effect.callback<Exit.Exit<ReadonlyArray<number>, E>>((resume) => {
       const fiber = fork(options.write(batch.map(({ commit }) => commit)))
@@ -228,7 +228,7 @@ function answerAll(batch: ReadonlyArray<WaitingCommit>, written: ReadonlyArray<n
   })
 }
 
-/** The failure of a commit whose outcome is unknown, or of which nothing was written. */
+/** The failure of a commit that has an unknown outcome or was not written. */
 const failure = (cause: unknown) => Effect.fail(new Unavailable({ cause }))
 
 const timeoutError = ({ appendTimeoutMillis }: Limits) =>

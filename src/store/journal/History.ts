@@ -53,8 +53,7 @@ export class History extends Context.Service<
     ): Effect.Effect<Page<HistoryEntry>, PageRefused | Unavailable>
   }
 >()("usher/store/journal/History") {
-  static readonly layer = Layer.effect(
-    History,
+  static readonly layer = Layer.effect(History)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan

@@ -2,7 +2,7 @@
  * The journal in Postgres.
  *
  * Appends of all actors are written together (`GroupCommit`) over their own connection, so that reads never delay a
- * write. Each statement is a transaction by itself, and is answered when its commit is on disk. No code here may turn
+ * write. Each statement is its own transaction, and is answered when its commit is on disk. No code here may turn
  * `synchronous_commit` off. All other statements use the shared pool, and the caller's transaction if there is one.
  */
 import { PgClient, PgPool } from "@effect/sql-pg"

@@ -1,12 +1,13 @@
 /**
- * What the database stores of a mechanism besides its journal, as it is: the head, the record and the places. A
- * verification compares it with a replay, and corrects it. All else reads it through other modules.
+ * The stored projections of a mechanism besides its journal: the head, the record and the places. A verification
+ * compares them with a replay, and corrects them. All other code reads them through other modules.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofOrganization } from "../records/Tenancy.ts"
@@ -68,10 +69,7 @@ export class Projections extends Context.Service<
     removePlaces(mechanismId: string, consumerIds: ReadonlyArray<string>): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/journal/Projections") {
-  static readonly layer = Layer.effect(
-    Projections,
-    Effect.map(PgClient.PgClient, (sql) => ({ ...makeReads(sql), ...makeWrites(sql) }))
-  )
+  static readonly layer = onDatabase(Projections, (sql) => ({ ...makeReads(sql), ...makeWrites(sql) }))
 }
 
 /** Comes before every id. */

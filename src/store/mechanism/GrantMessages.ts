@@ -5,8 +5,7 @@
  * The source is the journal. Each mechanism has a cursor: all its events up to the cursor are done, except messages
  * that wait for a retry. Each attempted message has a row, and a grant whose message has a row is not read again.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { EmailDocument, SmsDocument } from "../../domain/experience/creative/Document.ts"
@@ -15,6 +14,7 @@ import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { themeOf } from "../../domain/organization/Organization.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofOrganization, unarchivedOf } from "../records/Tenancy.ts"
 
@@ -104,148 +104,143 @@ export class GrantMessages extends Context.Service<
     advance(source: Source, readUpTo: number): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/mechanism/GrantMessages") {
-  static readonly layer = Layer.effect(
-    GrantMessages,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-
-      // After a mechanism's teardown, none of its grants is active. In a dutch auction a bid wins at once, by
-      // the consumer's own request.
-      const sources = Effect.fnUntraced(function* (now: Millis) {
-        const rows = yield* sql<SourceRow>`
-          with due as (
-            select m.id
-            from organizations o
-            join mechanisms m on o.id = m.organization_id
-            join mechanism_heads h on h.mechanism_id = m.id
-            left join grant_message_cursors c on c.mechanism_id = m.id
-            where o.settings ->> 'grantMessages' <> 'off' and m.kind in ('queue', 'draw', 'auction')
-              and m.configuration ->> 'auctionType' is distinct from 'dutch'
-              and m.teardown_status is distinct from 'completed' and h.sequence > coalesce(c.sequence, 0)
-            union
-            select mechanism_id from grant_messages where retry_at <= ${new Date(now)}
-          )
-          select m.id, m.kind, m.organization_id, m.mode, m.experience_id, m.sequence_id, o.name as organization_name,
-            e.name as experience_name, m.configuration ->> 'name' as name, m.configuration ->> 'timeZone' as time_zone,
-            m.configuration ->> 'currencyCode' as currency_code, e.record -> 'theme' as theme,
-            o.settings -> 'theme' as organization_theme, o.settings ->> 'grantMessages' as channels,
-            coalesce(c.sequence, 0)::float8 as read_up_to, h.sequence::float8 as last_sequence
-          from due
-          join mechanisms m using (id)
+  static readonly layer = onDatabase(GrantMessages, (sql) => {
+    // After a mechanism's teardown, none of its grants is active. In a dutch auction a bid wins at once, by
+    // the consumer's own request.
+    const sources = Effect.fnUntraced(function* (now: Millis) {
+      const rows = yield* sql<SourceRow>`
+        with due as (
+          select m.id
+          from organizations o
+          join mechanisms m on o.id = m.organization_id
           join mechanism_heads h on h.mechanism_id = m.id
-          join organizations o on o.id = m.organization_id
-          join experiences e on e.id = m.experience_id
           left join grant_message_cursors c on c.mechanism_id = m.id
-          where o.settings ->> 'grantMessages' <> 'off'
-          order by m.id`
-        return rows.map(toSource)
-      }, orUnavailable)
-
-      /** The organization may have turned messages off since the mechanism was looked up. */
-      const isOn = ({ tenant }: Source) => sql`exists (
-        select from organizations where id = ${tenant.organizationId} and settings ->> 'grantMessages' <> 'off'
-      )`
-
-      /** Returns the grants that these events (sequence, at, consumer_id, attempts) made. Each is looked up by key. */
-      const grantsOf = ({ mechanismId, tenant, channels }: Source, events: Fragment, now: Millis) => sql`
-        select j.sequence, j.at, j.consumer_id, j.attempts, p.fields, c.full_name, c.name,
-          case when ${channels !== "sms"} then c.email end as email,
-          case when ${channels !== "email"} then c.phone end as phone,
-          p.status is not null and c.id is not null as alive
-        from (${events}) j
-        left join lateral (
-          select * from places
-          where mechanism_id = ${mechanismId} and consumer_id = j.consumer_id and status in ('GRANTED', 'WON')
-            and updated_at = j.at and coalesce((fields ->> 'expiresAt')::timestamptz > ${new Date(now)}, true)
-          offset 0
-        ) p on true
-        left join lateral (
-          select * from consumers
-          where id = j.consumer_id and ${unarchivedOf(sql, tenant)}
-          offset 0
-        ) c on true`
-
-      const news = Effect.fnUntraced(function* (source: Source, now: Millis) {
-        const { mechanismId, readUpTo, lastSequence } = source
-        const upTo = Math.min(lastSequence, readUpTo + eventsAtOnce)
-        const events = sql`
-          select sequence, at, consumer_id, 0 as attempts from journal
-          where mechanism_id = ${mechanismId} and sequence > ${readUpTo} and sequence <= ${upTo}
-            and type in ('Granted', 'Won') and ${isOn(source)} and not exists (
-              select from grant_messages told
-              where told.mechanism_id = ${mechanismId} and told.sequence = journal.sequence
-            )
-          order by sequence limit ${eventsAtOnce}`
-        const rows = yield* sql<GrantRow>`
-          select * from (${grantsOf(source, events, now)}) found
-          where alive and coalesce(email, phone) is not null
-          order by sequence limit ${grantsAtOnce}`
-        const isFull = rows.length === grantsAtOnce
-        return { grants: rows.map(toGrant), readUpTo: isFull ? Number(rows.at(-1)!.sequence) : upTo }
-      }, orUnavailable)
-
-      const retries = Effect.fnUntraced(function* (source: Source, now: Millis) {
-        const events = sql`
-          select sequence, at, journal.consumer_id, attempts
-          from grant_messages join journal using (mechanism_id, sequence)
-          where mechanism_id = ${source.mechanismId} and retry_at <= ${new Date(now)} and ${isOn(source)}
-          order by retry_at limit ${grantsAtOnce}`
-        return (yield* sql<GrantRow>`${grantsOf(source, events, now)}`).map(toGrant)
-      }, orUnavailable)
-
-      const pages = Effect.fnUntraced(function* ({ tenant, experienceId }: Source) {
-        const rows = yield* sql<{ readonly document: typeof EmailDocument.Type | typeof SmsDocument.Type }>`
-          select distinct on (creative_document ->> 'kind') creative_document as document
-          from experience_pages
-          where experience_id = ${experienceId} and ${unarchivedOf(sql, tenant)} and status = 'PUBLISHED' and document_bytes <= ${documentBytesMax}
-            and creative_document ->> 'kind' in ('transactional-email', 'transactional-sms')
-          order by creative_document ->> 'kind', last_published_at desc, id desc`
-        const documents = rows.map(({ document }) => document)
-        const ofEmail = documents.find((document) => document.editor === "email-components-v1")
-        const ofSms = documents.find((document) => document.editor === "sms-text-v1")
-        return { ...(ofEmail && { email: ofEmail }), ...(ofSms && { sms: ofSms }) }
-      }, orUnavailable)
-
-      const record: GrantMessages["Service"]["record"] = Effect.fnUntraced(function* (
-        { mechanismId },
-        { sequence, consumerId, attempts },
-        channel,
-        recorded,
-        now
-      ) {
-        const { outcome } = recorded
-        const retryAt = recorded.outcome === "waiting" ? new Date(recorded.retryAt) : null
-        yield* sql`
-            insert into grant_messages
-              (mechanism_id, sequence, consumer_id, channel, outcome, attempts, updated_at, retry_at)
-            values (
-              ${mechanismId}, ${sequence}, ${consumerId}, ${channel}, ${outcome}, ${attempts + 1}, ${new Date(now)},
-              ${retryAt}
-            )
-            on conflict (mechanism_id, sequence) do update set
-              channel = excluded.channel, outcome = excluded.outcome, attempts = excluded.attempts,
-              updated_at = excluded.updated_at, retry_at = excluded.retry_at`
-      }, orUnavailable)
-
-      const abandon = ({ mechanismId }: Source, { sequence }: Grant, now: Millis) =>
-        sql`
-          update grant_messages set outcome = 'abandoned', retry_at = null, updated_at = ${new Date(now)}
-          where mechanism_id = ${mechanismId} and sequence = ${sequence} and outcome = 'waiting'`.pipe(
-          Effect.asVoid,
-          orUnavailable
+          where o.settings ->> 'grantMessages' <> 'off' and m.kind in ('queue', 'draw', 'auction')
+            and m.configuration ->> 'auctionType' is distinct from 'dutch'
+            and m.teardown_status is distinct from 'completed' and h.sequence > coalesce(c.sequence, 0)
+          union
+          select mechanism_id from grant_messages where retry_at <= ${new Date(now)}
         )
+        select m.id, m.kind, m.organization_id, m.mode, m.experience_id, m.sequence_id, o.name as organization_name,
+          e.name as experience_name, m.configuration ->> 'name' as name, m.configuration ->> 'timeZone' as time_zone,
+          m.configuration ->> 'currencyCode' as currency_code, e.record -> 'theme' as theme,
+          o.settings -> 'theme' as organization_theme, o.settings ->> 'grantMessages' as channels,
+          coalesce(c.sequence, 0)::float8 as read_up_to, h.sequence::float8 as last_sequence
+        from due
+        join mechanisms m using (id)
+        join mechanism_heads h on h.mechanism_id = m.id
+        join organizations o on o.id = m.organization_id
+        join experiences e on e.id = m.experience_id
+        left join grant_message_cursors c on c.mechanism_id = m.id
+        where o.settings ->> 'grantMessages' <> 'off'
+        order by m.id`
+      return rows.map(toSource)
+    }, orUnavailable)
 
-      const advance = (source: Source, readUpTo: number) =>
-        sql`
-          insert into grant_message_cursors as c (mechanism_id, sequence) values (${source.mechanismId}, ${readUpTo})
-          on conflict (mechanism_id) do update set sequence = greatest(c.sequence, excluded.sequence)`.pipe(
-          Effect.asVoid,
-          orUnavailable
-        )
+    /** The organization may have turned messages off since the mechanism was looked up. */
+    const isOn = ({ tenant }: Source) => sql`exists (
+      select from organizations where id = ${tenant.organizationId} and settings ->> 'grantMessages' <> 'off'
+    )`
 
-      return { sources, news, retries, pages, record, abandon, advance }
-    })
-  )
+    /** Returns the grants that these events (sequence, at, consumer_id, attempts) made. Each is looked up by key. */
+    const grantsOf = ({ mechanismId, tenant, channels }: Source, events: Fragment, now: Millis) => sql`
+      select j.sequence, j.at, j.consumer_id, j.attempts, p.fields, c.full_name, c.name,
+        case when ${channels !== "sms"} then c.email end as email,
+        case when ${channels !== "email"} then c.phone end as phone,
+        p.status is not null and c.id is not null as alive
+      from (${events}) j
+      left join lateral (
+        select * from places
+        where mechanism_id = ${mechanismId} and consumer_id = j.consumer_id and status in ('GRANTED', 'WON')
+          and updated_at = j.at and coalesce((fields ->> 'expiresAt')::timestamptz > ${new Date(now)}, true)
+        offset 0
+      ) p on true
+      left join lateral (
+        select * from consumers
+        where id = j.consumer_id and ${unarchivedOf(sql, tenant)}
+        offset 0
+      ) c on true`
+
+    const news = Effect.fnUntraced(function* (source: Source, now: Millis) {
+      const { mechanismId, readUpTo, lastSequence } = source
+      const upTo = Math.min(lastSequence, readUpTo + eventsAtOnce)
+      const events = sql`
+        select sequence, at, consumer_id, 0 as attempts from journal
+        where mechanism_id = ${mechanismId} and sequence > ${readUpTo} and sequence <= ${upTo}
+          and type in ('Granted', 'Won') and ${isOn(source)} and not exists (
+            select from grant_messages told
+            where told.mechanism_id = ${mechanismId} and told.sequence = journal.sequence
+          )
+        order by sequence limit ${eventsAtOnce}`
+      const rows = yield* sql<GrantRow>`
+        select * from (${grantsOf(source, events, now)}) found
+        where alive and coalesce(email, phone) is not null
+        order by sequence limit ${grantsAtOnce}`
+      const isFull = rows.length === grantsAtOnce
+      return { grants: rows.map(toGrant), readUpTo: isFull ? Number(rows.at(-1)!.sequence) : upTo }
+    }, orUnavailable)
+
+    const retries = Effect.fnUntraced(function* (source: Source, now: Millis) {
+      const events = sql`
+        select sequence, at, journal.consumer_id, attempts
+        from grant_messages join journal using (mechanism_id, sequence)
+        where mechanism_id = ${source.mechanismId} and retry_at <= ${new Date(now)} and ${isOn(source)}
+        order by retry_at limit ${grantsAtOnce}`
+      return (yield* sql<GrantRow>`${grantsOf(source, events, now)}`).map(toGrant)
+    }, orUnavailable)
+
+    const pages = Effect.fnUntraced(function* ({ tenant, experienceId }: Source) {
+      const rows = yield* sql<{ readonly document: typeof EmailDocument.Type | typeof SmsDocument.Type }>`
+        select distinct on (creative_document ->> 'kind') creative_document as document
+        from experience_pages
+        where experience_id = ${experienceId} and ${unarchivedOf(sql, tenant)} and status = 'PUBLISHED' and document_bytes <= ${documentBytesMax}
+          and creative_document ->> 'kind' in ('transactional-email', 'transactional-sms')
+        order by creative_document ->> 'kind', last_published_at desc, id desc`
+      const documents = rows.map(({ document }) => document)
+      const ofEmail = documents.find((document) => document.editor === "email-components-v1")
+      const ofSms = documents.find((document) => document.editor === "sms-text-v1")
+      return { ...(ofEmail && { email: ofEmail }), ...(ofSms && { sms: ofSms }) }
+    }, orUnavailable)
+
+    const record: GrantMessages["Service"]["record"] = Effect.fnUntraced(function* (
+      { mechanismId },
+      { sequence, consumerId, attempts },
+      channel,
+      recorded,
+      now
+    ) {
+      const { outcome } = recorded
+      const retryAt = recorded.outcome === "waiting" ? new Date(recorded.retryAt) : null
+      yield* sql`
+          insert into grant_messages
+            (mechanism_id, sequence, consumer_id, channel, outcome, attempts, updated_at, retry_at)
+          values (
+            ${mechanismId}, ${sequence}, ${consumerId}, ${channel}, ${outcome}, ${attempts + 1}, ${new Date(now)},
+            ${retryAt}
+          )
+          on conflict (mechanism_id, sequence) do update set
+            channel = excluded.channel, outcome = excluded.outcome, attempts = excluded.attempts,
+            updated_at = excluded.updated_at, retry_at = excluded.retry_at`
+    }, orUnavailable)
+
+    const abandon = ({ mechanismId }: Source, { sequence }: Grant, now: Millis) =>
+      sql`
+        update grant_messages set outcome = 'abandoned', retry_at = null, updated_at = ${new Date(now)}
+        where mechanism_id = ${mechanismId} and sequence = ${sequence} and outcome = 'waiting'`.pipe(
+        Effect.asVoid,
+        orUnavailable
+      )
+
+    const advance = (source: Source, readUpTo: number) =>
+      sql`
+        insert into grant_message_cursors as c (mechanism_id, sequence) values (${source.mechanismId}, ${readUpTo})
+        on conflict (mechanism_id) do update set sequence = greatest(c.sequence, excluded.sequence)`.pipe(
+        Effect.asVoid,
+        orUnavailable
+      )
+
+    return { sources, news, retries, pages, record, abandon, advance }
+  })
 }
 
 /**

@@ -145,8 +145,7 @@ export class Mechanisms extends Context.Service<
     tally(tenant: Tenant, id: string): Effect.Effect<Tally, Unavailable>
   }
 >()("usher/store/mechanism/Mechanisms") {
-  static readonly layer = Layer.effect(
-    Mechanisms,
+  static readonly layer = Layer.effect(Mechanisms)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan

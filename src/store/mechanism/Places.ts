@@ -11,26 +11,15 @@ import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "./Mechanisms.ts"
-import {
-  containing,
-  listShape,
-  makePlan,
-  page,
-  type Page,
-  type PageQuery,
-  type PageRefused
-} from "../records/Pagination.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { containing, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as ConsumerList from "../consumer/ConsumerList.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** The place of a consumer in one mechanism, with the consumer's addresses and name. */
-export interface ConsumerPlace {
-  readonly consumerId: string
-  readonly email: string | null
-  readonly phone: string | null
-  readonly fullName: string | null
+/** What is recorded of a place, whichever list shows it. */
+export interface RecordedPlace {
   readonly status: string
   readonly enteredAt: Millis
   readonly updatedAt: Millis
@@ -38,6 +27,14 @@ export interface ConsumerPlace {
   readonly risk: Risk
   /** The fields of the status, as the API shows them. */
   readonly fields: { readonly [name: string]: unknown }
+}
+
+/** The place of a consumer in one mechanism, with the consumer's addresses and name. */
+export interface ConsumerPlace extends RecordedPlace {
+  readonly consumerId: string
+  readonly email: string | null
+  readonly phone: string | null
+  readonly fullName: string | null
 }
 
 /** The statuses of places that have ended, in all kinds of mechanism. */
@@ -61,7 +58,7 @@ export const shape = listShape(
   "distribution consumers",
   "p",
   { enteredAt: "timestamptz", consumerId: "uuid" },
-  { id: { expression: "p.consumer_id", type: "uuid" } }
+  { id: "p.consumer_id" }
 )
 
 export class Places extends Context.Service<
@@ -93,11 +90,10 @@ export class Places extends Context.Service<
     ): Effect.Effect<ReadonlyArray<MechanismName>, Unavailable>
   }
 >()("usher/store/mechanism/Places") {
-  static readonly layer = Layer.effect(
-    Places,
+  static readonly layer = Layer.effect(Places)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const plan = yield* makePlan
+      const readPage = yield* makeReadPage(shape, toConsumerPlace)
 
       /** Searches consumers by a part of an address, which is stored in lower case, or by the beginning of an id. */
       const sought = (tenant: Tenant, search: string): Search.Sought => {
@@ -139,7 +135,6 @@ export class Places extends Context.Service<
         { status, slotId, confirmationCode, minRiskScore }: PlaceFilter
       ) {
         const filter = { mechanismId, status, slotId, confirmationCode, minRiskScore: minRiskScore?.toString() }
-        const planned = yield* plan(shape, query, { tenant, filter })
         const conditions = belonging(sql, tenant, mechanismId)
         if (minRiskScore !== undefined) conditions.push(hasRisk(sql, minRiskScore))
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
@@ -148,7 +143,8 @@ export class Places extends Context.Service<
         const search = query.search ?? ""
         if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
         const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}`
-        const rows = yield* Search.rows<Row>(sql, planned, {
+        return yield* readPage(tenant, query, {
+          filter,
           fields: sql`p.*, c.email, c.phone, c.full_name`,
           // Looked up one by one, for the page alone. A join in id order would start at the lowest id.
           from: sql`
@@ -158,7 +154,6 @@ export class Places extends Context.Service<
           where: sql.and(conditions),
           sought: search === "" || isUuid(search) ? undefined : { ...sought(tenant, search), from: joined }
         })
-        return page(planned, rows, toConsumerPlace)
       }, orUnavailable)
 
       // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
@@ -208,24 +203,18 @@ const idsBeginning = (text: string): { readonly least: string; readonly greatest
   return isUuid(filled("0")) ? { least: filled("0"), greatest: filled("f") } : undefined
 }
 
-interface Row {
-  readonly consumer_id: string
-  readonly email: string | null
-  readonly phone: string | null
-  readonly full_name: string | null
+/** The columns of `places` that a list shows. */
+export interface PlaceColumns {
   readonly status: string
   readonly entered_at: Date
   readonly updated_at: Date
   readonly fields: { readonly risk?: Risk; readonly [name: string]: unknown } | null
 }
 
-const toConsumerPlace = (row: Row): ConsumerPlace => {
+/** Returns what these columns record. The risk is stored among the fields. */
+export const toRecordedPlace = (row: PlaceColumns): RecordedPlace => {
   const { risk = noRisk, ...fields } = row.fields ?? {}
   return {
-    consumerId: row.consumer_id,
-    email: row.email,
-    phone: row.phone,
-    fullName: row.full_name,
     status: row.status,
     enteredAt: row.entered_at.getTime(),
     updatedAt: row.updated_at.getTime(),
@@ -233,3 +222,18 @@ const toConsumerPlace = (row: Row): ConsumerPlace => {
     fields
   }
 }
+
+interface Row extends PlaceColumns {
+  readonly consumer_id: string
+  readonly email: string | null
+  readonly phone: string | null
+  readonly full_name: string | null
+}
+
+const toConsumerPlace = (row: Row): ConsumerPlace => ({
+  consumerId: row.consumer_id,
+  email: row.email,
+  phone: row.phone,
+  fullName: row.full_name,
+  ...toRecordedPlace(row)
+})

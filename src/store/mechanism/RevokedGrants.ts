@@ -5,10 +5,10 @@
  * A page goes through the tenant's mechanisms in the order of their ids, and through the events of each in the order of
  * their times. A mechanism that was torn down before `since` is passed over.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -43,7 +43,7 @@ export interface PagePosition {
 }
 
 export interface RevokedPage {
-  /** Without those whose time is over by now. There may be none although more follow. */
+  /** Leaves out grants that have expired by now. A page may be empty although more follow. */
   readonly data: ReadonlyArray<RevokedGrant>
   /** All that ended before this instant are in this list; the next one begins here. */
   readonly until: Millis
@@ -58,52 +58,47 @@ export class RevokedGrants extends Context.Service<
     page(tenant: Tenant, since: Millis, after: PagePosition | undefined): Effect.Effect<RevokedPage, Unavailable>
   }
 >()("usher/store/mechanism/RevokedGrants") {
-  static readonly layer = Layer.effect(
-    RevokedGrants,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-
-      const page = Effect.fn("RevokedGrants.page")(function* (
-        tenant: Tenant,
-        since: Millis,
-        after: PagePosition | undefined
-      ) {
-        const now = yield* Clock.currentTimeMillis
-        const { mechanismId, at, sequence } = after ?? first
-        const rows = yield* sql<Row>`
-          with sources as materialized (
-            select m.id from mechanisms m
-            where ${ofTenant(sql, tenant, "m")} and m.kind in ('queue', 'draw', 'auction', 'timed_release')
-              and m.id >= ${mechanismId}
-              and (m.teardown_status is distinct from 'completed' or m.updated_at >= ${new Date(since)})
-            order by m.id
-          )
-          select m.id, ended.* from sources m
-          cross join lateral (
-            select j.sequence, j.at, j.type, j.data -> 'grant' as ended from journal j
-            where j.mechanism_id = m.id and j.type in ('Left', 'Denied', 'Completed') and (j.data -> 'grant') is not null
-              and j.at >= ${new Date(since)}
-              and (m.id > ${mechanismId} or (j.at, j.sequence) > (${new Date(at)}, ${sequence}))
-            order by j.at, j.sequence limit ${revokedPageMax}
-          ) ended
-          order by m.id, ended.at, ended.sequence limit ${revokedPageMax}`
-        const until = after?.until ?? Math.max(0, now - revokedOverlapMillis)
-        const last = rows.length === revokedPageMax ? rows.at(-1) : undefined
-        return {
-          data: rows.map(toRevoked).filter(({ expiresAt = Infinity }) => expiresAt > now),
+  static readonly layer = onDatabase(RevokedGrants, (sql) => {
+    const page = Effect.fn("RevokedGrants.page")(function* (
+      tenant: Tenant,
+      since: Millis,
+      after: PagePosition | undefined
+    ) {
+      const now = yield* Clock.currentTimeMillis
+      const { mechanismId, at, sequence } = after ?? first
+      const rows = yield* sql<Row>`
+        with sources as materialized (
+          select m.id from mechanisms m
+          where ${ofTenant(sql, tenant, "m")} and m.kind in ('queue', 'draw', 'auction', 'timed_release')
+            and m.id >= ${mechanismId}
+            and (m.teardown_status is distinct from 'completed' or m.updated_at >= ${new Date(since)})
+          order by m.id
+        )
+        select m.id, ended.* from sources m
+        cross join lateral (
+          select j.sequence, j.at, j.type, j.data -> 'grant' as ended from journal j
+          where j.mechanism_id = m.id and j.type in ('Left', 'Denied', 'Completed') and (j.data -> 'grant') is not null
+            and j.at >= ${new Date(since)}
+            and (m.id > ${mechanismId} or (j.at, j.sequence) > (${new Date(at)}, ${sequence}))
+          order by j.at, j.sequence limit ${revokedPageMax}
+        ) ended
+        order by m.id, ended.at, ended.sequence limit ${revokedPageMax}`
+      const until = after?.until ?? Math.max(0, now - revokedOverlapMillis)
+      const last = rows.length === revokedPageMax ? rows.at(-1) : undefined
+      return {
+        data: rows.map(toRevoked).filter(({ expiresAt = Infinity }) => expiresAt > now),
+        until,
+        next: last && {
           until,
-          next: last && {
-            until,
-            mechanismId: last.id,
-            at: last.at.getTime(),
-            sequence: Number(last.sequence)
-          }
+          mechanismId: last.id,
+          at: last.at.getTime(),
+          sequence: Number(last.sequence)
         }
-      }, orUnavailable)
+      }
+    }, orUnavailable)
 
-      return { page }
-    })
-  )
+    return { page }
+  })
 }
 
 /** Before the first event. */

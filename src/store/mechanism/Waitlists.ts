@@ -1,12 +1,12 @@
 /**
  * The opening of the sequences of waitlists, and the addresses of their members (completions 3, "Waitlist").
  */
-import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { heldOpenAt } from "./MechanismLifecycle.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 
@@ -44,46 +44,41 @@ export class Waitlists extends Context.Service<
     ): Effect.Effect<ReadonlyArray<Recipient>, Unavailable>
   }
 >()("usher/store/mechanism/Waitlists") {
-  static readonly layer = Layer.effect(
-    Waitlists,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(Waitlists, (sql) => {
+    // A mechanism without `openAt` opens at its creation, and none opens before its experience. A closed or ended one
+    // does not open again.
+    const openings = Effect.fn("Waitlists.openings")(function* (sequence?: SequenceRef) {
+      const within =
+        sequence === undefined
+          ? sql`true`
+          : sql`${ofTenant(sql, sequence, "w")} and w.sequence_id = ${sequence.sequenceId}`
+      const rows = yield* sql<OpeningRow>`
+        select w.id, w.organization_id, w.mode, w.sequence_id,
+          min(coalesce(${heldOpenAt(sql)}, m.created_at)) as opens_at
+        from mechanisms w
+        left join mechanisms m on m.experience_id = w.experience_id and m.sequence_id = w.sequence_id
+          and m.kind <> 'waitlist' and not m.archived and m.teardown_status is null
+        where w.kind = 'waitlist' and not w.archived and w.teardown_status is distinct from 'completed' and ${within}
+        group by w.id`
+      return rows.map(toOpening)
+    }, orUnavailable)
 
-      // A mechanism without `openAt` opens at its creation, and none opens before its experience. A closed or ended one
-      // does not open again.
-      const openings = Effect.fn("Waitlists.openings")(function* (sequence?: SequenceRef) {
-        const within =
-          sequence === undefined
-            ? sql`true`
-            : sql`${ofTenant(sql, sequence, "w")} and w.sequence_id = ${sequence.sequenceId}`
-        const rows = yield* sql<OpeningRow>`
-          select w.id, w.organization_id, w.mode, w.sequence_id,
-            min(coalesce(${heldOpenAt(sql)}, m.created_at)) as opens_at
-          from mechanisms w
-          left join mechanisms m on m.experience_id = w.experience_id and m.sequence_id = w.sequence_id
-            and m.kind <> 'waitlist' and not m.archived and m.teardown_status is null
-          where w.kind = 'waitlist' and not w.archived and w.teardown_status is distinct from 'completed' and ${within}
-          group by w.id`
-        return rows.map(toOpening)
-      }, orUnavailable)
+    const recipients = Effect.fn("Waitlists.recipients")(function* (
+      tenant: Tenant,
+      waitlistId: string,
+      consumerIds: ReadonlyArray<string>
+    ) {
+      return yield* sql<Recipient>`
+        select c.id as "consumerId", c.email, c.phone, e.name as experience
+        from mechanisms w
+        join experiences e on e.id = w.experience_id
+        join consumers c on ${ofSameTenant(sql, "c", "w")}
+        where w.id = ${waitlistId} and ${ofTenant(sql, tenant, "w")}
+          and c.id = any(${consumerIds}::uuid[]) and not c.archived`
+    }, orUnavailable)
 
-      const recipients = Effect.fn("Waitlists.recipients")(function* (
-        tenant: Tenant,
-        waitlistId: string,
-        consumerIds: ReadonlyArray<string>
-      ) {
-        return yield* sql<Recipient>`
-          select c.id as "consumerId", c.email, c.phone, e.name as experience
-          from mechanisms w
-          join experiences e on e.id = w.experience_id
-          join consumers c on ${ofSameTenant(sql, "c", "w")}
-          where w.id = ${waitlistId} and ${ofTenant(sql, tenant, "w")}
-            and c.id = any(${consumerIds}::uuid[]) and not c.archived`
-      }, orUnavailable)
-
-      return { openings, recipients }
-    })
-  )
+    return { openings, recipients }
+  })
 }
 
 interface OpeningRow {

@@ -1,4 +1,4 @@
-/** The messages that Usher sent, by the id that their provider gave them, and what the provider reported about them. */
+/** Sent messages, by the id that their provider gave them, with the provider's reports. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -8,12 +8,12 @@ import { type Channel, MessageStatus } from "../../domain/receiver/Meaning.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
-import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Days for which a message is remembered. Reports come within a few. */
+/** Days for which a message is kept. Reports come within a few. */
 export const keptDays = 90
 
 /** The statuses from the least telling to the most. */
@@ -22,7 +22,7 @@ const statuses = [...MessageStatus.literals]
 /** The list of messages. */
 export const shape = listShape("messages", "m", { sentAt: "timestamptz" })
 
-/** A message to be remembered. */
+/** A message to be stored. */
 export interface Addressed {
   readonly tenant: Tenant
   readonly channel: Channel
@@ -48,8 +48,8 @@ export class SentMessages extends Context.Service<
     /** Remembers a message, by the id that its provider gave it; by an id of its own if there is none. */
     sent(message: Addressed, messageId: string | undefined, status: "SENT" | "FAILED"): Effect.Effect<void, Unavailable>
     /**
-     * Records what the provider reports about the message with one of these ids. A report never replaces a more telling
-     * one. Returns false if no such message of the tenant is remembered.
+     * Records the provider's report about the message with one of these ids. A report never replaces a more conclusive
+     * one. Returns false if the tenant has no such message.
      */
     report(
       tenant: Tenant,
@@ -66,11 +66,10 @@ export class SentMessages extends Context.Service<
     ): Effect.Effect<Page<SentMessage>, PageRefused | Unavailable>
   }
 >()("usher/store/message/SentMessages") {
-  static readonly layer = Layer.effect(
-    SentMessages,
+  static readonly layer = Layer.effect(SentMessages)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      return { ...makeWriting(sql, yield* SecureRandom.SecureRandom), ...makeReading(sql, yield* makePlan) }
+      return { ...makeWriting(sql, yield* SecureRandom.SecureRandom), ...(yield* makeReading) }
     })
   )
 }
@@ -114,7 +113,10 @@ const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["
   return { sent, report }
 }
 
-const makeReading = (sql: PgClient.PgClient, plan: Effect.Success<typeof makePlan>) => {
+const makeReading = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const readPage = yield* makeReadPage(shape, toMessage)
+
   const find = Effect.fn("SentMessages.find")(function* (tenant: Tenant, id: string) {
     const [row] = yield* sql<Row>`select m.* from sent_messages m where m.id = ${id} and ${ofTenant(sql, tenant, "m")}`
     return row === undefined ? yield* new RecordNotFound({ record: "Message" }) : toMessage(row)
@@ -133,25 +135,20 @@ const makeReading = (sql: PgClient.PgClient, plan: Effect.Success<typeof makePla
   ) {
     const { channel, status, purpose, consumerId } = query
     const address = query.address === undefined ? undefined : sameAddress(query.address)
-    const planned = yield* plan(shape, query, { tenant, filter: { channel, status, purpose, address, consumerId } })
-    const rows = yield* Search.rows<Row>(sql, planned, {
+    return yield* readPage(tenant, query, {
+      filter: { channel, status, purpose, address, consumerId },
       fields: sql`m.*`,
       from: sql`sent_messages m`,
       where: sql.and([
         sql`${ofTenant(sql, tenant, "m")} and m.id is not null`,
-        ...(channel === undefined ? [] : [sql`m.channel = ${channel}`]),
-        ...(status === undefined ? [] : [sql`m.status = ${status}`]),
-        ...(purpose === undefined ? [] : [sql`m.purpose = ${purpose}`]),
-        ...(address === undefined ? [] : [sql`m.address = ${address}`]),
+        ...equal(sql, { "m.channel": channel, "m.status": status, "m.purpose": purpose, "m.address": address }),
         ...(consumerId === undefined ? [] : [ofConsumer(tenant, consumerId)])
-      ]),
-      sought: undefined
+      ])
     })
-    return page(planned, rows, toMessage)
   }, orUnavailable)
 
   return { find, list }
-}
+})
 
 interface Row {
   readonly id: string

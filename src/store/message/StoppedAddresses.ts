@@ -11,9 +11,9 @@ import { masked } from "../../domain/values/Masked.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
-import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
 /** The list of stopped addresses. */
@@ -47,18 +47,17 @@ export class StoppedAddresses extends Context.Service<
       tenant: Tenant,
       query: PageQuery<keyof typeof shape.sorts> & StopFilter
     ): Effect.Effect<Page<StoppedAddress>, PageRefused | Unavailable>
-    /** Allows messages to the address again, whatever the reason. Returns the stop as it was. */
+    /** Allows messages to the address again, for any reason of the stop. Returns the stop as it was. */
     lift(tenant: Tenant, id: string, by: string): Effect.Effect<StoppedAddress, RecordNotFound | Unavailable>
   }
 >()("usher/store/message/StoppedAddresses") {
-  static readonly layer = Layer.effect(
-    StoppedAddresses,
+  static readonly layer = Layer.effect(StoppedAddresses)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       return {
         ...makeStopping(sql, yield* SecureRandom.SecureRandom),
         ...makeLifting(sql),
-        ...makeReading(sql, yield* makePlan)
+        ...(yield* makeReading)
       }
     })
   )
@@ -140,7 +139,10 @@ const makeLifting = (sql: PgClient.PgClient) => {
   return { lift, allow }
 }
 
-const makeReading = (sql: PgClient.PgClient, plan: Effect.Success<typeof makePlan>) => {
+const makeReading = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const readPage = yield* makeReadPage(shape, toStopped)
+
   const find = Effect.fn("StoppedAddresses.find")(function* (tenant: Tenant, id: string) {
     const [row] = yield* sql<Row>`
       select s.* from stopped_addresses s where s.id = ${id} and ${ofTenant(sql, tenant, "s")}`
@@ -153,23 +155,19 @@ const makeReading = (sql: PgClient.PgClient, plan: Effect.Success<typeof makePla
   ) {
     const { channel, reason } = query
     const address = query.address === undefined ? undefined : sameAddress(query.address)
-    const planned = yield* plan(shape, query, { tenant, filter: { channel, reason, address } })
-    const rows = yield* Search.rows<Row>(sql, planned, {
+    return yield* readPage(tenant, query, {
+      filter: { channel, reason, address },
       fields: sql`s.*`,
       from: sql`stopped_addresses s`,
       where: sql.and([
         ofTenant(sql, tenant, "s"),
-        ...(channel === undefined ? [] : [sql`s.channel = ${channel}`]),
-        ...(reason === undefined ? [] : [sql`s.reason = ${reason}`]),
-        ...(address === undefined ? [] : [sql`s.address = ${address}`])
-      ]),
-      sought: undefined
+        ...equal(sql, { "s.channel": channel, "s.reason": reason, "s.address": address })
+      ])
     })
-    return page(planned, rows, toStopped)
   }, orUnavailable)
 
   return { find, list }
-}
+})
 
 interface Row {
   readonly id: string

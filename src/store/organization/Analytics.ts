@@ -76,13 +76,23 @@ export class Analytics extends Context.Service<
   static readonly layer = Analytics.layerWith({ queryMillisMax })
 }
 
+/** True where the column has the value. Without a value it is not asked. */
+const is = (sql: PgClient.PgClient, column: string, value: string | null | undefined): ReadonlyArray<Fragment> =>
+  value === null || value === undefined ? [] : [sql`${sql(column)} = ${value}`]
+
+/** True for the tenant's rows below what is named. `id` and `kind` are the columns of their mechanism. */
+const those = (sql: PgClient.PgClient, tenant: Tenant, where: Where, row: string, id: string, kind: string) => [
+  ofTenant(sql, tenant, row),
+  ...is(sql, `${row}.${id}`, where.distributionId),
+  ...is(sql, `${row}.experience_id`, where.experienceId),
+  ...is(sql, `${row}.sequence_id`, where.sequenceId),
+  ...is(sql, `${row}.${kind}`, where.distributionType)
+]
+
 function make(millisMax: number) {
   return Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const oneOfFew = yield* FewAtOnce.make("analytics queries", { most: queriesAtOnce, waitingMax: queriesMax })
-
-    const is = (column: string, value: string | null | undefined): ReadonlyArray<Fragment> =>
-      value === null || value === undefined ? [] : [sql`${sql(column)} = ${value}`]
 
     const inRange = (column: string, { from, to }: Range) =>
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`
@@ -92,11 +102,7 @@ function make(millisMax: number) {
       const events = wanted.filter(({ kind }) => kind !== "order")
       if (events.length === 0) return []
       const mechanisms = sql.and([
-        ofTenant(sql, tenant, "m"),
-        ...is("m.id", where.distributionId),
-        ...is("m.experience_id", where.experienceId),
-        ...is("m.sequence_id", where.sequenceId),
-        ...is("m.kind", where.distributionType),
+        ...those(sql, tenant, where, "m", "id", "kind"),
         ...(where.currencyCode ? [sql`m.configuration ->> 'currencyCode' = ${where.currencyCode}`] : [])
       ])
       return [
@@ -120,12 +126,8 @@ function make(millisMax: number) {
     /** Returns the events of orders. Each kind is read by the index on its time. */
     const ordered = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
       const orders = sql.and([
-        ofTenant(sql, tenant, "o"),
-        ...is("o.distribution_id", where.distributionId),
-        ...is("o.experience_id", where.experienceId),
-        ...is("o.sequence_id", where.sequenceId),
-        ...is("o.distribution_type", where.distributionType),
-        ...is("o.currency_code", where.currencyCode)
+        ...those(sql, tenant, where, "o", "distribution_id", "distribution_type"),
+        ...is(sql, "o.currency_code", where.currencyCode)
       ])
       return wanted
         .filter(({ kind }) => kind === "order")

@@ -2,7 +2,6 @@
  * The people of an organization's dashboard. An address is unique among the unarchived people of a tenant. An archived
  * person has no sessions.
  */
-import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
 import { type Person, Settings } from "../../domain/organization/Person.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -58,11 +57,9 @@ export class People extends Context.Service<
       create(tenant: Tenant, by: string, settings: Settings): Effect.Effect<Person, PersonTaken | Unavailable>
     }
 >()("usher/store/organization/People") {
-  static readonly layer = Layer.effect(
-    People,
+  static readonly layer = Layer.effect(People)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const { statements, change, ...operations } = yield* make(declaration)
+      const { sql, statements, change, ...operations } = yield* make(declaration)
 
       const create = Effect.fn("People.create")(function* (tenant: Tenant, by: string, settings: Settings) {
         const inserted = statements.insert(tenant, yield* stampOf(by), () => columns.columnsOf(sql, settings))

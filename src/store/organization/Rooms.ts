@@ -1,6 +1,6 @@
 /**
- * Finds the tenant of an experience by its id alone, for pages that visitors open without a key. Only this lookup has no
- * condition on the tenant; what a page shows is read as that tenant.
+ * Finds the tenant of an experience by its id alone, for pages that visitors open without a key. Only this lookup has
+ * no condition on the tenant; the page's data is read as that tenant.
  */
 import { Cache, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -28,8 +28,7 @@ export class Rooms extends Context.Service<
     find(experienceId: string): Effect.Effect<Room | undefined, Unavailable>
   }
 >()("usher/store/organization/Rooms") {
-  static readonly layer = Layer.effect(
-    Rooms,
+  static readonly layer = Layer.effect(Rooms)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const read = Effect.fnUntraced(function* (experienceId: string) {

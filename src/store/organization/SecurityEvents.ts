@@ -12,8 +12,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
-import * as Search from "../records/Search.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { equal, listShape, type Page, type PageQuery, type PageRefused, within } from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { bucketMillis, makeNaming } from "./SecurityEventNaming.ts"
 
@@ -63,11 +63,10 @@ export class SecurityEvents extends Context.Service<
     readonly flush: Effect.Effect<void, Unavailable>
   }
 >()("usher/store/organization/SecurityEvents") {
-  static readonly layer = Layer.effect(
-    SecurityEvents,
+  static readonly layer = Layer.effect(SecurityEvents)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const plan = yield* makePlan
+      const readPage = yield* makeReadPage(shape, toEvent)
 
       const list = Effect.fn("SecurityEvents.list")(function* (
         tenant: Tenant,
@@ -75,22 +74,17 @@ export class SecurityEvents extends Context.Service<
       ) {
         const { type, consumerId, clientAddress, from, until } = query
         const filter = { type, consumerId, clientAddress, from: from?.toString(), until: until?.toString() }
-        const planned = yield* plan(shape, query, { tenant, filter })
         const matches = [
           ofTenant(sql, tenant, "e"),
-          ...(type === undefined ? [] : [sql`e.type = ${type}`]),
-          ...(consumerId === undefined ? [] : [sql`e.consumer_id = ${consumerId}`]),
-          ...(clientAddress === undefined ? [] : [sql`e.client_address = ${clientAddress}`]),
-          ...(from === undefined ? [] : [sql`e.first_at >= ${new Date(from)}`]),
-          ...(until === undefined ? [] : [sql`e.first_at <= ${new Date(until)}`])
+          ...equal(sql, { "e.type": type, "e.consumer_id": consumerId, "e.client_address": clientAddress }),
+          ...within(sql, "e.first_at", query)
         ]
-        const rows = yield* Search.rows<Row>(sql, planned, {
+        return yield* readPage(tenant, query, {
+          filter,
           fields: sql`e.*, e.count::float8 as total`,
           from: sql`security_events e`,
-          where: sql.and(matches),
-          sought: undefined
+          where: sql.and(matches)
         })
-        return page(planned, rows, toEvent)
       }, orUnavailable)
 
       return { list, ...(yield* makeRecording) }
@@ -125,7 +119,7 @@ interface Gathered {
   readonly tenant: Tenant
   readonly event: NewSecurityEvent
   readonly bucket: Millis
-  /** What events that agree share. */
+  /** The fields that equal events share. */
   readonly text: string
   readonly firstAt: Millis
   lastAt: Millis

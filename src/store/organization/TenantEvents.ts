@@ -12,8 +12,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
-import * as Search from "../records/Search.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { equal, listShape, type Page, type PageQuery, type PageRefused, within } from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
 /** Days for which an event is kept. */
@@ -29,10 +29,9 @@ export interface TenantEvent extends Change {
   readonly subjectId: string
 }
 
-/** What staff did to a mechanism, with their words. */
+/** An action of staff on a mechanism, with its reason and its note if they were given. */
 export interface StaffAction extends Values {
-  readonly action: "admit" | "change" | "deny" | "pause" | "resume" | "end"
-  readonly note: string
+  readonly action: "admit" | "change" | "deny" | "pause" | "resume" | "end" | "unpark"
 }
 
 /** The filters of the list. */
@@ -61,15 +60,14 @@ export class TenantEvents extends Context.Service<
       tenant: Tenant,
       query: PageQuery<"sequence"> & TenantEventFilter
     ): Effect.Effect<Page<TenantEvent>, PageRefused | Unavailable>
-    /** Records a note of staff about what they did to a mechanism. */
+    /** Records what staff did to a mechanism. Takes part in the surrounding transaction, if any. */
     note(tenant: Tenant, by: string, distributionId: string, noted: StaffAction): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/organization/TenantEvents") {
-  static readonly layer = Layer.effect(
-    TenantEvents,
+  static readonly layer = Layer.effect(TenantEvents)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const plan = yield* makePlan
+      const readPage = yield* makeReadPage(shape, toEvent)
 
       const list = Effect.fn("TenantEvents.list")(function* (
         tenant: Tenant,
@@ -77,22 +75,17 @@ export class TenantEvents extends Context.Service<
       ) {
         const { type, actor, subjectId, from, until } = query
         const filter = { type, actor, subjectId, from: from?.toString(), until: until?.toString() }
-        const planned = yield* plan(shape, query, { tenant, filter })
         const matches = [
           ofTenant(sql, tenant, "t"),
-          ...(type === undefined ? [] : [sql`t.type = ${type}`]),
-          ...(actor === undefined ? [] : [sql`t.actor = ${actor}`]),
-          ...(subjectId === undefined ? [] : [sql`t.subject_id = ${subjectId}`]),
-          ...(from === undefined ? [] : [sql`t.at >= ${new Date(from)}`]),
-          ...(until === undefined ? [] : [sql`t.at <= ${new Date(until)}`])
+          ...equal(sql, { "t.type": type, "t.actor": actor, "t.subject_id": subjectId }),
+          ...within(sql, "t.at", query)
         ]
-        const rows = yield* Search.rows<Row>(sql, planned, {
+        return yield* readPage(tenant, query, {
+          filter,
           fields: sql`t.*, t.sequence::float8 as number`,
           from: sql`tenant_events t`,
-          where: sql.and(matches),
-          sought: undefined
+          where: sql.and(matches)
         })
-        return page(planned, rows, toEvent)
       }, orUnavailable)
 
       // The trigger of the table numbers the event at the commit.

@@ -101,8 +101,8 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /**
- * Runs an effect in its own fiber. After the given time it fails with the error of `late`, and the effect ends by
- * itself.
+ * Runs an effect in its own fiber. After the given time it fails with the error of `late`, and the effect continues on
+ * its own.
  */
 type Within = <A, R>(
   effect: Effect.Effect<A, SqlError, R>,

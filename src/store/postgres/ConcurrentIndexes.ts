@@ -7,7 +7,7 @@ import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { CurrentBounds } from "./BoundedClient.ts"
 
-/** An index, and what follows its name in `create index`: `on places (status)`. */
+/** An index, and the rest of its `create index` statement after the name: `on places (status)`. */
 export interface ConcurrentIndex {
   readonly name: string
   readonly definition: string
@@ -30,7 +30,7 @@ export const build = Effect.fnUntraced(
     const sql = yield* SqlClient.SqlClient
     const connection = yield* sql.reserve
     const run = (statement: string) => connection.executeUnprepared(statement, [], undefined)
-    // A waiting statement would have a snapshot, for whose end the build would wait: so this asks again and again.
+    // A waiting statement would hold a snapshot, and the build would wait for its end. So this polls instead.
     yield* run(`select pg_try_advisory_lock(${indexLock}) as held`).pipe(
       Effect.repeat({ until: ([row]) => row.held === true, schedule: Schedule.spaced("250 millis") })
     )

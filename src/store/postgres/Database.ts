@@ -1,6 +1,6 @@
 /**
  * The database: an external Postgres server named by `DATABASE_URL`, or the embedded one. The layer provides a
- * connection pool to a server that has passed all checks. Otherwise it refuses with the problem and what to do.
+ * connection pool to a server that has passed all checks. Otherwise it fails with the problem and the remedy.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Schedule } from "effect"
@@ -115,7 +115,7 @@ export const unsuitability = (server: {
 
 const refused = (name: string, problem: string) => new StartRefused({ message: `Cannot use ${name}: ${problem}` })
 
-/** Returns what went wrong with a connection, and what the operator can do. */
+/** Returns the problem with a connection, and the remedy for the operator. */
 const reasonOf = (error: SqlError): string => {
   const cause = causeOf(error)
   switch (cause.code) {
@@ -138,7 +138,7 @@ function isStarting(error: SqlError | StartRefused) {
   return error._tag === "SqlError" && causeOf(error).code === "57P03"
 }
 
-/** Returns the innermost cause: what the server or the socket reported, with its code if it has one. */
+/** Returns the innermost cause: the report of the server or the socket, with its code if it has one. */
 const causeOf = (error: SqlError): { readonly code?: string; readonly message: string } => {
   let cause: unknown = error
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause

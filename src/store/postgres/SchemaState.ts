@@ -1,4 +1,4 @@
-/** What the database says about its schema, and which releases may use it. */
+/** The state of the schema in the database, and the releases that may use it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { release as own, type Release, textOf } from "../../domain/values/Release.ts"

@@ -50,7 +50,7 @@ import releases from "./migrations/0036_releases.ts"
 import messages, { indexes as messageIndexes } from "./migrations/0037_messages.ts"
 import archives from "./migrations/0038_archives.ts"
 
-/** What a step does, and when it may run. */
+/** The statements of a step, and when it may run. */
 export interface Step {
   readonly kind: "base" | "expand" | "contract"
   readonly run: Effect.Effect<void, unknown, SqlClient.SqlClient>

@@ -1,12 +1,13 @@
 /** Collects what is stored about one consumer, for a person who asks for it. */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 import type { Consumer } from "../../domain/consumer/Consumer.ts"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Order } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -70,25 +71,22 @@ export class ConsumerExports extends Context.Service<
     collect(tenant: Tenant, consumerId: string): Effect.Effect<ConsumerExport, RecordNotFound | Unavailable>
   }
 >()("usher/store/consumer/ConsumerExports") {
-  static readonly layer = Layer.effect(
-    ConsumerExports,
-    Effect.map(PgClient.PgClient, (sql) => ({
-      collect: Effect.fn("ConsumerExports.collect")(function* (tenant: Tenant, consumerId: string) {
-        const [row] = yield* sql<Row>`
+  static readonly layer = onDatabase(ConsumerExports, (sql) => ({
+    collect: Effect.fn("ConsumerExports.collect")(function* (tenant: Tenant, consumerId: string) {
+      const [row] = yield* sql<Row>`
           select c.* from consumers c where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
-        if (row === undefined) return yield* new RecordNotFound({ record: "Consumer" })
-        const places = yield* placesOf(sql, tenant, consumerId)
-        const journals = places.slice(0, exportedJournalsMax).map(({ distributionId }) => distributionId)
-        const events = yield* eventsOf(sql, consumerId, journals)
-        const orders = yield* ordersOf(sql, tenant, consumerId)
-        const account = yield* accountOf(sql, tenant, consumerId)
-        const messages = yield* messagesOf(sql, tenant, row)
-        const lists = [places, events, orders, messages, ...Object.values(account)]
-        const isComplete = lists.every(({ length }) => length < exportedMax) && places.length <= exportedJournalsMax
-        return { consumer: toConsumer(row), ...account, places, events, orders, messages, isComplete }
-      }, orUnavailable)
-    }))
-  )
+      if (row === undefined) return yield* new RecordNotFound({ record: "Consumer" })
+      const places = yield* placesOf(sql, tenant, consumerId)
+      const journals = places.slice(0, exportedJournalsMax).map(({ distributionId }) => distributionId)
+      const events = yield* eventsOf(sql, consumerId, journals)
+      const orders = yield* ordersOf(sql, tenant, consumerId)
+      const account = yield* accountOf(sql, tenant, consumerId)
+      const messages = yield* messagesOf(sql, tenant, row)
+      const lists = [places, events, orders, messages, ...Object.values(account)]
+      const isComplete = lists.every(({ length }) => length < exportedMax) && places.length <= exportedJournalsMax
+      return { consumer: toConsumer(row), ...account, places, events, orders, messages, isComplete }
+    }, orUnavailable)
+  }))
 }
 
 const placesOf = (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) =>
@@ -150,7 +148,7 @@ const messagesOf = (sql: PgClient.PgClient, tenant: Tenant, { id, email, phone }
     (rows) => rows.map(({ sent_at, ...rest }) => ({ ...rest, sentAt: sent_at.getTime() }))
   )
 
-/** What belongs to the account: ways to sign in, sessions, audiences, and what happened to them. */
+/** The data of the account: ways to sign in, sessions, audiences, and security events. */
 const accountOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) {
   const identities = yield* sql<{
     readonly provider: string

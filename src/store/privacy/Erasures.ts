@@ -1,16 +1,17 @@
 /**
- * Erases consumers: what says who a person is leaves the database. Orders keep what was sold and for how much. Journals
- * of mechanisms and places keep the consumer's id, which then names nobody.
+ * Erases consumers: removes all data that identifies the person. Orders keep their items and sums. Journals of
+ * mechanisms and places keep the consumer's id, which then identifies no person.
  *
- * These stay for their own time, because nothing in them belongs to one consumer: requests of providers
+ * Three kinds of data stay for their own time, because they do not belong to one consumer: requests of providers
  * (`store/receiver/ReceivedEvents.ts`), answers under an Idempotency-Key, and stopped addresses, which protect the
  * person from further messages.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
 import type { Consumer } from "../../domain/consumer/Consumer.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { stamped, stampOf } from "../records/Rows.ts"
@@ -29,7 +30,7 @@ const ownTables = [
   "sequence_passes"
 ] as const
 
-/** Who was erased, by which key, and when. */
+/** The erased consumer, the key that erased it, and the time. */
 export const Erasure = Schema.Struct({
   organizationId: Id,
   mode: Mode,
@@ -56,59 +57,54 @@ export class Erasures extends Context.Service<
     repeat(erasure: Erasure): Effect.Effect<boolean, Unavailable>
   }
 >()("usher/store/consumer/Erasures") {
-  static readonly layer = Layer.effect(
-    Erasures,
-    Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+  static readonly layer = onDatabase(Erasures, (sql) => {
+    const erase = Effect.fn("Erasures.erase")(
+      function* (tenant: Tenant, consumerId: string, by: string) {
+        const isConsumer = sql`c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")} and c.archived`
+        const [row] = yield* sql<Row & { readonly erased_at: Date | null }>`
+          select c.* from consumers c where ${isConsumer} for update`
+        if (row === undefined) return yield* new RecordNotFound({ record: "Consumer" })
+        if (row.erased_at !== null) return toConsumer(row)
+        yield* removeTraces(sql, tenant, row)
+        const stamp = yield* stampOf(by)
+        yield* sql`
+          insert into erasures ${sql.insert({
+            consumer_id: consumerId,
+            organization_id: tenant.organizationId,
+            mode: tenant.mode,
+            erased_at: stamp.now,
+            erased_by: by
+          })} on conflict do nothing`
+        const [erased] = yield* sql<Row>`
+          update consumers c set ${sql.update({ ...stamped(stamp), erased_at: stamp.now })},
+            email = null, phone = null, full_name = null, name = null, external_id = null, attributes = null,
+            metadata = null, loyalty_balance = 0, proved_email = null, proved_phone = null
+          where ${isConsumer} returning c.*`
+        return toConsumer(erased!)
+      },
+      sql.withTransaction,
+      orUnavailable
+    )
 
-      const erase = Effect.fn("Erasures.erase")(
-        function* (tenant: Tenant, consumerId: string, by: string) {
-          const isConsumer = sql`c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")} and c.archived`
-          const [row] = yield* sql<Row & { readonly erased_at: Date | null }>`
-            select c.* from consumers c where ${isConsumer} for update`
-          if (row === undefined) return yield* new RecordNotFound({ record: "Consumer" })
-          if (row.erased_at !== null) return toConsumer(row)
-          yield* removeTraces(sql, tenant, row)
-          const stamp = yield* stampOf(by)
-          yield* sql`
-            insert into erasures ${sql.insert({
-              consumer_id: consumerId,
-              organization_id: tenant.organizationId,
-              mode: tenant.mode,
-              erased_at: stamp.now,
-              erased_by: by
-            })} on conflict do nothing`
-          const [erased] = yield* sql<Row>`
-            update consumers c set ${sql.update({ ...stamped(stamp), erased_at: stamp.now })},
-              email = null, phone = null, full_name = null, name = null, external_id = null, attributes = null,
-              metadata = null, loyalty_balance = 0, proved_email = null, proved_phone = null
-            where ${isConsumer} returning c.*`
-          return toConsumer(erased!)
-        },
-        sql.withTransaction,
-        orUnavailable
-      )
+    const list = Effect.map(sql<ErasureRow>`select * from erasures order by erased_at, consumer_id`, (rows) =>
+      rows.map(toErasure)
+    ).pipe(orUnavailable)
 
-      const list = Effect.map(sql<ErasureRow>`select * from erasures order by erased_at, consumer_id`, (rows) =>
-        rows.map(toErasure)
-      ).pipe(orUnavailable)
+    const repeat = Effect.fn("Erasures.repeat")(
+      function* ({ organizationId, mode, consumerId, erasedBy }: Erasure) {
+        const tenant = { organizationId, mode }
+        const held = yield* sql`
+          update consumers c set archived = true
+          where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")} and c.erased_at is null returning c.id`
+        if (held.length > 0) yield* Effect.catchTag(erase(tenant, consumerId, erasedBy), "RecordNotFound", Effect.die)
+        return held.length > 0
+      },
+      sql.withTransaction,
+      orUnavailable
+    )
 
-      const repeat = Effect.fn("Erasures.repeat")(
-        function* ({ organizationId, mode, consumerId, erasedBy }: Erasure) {
-          const tenant = { organizationId, mode }
-          const held = yield* sql`
-            update consumers c set archived = true
-            where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")} and c.erased_at is null returning c.id`
-          if (held.length > 0) yield* Effect.catchTag(erase(tenant, consumerId, erasedBy), "RecordNotFound", Effect.die)
-          return held.length > 0
-        },
-        sql.withTransaction,
-        orUnavailable
-      )
-
-      return { erase, list, repeat }
-    })
-  )
+    return { erase, list, repeat }
+  })
 }
 
 interface ErasureRow {
@@ -140,7 +136,7 @@ const removeTraces = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant
   yield* sql`
     delete from sent_messages m where ${ofTenant(sql, tenant, "m")}
       and (m.consumer_id = ${id} or ${sql.in("m.address", addresses.map(sameAddress))})`
-  // Whatever the shop noted next to an order, such as an address.
+  // The shop's own notes on an order, such as an address.
   yield* sql`
     update orders o set record = o.record - 'metadata'
     where ${ofTenant(sql, tenant, "o")} and o.consumer_id = ${id} and o.record ? 'metadata'`

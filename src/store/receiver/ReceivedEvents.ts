@@ -5,43 +5,26 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { AdapterName, InboundEvent } from "../../domain/receiver/Adapter.ts"
+import type { InboundEvent } from "../../domain/receiver/Adapter.ts"
 import type { Outcome, ReceivedStatus } from "../../domain/receiver/Receiver.ts"
-import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
-import * as Search from "../records/Search.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import { makeRelease, makeTake, type TakenEvent } from "./TakenEvents.ts"
 
 /** Days for which a received event is kept. A provider's request that is repeated within them is known. */
 export const keptDays = 90
-
-/** Events that one process takes at once. */
-const takenAtOnce = 20
-
-/** Seconds after which another process may take an event whose process has died. */
-const takenSeconds = 20
-
-/** An event that a process has taken. */
-export interface TakenEvent {
-  readonly receiverId: string
-  readonly tenant: Tenant
-  readonly adapter: AdapterName
-  readonly eventId: string
-  readonly type: string
-  readonly body: string
-  /** With this one. */
-  readonly attempts: number
-}
 
 /** The result of an attempt. An event that waits has its next attempt at `nextAt`. */
 export type Settled =
   | { readonly status: "WAITING"; readonly nextAt: Millis; readonly outcome: Outcome }
   | { readonly status: Exclude<ReceivedStatus, "WAITING">; readonly outcome: Outcome }
 
-/** What a person has to look at: the order, if there is one. */
+/** The order that a person has to look at, if there is one. */
 export interface Attention {
   readonly orderId?: string
 }
@@ -67,8 +50,15 @@ export class ReceivedEvents extends Context.Service<
   {
     /** Writes the events that are not known yet. Returns how many. */
     record(receiverId: string, events: ReadonlyArray<InboundEvent>, now: Millis): Effect.Effect<number, Unavailable>
-    /** Takes events that are due. No other process takes them for `takenSeconds`. */
-    take(now: Millis): Effect.Effect<ReadonlyArray<TakenEvent>, Unavailable>
+    /**
+     * Takes due events of one receiver, the one with the oldest, in the order in which they were due. No other process
+     * takes them for `takenSeconds`.
+     *
+     * @param except receivers whose events are not taken
+     */
+    take(now: Millis, except?: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<TakenEvent>, Unavailable>
+    /** Gives events back whose attempt has not begun. They are due as before. */
+    release(events: ReadonlyArray<TakenEvent>): Effect.Effect<void, Unavailable>
     /**
      * Writes the result of an attempt. With `attention` the tenant's journal gets `order.needs_attention` in the same
      * transaction. Returns false, and writes nothing, if another process has taken the event since.
@@ -83,12 +73,11 @@ export class ReceivedEvents extends Context.Service<
     ): Effect.Effect<Page<LoggedEvent>, PageRefused | Unavailable>
   }
 >()("usher/store/receiver/ReceivedEvents") {
-  static readonly layer = Layer.effect(
-    ReceivedEvents,
+  static readonly layer = Layer.effect(ReceivedEvents)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
-      const plan = yield* makePlan
+      const readPage = yield* makeReadPage(shape, toLogged)
 
       const record = Effect.fn("ReceivedEvents.record")(function* (
         receiverId: string,
@@ -96,7 +85,8 @@ export class ReceivedEvents extends Context.Service<
         now: Millis
       ) {
         if (events.length === 0) return 0
-        const ids = yield* Effect.forEach(events, () => random.uuidV7())
+        // Events of one request are handled in its order.
+        const ids = (yield* Effect.forEach(events, () => random.uuidV7())).toSorted()
         const written = yield* sql`
           insert into received_events
             (receiver_id, event_id, id, type, at, received_at, body, status, attempts, next_at)
@@ -116,46 +106,22 @@ export class ReceivedEvents extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { status }: { readonly status?: ReceivedStatus | undefined }
       ) {
-        const planned = yield* plan(shape, query, { tenant, filter: { receiverId, status } })
-        const rows = yield* Search.rows<EventRow>(sql, planned, {
+        return yield* readPage(tenant, query, {
+          filter: { receiverId, status },
           fields: sql`v.*`,
           from: sql`received_events v`,
           where: sql.and([
             sql`v.receiver_id = ${receiverId}`,
             sql`exists (select from receivers where id = ${receiverId} and ${ofTenant(sql, tenant)})`,
-            ...(status === undefined ? [] : [sql`v.status = ${status}`])
-          ]),
-          sought: undefined
+            ...equal(sql, { "v.status": status })
+          ])
         })
-        return page(planned, rows, toLogged)
       }, orUnavailable)
 
-      return { record, take: makeTake(sql), settle: makeSettle(sql), list }
+      return { record, take: makeTake(sql), release: makeRelease(sql), settle: makeSettle(sql), list }
     })
   )
 }
-
-const makeTake = (sql: PgClient.PgClient) =>
-  Effect.fn("ReceivedEvents.take")(function* (now: Millis) {
-    const rows = yield* sql<EventRow & ReceiverRow>`
-      update received_events e set attempts = e.attempts + 1, next_at = ${new Date(now + takenSeconds * 1_000)}
-      from (
-        select receiver_id, event_id from received_events where next_at <= ${new Date(now)}
-        order by next_at, id limit ${takenAtOnce} for update skip locked
-      ) due
-      join receivers r on r.id = due.receiver_id
-      where e.receiver_id = due.receiver_id and e.event_id = due.event_id
-      returning e.*, r.organization_id, r.mode, r.adapter`
-    return rows.map((row): TakenEvent => ({
-      receiverId: row.receiver_id,
-      tenant: { organizationId: row.organization_id, mode: row.mode },
-      adapter: row.adapter,
-      eventId: row.event_id,
-      type: row.type,
-      body: row.body,
-      attempts: row.attempts
-    }))
-  }, orUnavailable)
 
 const makeSettle = (sql: PgClient.PgClient) =>
   Effect.fn("ReceivedEvents.settle")(
@@ -194,12 +160,6 @@ const noteAttention = (
     )
   from receivers r left join orders o on o.id = ${orderId ?? null}::uuid and ${ofTenant(sql, tenant, "o")}
   where r.id = ${after.receiverId} and ${ofTenant(sql, tenant, "r")}`
-
-interface ReceiverRow {
-  readonly organization_id: string
-  readonly mode: Mode
-  readonly adapter: AdapterName
-}
 
 interface EventRow {
   readonly receiver_id: string

@@ -1,4 +1,4 @@
-/** The receiver as a kind of record: its rows, its list, and what the Admin API shows of it. */
+/** The receiver as a kind of record: its rows, its list, and its form on the Admin API. */
 import { pathOf, type Receiver, Settings } from "../../domain/receiver/Receiver.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"

@@ -42,8 +42,7 @@ export class Receivers extends Context.Service<
   /** A `change` with a secret replaces the present one. */
   Readable<Receiver, Sort> & Changeable<Receiver, Settings, never, string> & Archivable<Receiver, never> & Creating
 >()("usher/store/receiver/Receivers") {
-  static readonly layer = Layer.effect(
-    Receivers,
+  static readonly layer = Layer.effect(Receivers)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom

@@ -6,7 +6,16 @@ import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Declaration } from "./Declaration.ts"
-import { archivedAsAsked, type Filter, makePlan, page, type PageQuery } from "./Pagination.ts"
+import {
+  archivedAsAsked,
+  type Filter,
+  type ListShape,
+  makePlan,
+  page,
+  type PageQuery,
+  type RowKey,
+  type Scope
+} from "./Pagination.ts"
 import type { RecordRow } from "./Rows.ts"
 import * as Search from "./Search.ts"
 import { ofTenant } from "./Tenancy.ts"
@@ -34,6 +43,21 @@ export const makeList = <Row extends RecordRow, A, Sort extends string>(declarat
       const byId = new Map(rows.map(({ id }, index) => [id, records[index]!]))
       return page(planned, rows, ({ id }) => byId.get(id)!)
     }, orUnavailable)
+  })
+
+/** Makes the function that returns a page of a list whose rows `toItem` decodes. */
+export const makeReadPage = <Row, A, Sort extends string>(shape: ListShape<Sort>, toItem: (row: Row & RowKey) => A) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const plan = yield* makePlan
+    return Effect.fnUntraced(function* (
+      tenant: Tenant,
+      query: PageQuery<Sort>,
+      { filter, ...read }: Search.Planned & Pick<Scope, "filter">
+    ) {
+      const planned = yield* plan(shape, query, { tenant, filter })
+      return page(planned, yield* Search.rows<Row>(sql, planned, read), toItem)
+    })
   })
 
 /** Returns the filters of a list from the request, without its other fields. */

@@ -35,20 +35,20 @@ export interface ListShape<Sort extends string> {
 
 /**
  * The list of the rows of a table. `alias` is the table in the statement. A sort is the type of the column that has its
- * name (`createdAt`: `created_at`), or an expression. Equal rows are ordered by `id`.
+ * name (`createdAt`: `created_at`), or an expression. Equal rows are ordered by `id`, a UUID unless it has a type.
  */
 export const listShape = <const Sort extends string>(
   name: string,
   alias: string,
   sorts: { readonly [S in Sort]: SortField["type"] | SortField },
-  others: Partial<Pick<ListShape<Sort>, "second" | "id">> = {}
+  { id = `${alias}.id`, second }: { readonly id?: string | SortField; readonly second?: SortField } = {}
 ): ListShape<Sort> => ({
   name,
   sorts: Record.map(sorts as { readonly [sort: string]: SortField["type"] | SortField }, (field, sort) =>
     typeof field === "string" ? { expression: `${alias}.${columnOf(sort)}`, type: field } : field
   ) as ListShape<Sort>["sorts"],
-  id: { expression: `${alias}.id`, type: "uuid" },
-  ...others
+  id: typeof id === "string" ? { expression: id, type: "uuid" } : id,
+  ...(second !== undefined && { second })
 })
 
 const columnOf = (sort: string): string => sort.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
@@ -196,6 +196,25 @@ export const archivedAsAsked = (
   row: string,
   query: { readonly archived?: boolean | undefined }
 ): Fragment => sql.literal(query.archived === true ? `${row}.archived` : `not ${row}.archived`)
+
+/** Returns a condition for each expression whose value the request gives. */
+export const equal = (
+  sql: SqlClient,
+  values: { readonly [expression: string]: string | undefined }
+): ReadonlyArray<Fragment> =>
+  Object.entries(values).flatMap(([expression, value]) =>
+    value === undefined ? [] : [sql`${sql.literal(expression)} = ${value}`]
+  )
+
+/** Returns the conditions that a time lies in a period. The ends belong to it; one that is absent is open. */
+export const within = (
+  sql: SqlClient,
+  expression: string,
+  { from, until }: { readonly from?: Millis | undefined; readonly until?: Millis | undefined }
+): ReadonlyArray<Fragment> => [
+  ...(from === undefined ? [] : [sql`${sql.literal(expression)} >= ${new Date(from)}`]),
+  ...(until === undefined ? [] : [sql`${sql.literal(expression)} <= ${new Date(until)}`])
+]
 
 /** Returns a pattern for `ilike` that finds `search` anywhere. */
 export const containing = (search: string): string => `%${search.replaceAll(/[\\%_]/g, "\\$&")}%`

@@ -59,7 +59,7 @@ export interface Archivable<A, Blocked, Wrong = never> {
   restore(tenant: Tenant, id: string, by: string): Effect.Effect<A, Wrong | RecordNotFound | Unavailable>
 }
 
-/** The operations and the statements of a kind of record. */
+/** The operations and the statements of a kind of record, and the client that runs them. */
 export const make = <Row extends RecordRow, A, Sort extends string, Blocked = never, Wrong = never>(
   declaration: Declaration<Row, A, Sort, Blocked, Wrong>
 ) =>
@@ -89,6 +89,7 @@ export const make = <Row extends RecordRow, A, Sort extends string, Blocked = ne
     )
 
     return {
+      sql,
       statements,
       find,
       list: yield* makeList(declaration),

@@ -1,7 +1,7 @@
 /**
  * Records that consist of one row with settings.
  */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -29,8 +29,7 @@ export const makeSettingsRecords = <Settings, Row extends SettingsRow, A, Sort e
   { settingsOf, columnsOf }: Converter<Settings>
 ) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
-    const { statements, change, ...operations } = yield* make(declaration)
+    const { sql, statements, change, ...operations } = yield* make(declaration)
 
     const create = Effect.fn(`${declaration.service}.create`)(function* (
       tenant: Tenant,

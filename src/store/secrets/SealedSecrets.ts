@@ -15,7 +15,9 @@ import { fromStored, type Keyring, type StoredSecret, toStored } from "./Sealing
 
 /** A secret, without its value. */
 export interface ListedSecret {
-  /** What the secret is, and its name, such as `signing_key:<kid>`, `server_secret:<name>` or `webhook_secret:<id>`. */
+  /**
+   * The kind and the name of a secret, such as `signing_key:<kid>`, `server_secret:<name>` or `webhook_secret:<id>`.
+   */
   readonly name: string
   /** The id of the key that sealed it; null if it is stored unsealed. */
   readonly sealedBy: string | null
@@ -128,7 +130,7 @@ export const refuseUnreadable = Effect.gen(function* () {
   if (unknown !== undefined) return yield* unreadable(unknown.name, unknown.sealedBy)
 })
 
-/** Seals what is unsealed, or says what a copy of the database gives away. For a serving process. */
+/** Seals unsealed secrets, or warns that a copy of the database contains them. For a serving process. */
 export const layerSealed = Layer.effectDiscard(
   Effect.gen(function* () {
     yield* refuseUnreadable

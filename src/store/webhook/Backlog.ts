@@ -1,4 +1,4 @@
-/** What operators need to know of webhooks as a whole: how late the latest is, and which are off. */
+/** The state of all webhooks for operators: the greatest delay, and the disabled ones. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Millis } from "../../domain/values/Time.ts"

@@ -1,4 +1,6 @@
-/** What the outbox of webhooks reads: endpoints, mechanisms with new events, events, and held notifications. */
+/**
+ * The rows that the outbox of webhooks reads: endpoints, mechanisms with new events, events, and held notifications.
+ */
 import { toIdentity } from "../mechanism/Mechanisms.ts"
 import type { Event, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Change, RecordedChange, TenantEventType } from "../../domain/organization/TenantEvent.ts"

@@ -1,4 +1,7 @@
-/** The statements that set where a webhook continues: with the next event, with an earlier one, or with what failed. */
+/**
+ * The statements that set where a webhook continues: with the next event, with an earlier one, or with failed
+ * deliveries.
+ */
 import type { PgClient } from "@effect/sql-pg"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"

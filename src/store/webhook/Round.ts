@@ -58,8 +58,8 @@ export const makeRecord = (sql: PgClient.PgClient, random: SecureRandom.SecureRa
   )
 
 /**
- * Lets rounds of one webhook be recorded one after another. A former holder of the lease may record its last round late.
- * If both saw the lane as it was before, what one holds would keep waiting behind what the other removes.
+ * Makes rounds of one webhook record one after another. A former holder of the lease may record its last round late. If
+ * both saw the lane's earlier state, one would hold notifications behind others that the second removes.
  */
 const lock = (sql: PgClient.PgClient, webhookId: string) => sql`select from webhooks where id = ${webhookId} for update`
 

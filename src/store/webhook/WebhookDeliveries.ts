@@ -9,8 +9,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
-import * as Search from "../records/Search.ts"
+import { makeReadPage } from "../records/Lists.ts"
+import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { type DeliveryStatus, type LoggedAttempt, makeRecord, type Round } from "./Round.ts"
 import { makeTakeMail, type WebhookOwner } from "./WebhookFailures.ts"
@@ -57,12 +57,11 @@ export class WebhookDeliveries extends Context.Service<
     removeOld(now: Millis): Effect.Effect<number, Unavailable>
   }
 >()("usher/store/webhook/WebhookDeliveries") {
-  static readonly layer = Layer.effect(
-    WebhookDeliveries,
+  static readonly layer = Layer.effect(WebhookDeliveries)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
-      const plan = yield* makePlan
+      const readPage = yield* makeReadPage(shape, toDelivery)
 
       const list = Effect.fn("WebhookDeliveries.list")(function* (
         tenant: Tenant,
@@ -70,18 +69,16 @@ export class WebhookDeliveries extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { status }: { readonly status?: DeliveryStatus | undefined }
       ) {
-        const planned = yield* plan(shape, query, { tenant, filter: { webhookId, status } })
-        const rows = yield* Search.rows<DeliveryRow>(sql, planned, {
+        return yield* readPage(tenant, query, {
+          filter: { webhookId, status },
           fields: sql`d.*`,
           from: sql`webhook_deliveries d`,
           where: sql.and([
             sql`d.webhook_id = ${webhookId}`,
             sql`exists (select from webhooks where id = ${webhookId} and ${ofTenant(sql, tenant)})`,
-            ...(status === undefined ? [] : [sql`d.status = ${status}`])
-          ]),
-          sought: undefined
+            ...equal(sql, { "d.status": status })
+          ])
         })
-        return page(planned, rows, toDelivery)
       }, orUnavailable)
 
       const removeOld = (now: Millis) =>

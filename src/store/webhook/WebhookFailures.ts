@@ -1,4 +1,4 @@
-/** What an organization learns of a webhook that fails: an event for its other webhooks, and a mail. */
+/** Reports a failing webhook to its organization: an event for its other webhooks, and a mail. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,7 +19,7 @@ export interface WebhookOwner {
 }
 
 /**
- * Notes that deliveries of a round failed for good, as one event. Failed notifications of failures are not among them,
+ * Records the permanently failed deliveries of a round, as one event. Failed notifications of failures are left out,
  * because two failing webhooks would report each other forever.
  */
 export const noteFailed = (

@@ -1,7 +1,7 @@
 /**
- * What webhooks still have to deliver. The sources are the journals of mechanisms and of tenants: nothing is written when
- * an event is appended. A cursor of each webhook into each journal says how far it is done. Notifications behind the cursor that wait are
- * held in a table, so that a failing one does not delay others.
+ * The outstanding deliveries of webhooks. The sources are the journals of mechanisms and of tenants: an append writes
+ * nothing more for them. Each webhook has a cursor into each journal, up to which it is done. Waiting notifications
+ * behind the cursor are held in a table, so that a failing one does not delay others.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -73,8 +73,7 @@ export class WebhookOutbox extends Context.Service<
     heldCount(endpoint: Endpoint, max: number): Effect.Effect<number, Unavailable>
   }
 >()("usher/store/webhook/WebhookOutbox") {
-  static readonly layer = Layer.effect(
-    WebhookOutbox,
+  static readonly layer = Layer.effect(WebhookOutbox)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const unread = unreadJournals(sql)

@@ -1,4 +1,4 @@
-/** The webhook as a kind of record: its rows, its list, and what the Admin API shows of it. */
+/** The webhook as a kind of record: its rows, its list, and its form on the Admin API. */
 import type { Effect } from "effect"
 import { requestsAtOnceDefault, Settings, type Webhook } from "../../domain/webhook/Webhook.ts"
 import { type Declaration, each } from "../records/Declaration.ts"

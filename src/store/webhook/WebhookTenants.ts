@@ -1,4 +1,4 @@
-/** Whose a webhook is, for operators' commands: they name a webhook by its id alone. */
+/** Finds the tenant of a webhook, for operators' commands: they name a webhook by its id alone. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"

@@ -29,10 +29,10 @@ export interface Target {
   readonly secret: string
 }
 
-/** Where a webhook that is enabled begins: with what it missed, or with the next event. */
+/** Where an enabled webhook begins: with the missed events, or with the next one. */
 export type EnabledFrom = "cursor" | "now"
 
-/** What is sent again: what failed for good, or all events from a start on. */
+/** The events to send again: permanently failed deliveries, or all events from a start on. */
 export type ReplayedFrom = "failed" | ReplayStart
 
 /** The operations that show or use a secret. */
@@ -66,7 +66,7 @@ interface Continuing {
   ): Effect.Effect<Webhook, RecordNotFound | Unavailable>
   /** Sends all events from this instant on again, or those of each journal from this number on. */
   replay(tenant: Tenant, id: string, from: ReplayStart): Effect.Effect<Webhook, RecordNotFound | Unavailable>
-  /** Sends the deliveries that failed for good again, at most some thousand. Returns how many. */
+  /** Sends permanently failed deliveries again, at most some thousand. Returns their number. */
   replayFailed(tenant: Tenant, id: string): Effect.Effect<number, RecordNotFound | Unavailable>
 }
 
@@ -74,8 +74,7 @@ export class Webhooks extends Context.Service<
   Webhooks,
   Readable<Webhook, Sort> & Changeable<Webhook, Settings> & Archivable<Webhook, never> & Secrets & Continuing
 >()("usher/store/webhook/Webhooks") {
-  static readonly layer = Layer.effect(
-    Webhooks,
+  static readonly layer = Layer.effect(Webhooks)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const records = yield* base

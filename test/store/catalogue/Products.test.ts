@@ -10,6 +10,7 @@ import { SyncSources } from "../../../src/store/catalogue/SyncSources.ts"
 import { Variants } from "../../../src/store/catalogue/Variants.ts"
 import { aTenant, inTestMode, walk } from "../support/recordsFixture.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import { withoutBounds } from "../../../src/store/postgres/BoundedClient.ts"
 
 const catalogue = Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer).pipe(
   Layer.provideMerge(SecureRandom.layerWebCrypto),
@@ -192,12 +193,12 @@ describe("Products in Postgres", () => {
         const sql = yield* SqlClient.SqlClient
         const products = yield* Products
         const tenant = yield* aTenant()
-        yield* sql`
+        yield* withoutBounds(sql`
           insert into products
             (id, organization_id, mode, record, created_at, created_by, updated_at, updated_by, name)
           select gen_random_uuid(), ${tenant.organizationId}, 'live', jsonb_build_object('handle', md5(n::text)),
             now() + n * interval '1 ms', 'x', now() - n * interval '1 ms', 'x', md5((n * 7)::text)
-          from generate_series(1, 5000) n`
+          from generate_series(1, 5000) n`)
         yield* sql`vacuum analyze products`
         const planOf = Effect.fnUntraced(function* (rest: string) {
           const plan = yield* sql<{ readonly "QUERY PLAN": string }>`

@@ -14,7 +14,7 @@ const texts = (values: ReadonlyArray<{ readonly value: string }>) => values.map(
 
 describe("Variant options in Postgres", () => {
   layer(repositories, { excludeTestServices: true })((it) => {
-    it.effect("record who created and changed them, and so do their values", () =>
+    it.effect("record the author of their creation and their changes, and so do their values", () =>
       Effect.gen(function* () {
         const options = yield* VariantOptions
         const values = yield* VariantOptionValues

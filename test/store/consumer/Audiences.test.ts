@@ -12,7 +12,7 @@ const names = (page: { readonly data: ReadonlyArray<{ readonly name: string }> }
 
 describe("Audiences in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("are created empty, renamed and archived, and record who did it", () =>
+    it.effect("are created empty, renamed and archived, and record the author", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences
         const tenant = yield* aTenant()

@@ -23,7 +23,7 @@ const idsOf = (consumers: ReadonlyArray<{ readonly id: string }>) => consumers.m
 
 describe("Consumers in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("are created, changed and archived, and record who did it", () =>
+    it.effect("are created, changed and archived, and record the author", () =>
       Effect.gen(function* () {
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()

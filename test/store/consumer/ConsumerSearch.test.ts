@@ -7,6 +7,7 @@ import { ConsumerRecords } from "../../../src/store/consumer/ConsumerRecords.ts"
 import type { PageQuery } from "../../../src/store/records/Pagination.ts"
 import * as Search from "../../../src/store/records/Search.ts"
 import { aTenant, inTestMode, layer as records, walk } from "../support/recordsFixture.ts"
+import { withoutBounds } from "../../../src/store/postgres/BoundedClient.ts"
 
 describe("A search among many consumers", () => {
   layer(records, { excludeTestServices: true })((it) => {
@@ -15,11 +16,11 @@ describe("A search among many consumers", () => {
         const sql = yield* SqlClient.SqlClient
         const consumers = yield* ConsumerRecords
         const tenant = yield* aTenant()
-        yield* sql`
+        yield* withoutBounds(sql`
           insert into consumers (id, organization_id, mode, type, created_at, full_name)
           select gen_random_uuid(), ${tenant.organizationId}, 'live', 'authenticated', to_timestamp(n),
             case when n % 2 = 0 then 'a' || n when n in (1, 3001, 5101, 5999) then 'zoe' || n else 'b' end
-          from generate_series(1, 6000) as n`
+          from generate_series(1, 6000) as n`)
         const names = (query: object) =>
           Effect.map(consumers.list(tenant, query), ({ data }) => data.map(({ fullName }) => fullName))
         const all = ["zoe1", "zoe3001", "zoe5101", "zoe5999"]
@@ -63,10 +64,10 @@ describe("A search among many consumers", () => {
             .filter((word) => fits[word]!(n))
             .join(" ")
         )
-        yield* sql`
+        yield* withoutBounds(sql`
           insert into consumers (id, organization_id, mode, type, created_at, full_name, total_order_value)
           select gen_random_uuid(), ${tenant.organizationId}, 'live', 'authenticated', to_timestamp(n), word || ' ' || n, n % 7
-          from unnest(${words}::text[]) with ordinality as named (word, n)`
+          from unnest(${words}::text[]) with ordinality as named (word, n)`)
         yield* sql`analyze consumers`
         const numberOf = ({ fullName }: { readonly fullName: string | null }) => Number(fullName!.split(" ").at(-1))
         const orders: { readonly [sortBy: string]: (a: number, b: number) => number } = {

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { removeIdleGuests } from "../../../src/store/consumer/IdleGuests.ts"
 import { asConsumer, asServer, layer as apis, Usher } from "../../http/support/usherFixture.ts"
+import { withoutBounds } from "../../../src/store/postgres/BoundedClient.ts"
 
 /** Moves the creation of all guests so many days back. */
 const age = (days: number) =>
@@ -71,10 +72,10 @@ layer(apis, { excludeTestServices: true })("Guests", (it) => {
     Effect.gen(function* () {
       const { brand } = yield* Usher
       const sql = yield* SqlClient.SqlClient
-      yield* sql`
+      yield* withoutBounds(sql`
         insert into consumers (id, organization_id, mode, type, created_at)
         select gen_random_uuid(), ${brand.organizationId}, 'live', 'guest', now() - interval '40 days'
-        from generate_series(1, 12000)`
+        from generate_series(1, 12000)`)
       assert.strictEqual(yield* removeIdleGuests, 12_000)
     })
   )

@@ -39,7 +39,7 @@ const price = (unitPrice: string) => [{ quantity: 1, unitPrice }]
 
 describe("Orders in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("return what was set, and apply changes", () =>
+    it.effect("return the given fields, and apply changes", () =>
       Effect.gen(function* () {
         const orders = yield* Orders
         const tenant = yield* aTenant()

@@ -83,6 +83,17 @@ describe("Invalidations", () => {
       })
     )
 
+    it.effect("are settled once the process itself has handled them, if it is the only one", () =>
+      Effect.gen(function* () {
+        const only = yield* aProcess
+        for (let round = 1; round <= 20; round++) {
+          yield* only.publish("settings", `${round}`)
+          yield* only.settled
+          assert.lengthOf(only.heard, round)
+        }
+      })
+    )
+
     it.effect("do not wait for a process that has ended", () =>
       Effect.gen(function* () {
         const one = yield* aProcess

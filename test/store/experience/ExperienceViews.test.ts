@@ -181,7 +181,7 @@ describe("Experiences as consumers see them", () => {
       })
     )
 
-    it.effect("are entered by many at once, each for itself, whatever happens to the others", () =>
+    it.effect("are entered by many consumers at once, independently of each other", () =>
       Effect.gen(function* () {
         const entries = yield* ExperienceEntries
         const sql = yield* SqlClient.SqlClient

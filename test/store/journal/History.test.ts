@@ -6,6 +6,7 @@ import type * as Queue from "../../../src/domain/queue/Queue.ts"
 import { History } from "../../../src/store/journal/History.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
 import { aQueue, aTenant, inTestMode, layer as records, walk } from "../support/recordsFixture.ts"
+import { withoutBounds } from "../../../src/store/postgres/BoundedClient.ts"
 
 describe("A mechanism's history in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
@@ -89,10 +90,10 @@ describe("A mechanism's history in Postgres", () => {
           sequence > 60_000 ? "Left" : sequence % 1_999 === 0 ? "Denied" : sequence % 50 === 0 ? "Granted" : "Entered"
         const sequences = Array.from({ length: 62_000 }, (_, index) => index + 2)
         const sql = yield* SqlClient.SqlClient
-        yield* sql`
+        yield* withoutBounds(sql`
           insert into journal (mechanism_id, sequence, at, type, consumer_id)
           select ${id}, sequence, to_timestamp(sequence), type, gen_random_uuid()
-          from unnest(${sequences}::int[], ${sequences.map(typeOf)}::text[]) as event (sequence, type)`
+          from unnest(${sequences}::int[], ${sequences.map(typeOf)}::text[]) as event (sequence, type)`)
         yield* sql`analyze journal`
         for (const type of ["Granted", "Denied", "Left", "Ended"]) {
           const expected = sequences.filter((sequence) => typeOf(sequence) === type)

@@ -37,7 +37,7 @@ describe("An event's own fields", () => {
   })
 })
 
-describe("What is refused", () => {
+describe("A refused event", () => {
   const refusal = (event: object) => Result.getOrThrow(Result.flip(codec.encode(event as Event)))
 
   it("is an event that its schema does not know, before it is written", () => {

@@ -6,6 +6,7 @@ import { slotId } from "../../../src/domain/appointment/Appointment.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { endStatuses, Places } from "../../../src/store/mechanism/Places.ts"
 import { aQueue, aTenant, inTestMode, layer as records, walk } from "../support/recordsFixture.ts"
+import { withoutBounds } from "../../../src/store/postgres/BoundedClient.ts"
 
 const aConsumer = Effect.fnUntraced(function* (
   tenant: Tenant,
@@ -206,9 +207,9 @@ describe("A mechanism's consumers in Postgres", () => {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant()
         const { id } = yield* aQueue(tenant)
-        yield* sql`
+        yield* withoutBounds(sql`
           insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
-          select ${id}, gen_random_uuid(), 'QUEUED', now() + n * interval '1 ms', now() from generate_series(1, 20000) n`
+          select ${id}, gen_random_uuid(), 'QUEUED', now() + n * interval '1 ms', now() from generate_series(1, 20000) n`)
         yield* sql`analyze places`
         const plan = yield* sql<{ readonly "QUERY PLAN": string }>`
           explain select * from places p
@@ -227,7 +228,7 @@ describe("A mechanism's consumers in Postgres", () => {
         const tenant = yield* aTenant()
         const { id } = yield* aQueue(tenant)
         const [slotMillis, everyMillis] = [Date.parse("2026-11-23T09:00:00.000Z"), 1_800_000]
-        yield* sql`
+        yield* withoutBounds(sql`
           with booked as (
             select gen_random_uuid() as consumer_id, n, 'CODE' || n as code,
               ${slotMillis}::bigint + n / 10 * ${everyMillis}::bigint as millis
@@ -242,7 +243,7 @@ describe("A mechanism's consumers in Postgres", () => {
           select ${id}, consumer_id, 'BOOKED', now() + n * interval '1 ms', now(), jsonb_build_object(
             'confirmationCode', code,
             'startTime', to_char(to_timestamp(millis / 1000) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-          from booked`
+          from booked`)
         yield* sql`analyze places`
         yield* sql`analyze journal`
         const inSlot = { slotId: slotId(id, slotMillis + 1_234 * everyMillis) }

@@ -24,7 +24,7 @@ const statusesOf = Effect.fnUntraced(function* (tenant: Tenant, address: string)
 
 describe("A sent message", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("has the most telling of the reports, in whatever order they arrive", () =>
+    it.effect("has the most conclusive of the reports, in any order of arrival", () =>
       Effect.gen(function* () {
         const sent = yield* SentMessages
         const tenant = yield* aTenant()

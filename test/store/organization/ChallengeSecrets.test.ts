@@ -91,7 +91,7 @@ describe("The secret key of a provider of challenges", () => {
       }).pipe(withKeys(first))
     )
 
-    it.effect("is resealed when the key changes, and seals what was stored without a key", () =>
+    it.effect("is resealed when the key changes, and sealed if it was stored without a key", () =>
       Effect.gen(function* () {
         const { organizationId: unsealed } = yield* aTenant
         const { organizationId: sealed } = yield* aTenant

@@ -129,7 +129,7 @@ describe("The journal of a tenant", () => {
       })
     )
 
-    it.effect("keeps what a savepoint undid out, and tells the modes apart", () =>
+    it.effect("leaves out changes that a savepoint undid, and separates the modes", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const tenant = yield* aTenant()
@@ -153,7 +153,7 @@ describe("The journal of a tenant", () => {
       })
     )
 
-    it.effect("names the operator where a command changes keys or seals secrets, and else who acts", () =>
+    it.effect("names the operator as author where a command changes keys or seals secrets, and else the actor", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { organizationId, mode } = yield* aTenant()

@@ -18,7 +18,7 @@ const aClient = Effect.fnUntraced(function* (maxConnections: number, startupPara
   const sql = yield* BoundedClient.make({
     url: Redacted.make(proxy.url),
     maxConnections,
-    connectTimeout: "300 millis",
+    connectTimeout: "3 seconds",
     startupParameters
   }).pipe(Effect.provide(Reactivity.layer))
   yield* sql`create table things (name text)`

@@ -78,6 +78,28 @@ describe("Received events", () => {
       })
     )
 
+    it.effect("are taken for one receiver, in order, and are due as before once they are given back", () =>
+      Effect.gen(function* () {
+        const events = yield* ReceivedEvents
+        yield* Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`delete from received_events`))
+        const [one, other] = [yield* aReceiver, yield* aReceiver]
+        const ids = Array.from({ length: 12 }, (_, index) => `event ${100 - index}`)
+        yield* events.record(one.id, ids.map(anEvent), 1_000)
+        yield* events.record(other.id, [anEvent("later")], 2_000)
+        const taken = yield* events.take(3_000)
+        assert.deepStrictEqual(
+          taken.map(({ receiverId, eventId }) => [receiverId, eventId]),
+          ids.map((id) => [one.id, id])
+        )
+        assert.deepStrictEqual(yield* events.take(3_000, [other.id]), [])
+        yield* events.settle(taken[1]!, { status: "DONE", outcome: "ORDER_PAID" })
+        yield* events.release(taken.slice(1))
+        assert.deepStrictEqual(yield* events.take(3_000, [other.id]), taken.slice(2))
+        const [later] = yield* events.take(3_000)
+        assert.deepInclude(later, { receiverId: other.id, eventId: "later", attempts: 1 })
+      })
+    )
+
     it.effect("that need attention enter the tenant's journal once, with their result", () =>
       Effect.gen(function* () {
         const events = yield* ReceivedEvents

@@ -101,7 +101,7 @@ describe("Pages of a list", () => {
 })
 
 describe("A cursor", () => {
-  it("is Base64 of a JSON object that needs no escaping in a URL, whatever the key holds", () => {
+  it("is Base64 of a JSON object that needs no escaping in a URL, with any key", () => {
     for (const sortKey of [
       "~?>é€😀",
       "\u0001\u007f",

@@ -1,6 +1,6 @@
 /**
- * The Postgres server of the tests: the one that `DATABASE_URL` names, else the one at the default address, else the
- * embedded server, started for this run alone. It holds one migrated database, the template that suites copy.
+ * The Postgres server of the tests: the one that `DATABASE_URL` names, else the embedded server, started for this run
+ * alone. It holds one migrated database, the template that suites copy.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
@@ -58,13 +58,12 @@ export const refusal = (url: string): Promise<string | undefined> =>
 /** Finds or starts the server and makes the template. Returns a function that removes what was made. */
 export async function start(): Promise<() => Promise<void>> {
   const named = process.env["DATABASE_URL"] || undefined
-  const url = named ?? defaultUrl
-  const problem = await refusal(url)
-  if (problem !== undefined && named !== undefined) {
+  const problem = named === undefined ? undefined : await refusal(named)
+  if (problem !== undefined) {
     throw new Error(`The server in DATABASE_URL does not answer: ${problem}. Start it, or unset DATABASE_URL.`)
   }
-  const own = problem === undefined ? undefined : await OwnPostgres.make(withoutDurability)
-  const serverUrl = own?.url ?? url
+  const own = named === undefined ? await OwnPostgres.make(withoutDurability) : undefined
+  const serverUrl = named ?? own!.url
   const template = `usher_test_template_${randomBytes(6).toString("hex")}`
   await Effect.runPromise(makeTemplate(serverUrl, template))
   process.env[serverVariable] = serverUrl

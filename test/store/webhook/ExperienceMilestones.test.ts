@@ -39,7 +39,7 @@ describe("The milestones of an experience", () => {
       })
     )
 
-    it.effect("do not change who changed it last", () =>
+    it.effect("do not change the author of its last change", () =>
       Effect.gen(function* () {
         const experiences = yield* Experiences
         const tenant = yield* aTenant()

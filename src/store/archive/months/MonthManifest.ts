@@ -1,5 +1,5 @@
 /**
- * What the archive of a month says about itself. The file is a tar archive like a backup (`../Manifest.ts`):
+ * The manifest of a month's archive. The file is a tar archive like a backup (`../Manifest.ts`):
  *
  *     archive.json              what follows: format, version, schema, instant, month
  *     journal/000001.copy.gz    the events of the month's mechanisms as COPY's text format
@@ -8,7 +8,7 @@
  *     SHA256SUMS                the digests of both JSON files
  */
 import { Option, Schema } from "effect"
-import { CopiedTable, Table } from "../Manifest.ts"
+import { CopiedTable, origin, Table } from "../Manifest.ts"
 import { Month } from "./Month.ts"
 
 /** The version of this layout. */
@@ -19,12 +19,7 @@ const introduction = {
   /** The archive's id in `archives`. */
   id: Schema.String,
   month: Month,
-  /** The version of Usher that wrote the file. */
-  usher: Schema.String,
-  /** The last migration of the database. */
-  schemaStep: Schema.Int,
-  /** The instant of the snapshot, ISO 8601. */
-  at: Schema.String
+  ...origin
 }
 
 /** The content of `archive.json`. */

@@ -4,7 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { ofSameTenant } from "../../records/Tenancy.ts"
 import { boundsOf, type Month } from "./Month.ts"
 
-/** What is stored of a month, and what keeps it in the database. */
+/** The stored data of a month, and the reasons that keep it in the database. */
 export interface MonthState {
   readonly month: Month
   readonly mechanisms: number

@@ -53,7 +53,7 @@ export const note = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, { man
     yield* sql`
       insert into archived_journals (mechanism_id, archive_id)
       select m.id, ${id}::uuid from mechanisms m where ${sql.literal(stored(month))}`
-    // Grants of these mechanisms have ended, so nobody needs a message about one.
+    // Grants of these mechanisms have ended, so no message about them is needed.
     yield* sql`
       update grant_messages g set outcome = 'abandoned', retry_at = null from archived_journals a
       where a.archive_id = ${id}::uuid and g.mechanism_id = a.mechanism_id and g.retry_at is not null`
@@ -77,7 +77,7 @@ export const removeRows = Effect.fnUntraced(function* (
   yield* sql`update archives set removed_at = now() where id = ${archive.id}`
 })
 
-/** What one statement removed, and where the next one continues; null at the end. */
+/** The rows that one statement removed, and where the next one continues; null at the end. */
 interface Removed<A> {
   readonly rows: number
   readonly last: A | null
@@ -112,7 +112,7 @@ const removePlaces = (sql: SqlClient.SqlClient, mechanismId: string, after: stri
     ([row]) => row!
   )
 
-/** Runs a statement, and rests for as long as it took. So servers have at least half of what the disk can do. */
+/** Runs a statement, and then pauses for as long as it took. So servers have at least half of the disk's throughput. */
 const gently = <A, E, R>(
   removal: Effect.Effect<Removed<A>, E, R>,
   onRows: (rows: number) => Effect.Effect<void>

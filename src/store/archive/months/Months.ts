@@ -29,7 +29,7 @@ const databaseProblems = {
   ArchiveFailed: (error: ArchiveFailed) => monthRefused(`The database failed: ${error.message}`)
 }
 
-/** What happened to a month, or in a trial would happen. */
+/** The outcome of a month, or the expected outcome in a trial. */
 export interface MonthOutcome extends MonthState {
   /** Why the month stays; absent: it goes. */
   readonly stays?: string
@@ -47,7 +47,7 @@ export interface Progress {
 export interface Options extends Progress {
   readonly before: Month
   readonly folder: string
-  /** Only say what would happen. */
+  /** Only report the expected outcome. */
   readonly isTrial: boolean
   /** The version of Usher. */
   readonly usher: string
@@ -113,7 +113,9 @@ const continueRemovals = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
   })
 })
 
-/** Refuses while another such command runs, and while a former release serves, whose verification knows no archives. */
+/**
+ * Refuses while another such command runs, or while a former release serves, because its verification ignores archives.
+ */
 const refuseOthers = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const [lock] = yield* sql<{ readonly held: boolean }>`select pg_try_advisory_lock(${archiveLock}::bigint) as held`
   if (!lock!.held)

@@ -53,7 +53,7 @@ export const enter = (port: number, visitor: Visitor): Effect.Effect<Presence | 
     return presence
   })
 
-/** Gives up the shared lock. Returns true if no other process is present, and none can become present any more. */
+/** Gives up the shared lock. Returns true if no other process is present and none can become present. */
 export const isLast = (presence: Presence): Effect.Effect<boolean, SqlError> =>
   Effect.andThen(
     isTrue(presence.connection, "select pg_advisory_unlock_shared($1::bigint)"),

@@ -66,7 +66,7 @@ export const observe = Effect.fnUntraced(function* (folder: ServerFolder) {
   return observation(ready ? { _tag: "Ready", pid, port } : { _tag: "Changing", pid })
 })
 
-/** What is needed to start a server. */
+/** The inputs for starting a server. */
 export interface Startable {
   readonly folder: ServerFolder
   readonly binaries: Binaries

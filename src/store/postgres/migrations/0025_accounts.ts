@@ -38,7 +38,7 @@ export default Effect.gen(function* () {
     create index one_time_codes_by_address on one_time_codes (organization_id, mode, channel, address, sent_at desc)`
   yield* sql`create index one_time_codes_by_expiry on one_time_codes using brin (expires_at)`
 
-  // `subject` and `client` are digests of what is limited and of the client's address.
+  // `subject` and `client` are digests: of the limited subject, and of the client's address.
   yield* sql`
     create table attempts (
       organization_id uuid not null references organizations,

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // The providers document it: Gmail ignores dots and what follows a plus; the others ignore what follows a plus.
+  // The providers document it: Gmail ignores dots and the part after a plus; the others ignore the part after a plus.
   yield* sql`
     create function mailbox_of(email text) returns text language sql immutable parallel safe as $$
       select case

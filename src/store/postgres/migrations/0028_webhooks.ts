@@ -33,7 +33,7 @@ export default Effect.gen(function* () {
   yield* sql`create index webhooks_by_archived on webhooks (organization_id, mode, created_at, id) where archived`
   yield* sql`create index webhooks_searched on webhooks using gin (search_pieces(organization_id, mode, url)) where not archived`
 
-  // All events of a mechanism up to the cursor are delivered, failed for good, or held.
+  // All events of a mechanism up to the cursor are delivered, permanently failed, or held.
   yield* sql`
     create table webhook_cursors (
       webhook_id uuid not null references webhooks,

@@ -1,7 +1,7 @@
 /**
- * The journal of a tenant: what happened to its records, settings and keys, and who did it. It is the audit log.
+ * The journal of a tenant: the changes of its records, settings and keys, with their authors. It is the audit log.
  *
- * Triggers write it, so no way to change a row goes around it. A row's trigger notes the event in `noted_events`. At the
+ * Triggers write it, so no change of a row bypasses it. A row's trigger notes the event in `noted_events`. At the
  * commit one statement gives the events of the transaction their numbers, which are gapless for each tenant. Only then
  * the row of `tenant_heads` is locked, always in the same order, so transactions do not deadlock over it.
  */
@@ -65,7 +65,7 @@ const createTables = Effect.gen(function* () {
   yield* sql`create index noted_events_by_transaction on noted_events (transaction, subject_id)`
 })
 
-/** What the journal of a tenant needs of other tables. */
+/** The changes to other tables that the journal of a tenant needs. */
 const changeTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -75,7 +75,7 @@ const changeTables = Effect.gen(function* () {
   yield* sql`alter table webhook_held rename column mechanism_id to subject_id`
   yield* sql`alter table webhooks add column mailed_at timestamptz`
 
-  // When webhooks were told that an experience opened and closed. What lies in the past is not told.
+  // When webhooks got the opening and the closing of an experience. Those in the past are not reported.
   yield* sql`alter table experiences add column activated_at timestamptz, add column completed_at timestamptz`
   yield* sql`
     update experiences e set

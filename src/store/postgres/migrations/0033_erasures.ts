@@ -1,5 +1,6 @@
 /**
- * The erasure of consumers: who was erased, and when. The journal of the tenant tells it apart from other changes.
+ * The erasure of consumers: which consumer was erased, and when. The journal of the tenant tells it apart from other
+ * changes.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

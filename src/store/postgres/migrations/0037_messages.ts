@@ -1,7 +1,7 @@
 /**
- * What the Admin API shows of messages and stopped addresses: ids, and of a message its address, its purpose and its
- * consumer. Messages that were sent before this step have no id and are not listed. Those that a former release sends
- * meanwhile have an id alone.
+ * The columns of messages and stopped addresses for the Admin API: ids, and of a message its address, its purpose and
+ * its consumer. Messages that were sent before this step have no id and are not listed. Those that a former release
+ * sends meanwhile have only an id.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

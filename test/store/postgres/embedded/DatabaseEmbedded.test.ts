@@ -252,7 +252,7 @@ describe("the embedded Postgres", { concurrent: false }, () => {
     })
   )
 
-  it.live("keeps what was written, and is started although its pid file names another living process", () =>
+  it.live("keeps the written data, and starts although its pid file names another living process", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* usedFolder
       writeFileSync(

@@ -73,7 +73,7 @@ const addQueue = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 describe("Steps 0025 to the last", () => {
-  it.live("keep a mechanism with its places and its journal; it goes on, and a webhook can be made for it", () =>
+  it.live("keep a mechanism with its places and its journal; it continues, and a webhook can be made for it", () =>
     Effect.gen(function* () {
       const { sql, database, migrate } = yield* databaseAt(24)
       yield* addOrganization(sql)

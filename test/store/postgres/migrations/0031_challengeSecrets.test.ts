@@ -14,7 +14,7 @@ import { addOrganization, databaseAt, organizationId } from "./earlierSchema.ts"
 const key = keyOf(randomBytes(32))
 
 describe("Step 0031", () => {
-  it.live("moves them out of the settings, and the next start seals them; the gate goes on with them", () =>
+  it.live("moves them out of the settings, and the next start seals them; the gate continues to use them", () =>
     Effect.gen(function* () {
       const { sql, database, migrate } = yield* databaseAt(28)
       const challenge = { mode: "always", provider: "hcaptcha", siteKey: "site" } as const

@@ -13,7 +13,7 @@ const consumerFields = {
   metadata: "metadata"
 }
 
-/** What the steps of the schema know about consumers: since step 33 they can be erased. */
+/** The difference between steps of the schema: since step 33 consumers can be erased. */
 type Knowledge = "first" | "erasable"
 
 const consumerChanged = (knowledge: Knowledge) =>

@@ -161,7 +161,7 @@ const administration: ReadonlyArray<Noted> = [
   }
 ]
 
-/** What time brings about for an experience. */
+/** Timed events of an experience. */
 const milestones = (["activated", "completed"] as const).map((action): Noted => ({
   table: "experiences",
   kind: "experience",
@@ -181,7 +181,7 @@ const configuration =
   "startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds " +
   "slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride"
 
-/** What time changes in a mechanism does not even call the function. */
+/** Timed changes of a mechanism do not call the function at all. */
 const mechanisms = (["insert", "update"] as const).map((on): Noted => ({
   table: "mechanisms",
   kind: "distribution",
