@@ -30,7 +30,7 @@ export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("
 /** The errors that any command or query can fail with. */
 export type EngineError = MechanismNotFound | Unavailable | Actor.Overloaded | Registry.Parked
 
-/** Who a mechanism is, and what an admin has set. */
+/** The identity of a mechanism, and its settings. */
 export interface Definition<K extends Kind> {
   readonly identity: MechanismIdentity
   readonly configuration: ConfigurationOf<K>
@@ -73,7 +73,7 @@ export interface NodeShare {
   readonly heardAt: Millis
 }
 
-/** What a query returned for one mechanism. */
+/** The result of a query for one mechanism. */
 export interface QueryAnswer<K extends Kind, A> {
   readonly mechanism: MechanismRef<K>
   readonly answer: A

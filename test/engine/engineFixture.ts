@@ -17,7 +17,7 @@ export const queueId = (n = 1): string => `00000000-0000-7000-9000-${n.toString(
 
 export const queue = (n = 1) => ({ kind: "queue", id: queueId(n), tenant }) as const
 
-/** By hand, for ever open: nothing happens by itself. */
+/** By hand, for ever open: nothing happens without a command. */
 export const byHand: Queue.Configuration = {
   name: "drop",
   timeZone: "UTC",
@@ -32,7 +32,7 @@ export const enter = (n: number) =>
   ({ _tag: "Enter", consumerId: consumer(n), isGuest: true, loyaltyScore: 0 }) as const
 export const leave = (n: number) => ({ _tag: "Leave", consumerId: consumer(n) }) as const
 
-/** What a test can do to the journal. */
+/** The actions of a test on the journal. */
 export class Hands extends Context.Service<
   Hands,
   {

@@ -42,7 +42,7 @@ export const mailboxCapacity = 32_768
 /** Most commands in one commit: enough to fill a statement, and few enough not to block the event loop. */
 export const batchSizeMax = 1_000
 
-/** What an actor starts from: its identity and its state after the replay of its journal. */
+/** The start of an actor: its identity and its state after the replay of its journal. */
 export interface Recovered {
   readonly identity: MechanismIdentity & { readonly kind: Kind }
   readonly state: unknown
@@ -107,7 +107,7 @@ export interface MechanismViews {
   readonly sequence: number
   /** Each consumer's view of its place, in the order of the requested ids. */
   readonly views: ReadonlyArray<unknown>
-  /** True if the mechanism is torn down or archived, so that nothing changes any more. */
+  /** True if the mechanism is torn down or archived, so its state is final. */
   readonly isOver: boolean
 }
 
@@ -118,7 +118,7 @@ export const hasStopped = "the mechanism's actor has stopped"
 
 const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 
-/** What an actor needs from the registry that runs it. */
+/** The services that an actor needs from its registry. */
 export interface ActorOptions {
   /** 16 fresh random bytes as hex, and the level that the installation writes. */
   readonly entropy: () => string

@@ -26,7 +26,7 @@ export class ActorMeter {
     this.measures.latenessSeconds.add((now - dueAt) / 1_000)
   }
 
-  /** Counts the refusals of a batch, whose callers get them now. */
+  /** Counts the refusals of a batch when its callers get them. */
   answered({ outcomes }: Batch): void {
     for (const outcome of outcomes) if ("refusal" in outcome) this.refused(outcome.refusal)
   }

@@ -1,4 +1,4 @@
-/** What a commit changed. Subscribers in other processes receive it. */
+/** The changes of a commit. Subscribers in other processes receive them. */
 export interface Change {
   readonly consumerIds: Iterable<string>
   /** True if the mechanism itself has changed, and not only places in it. */

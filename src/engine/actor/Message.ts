@@ -1,4 +1,4 @@
-/** What waits in an actor's mailbox. */
+/** A message in an actor's mailbox. */
 import { Context, Effect, type Tracer } from "effect"
 import type { Command } from "../../domain/mechanism/Decider.ts"
 import { CurrentSpan } from "../../measures/Traces.ts"

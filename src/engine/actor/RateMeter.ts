@@ -1,6 +1,4 @@
-/**
- * Counts the events of the last minute in sixty one-second buckets. Memory is constant, whatever the traffic.
- */
+/** Counts the events of the last minute in sixty one-second buckets. Memory is constant. */
 import type { Millis } from "../../domain/values/Time.ts"
 
 const bucketCount = 60

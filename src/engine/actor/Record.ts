@@ -1,4 +1,4 @@
-/** What the database stores of a mechanism next to its journal. */
+/** The stored projections of a mechanism besides its journal. */
 import { Schema } from "effect"
 import type { Event } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"

@@ -43,6 +43,7 @@ export class RestartHistory {
 
   unpark(): void {
     this.defects = []
+    this.consecutive = 0
     this.parked = false
   }
 }

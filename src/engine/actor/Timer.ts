@@ -1,6 +1,6 @@
 /**
- * An actor's timer. It rings once, at the earliest instant for which it was set. It may ring when nothing is due any
- * more, so the actor checks its state.
+ * An actor's timer. It rings once, at the earliest instant for which it was set. It may ring when nothing is due, so
+ * the actor checks its state.
  */
 import { Effect, FiberHandle } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"

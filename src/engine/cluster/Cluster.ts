@@ -5,7 +5,7 @@
  *
  * `effect/cluster` decides which node owns a mechanism. Mechanism ids fall into shards, and locks in the database
  * assign the shards to live nodes; there is no coordinator. Ownership says which node should write. The journal
- * decides which node can write, because a new owner takes each mechanism over tlocal. A node trusts its memory only
+ * decides which node can write, because a new owner takes each mechanism over there. A node trusts its memory only
  * while its locks are certain.
  */
 import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"

@@ -1,9 +1,9 @@
 /**
- * Bounds the connections from other nodes on which the handshake is not complete. Anybody who reaches the port can open
- * a connection; only nodes of this database complete the handshake. A caller that opens many and stays silent would
- * take the descriptors of the process.
+ * Bounds the connections from other nodes on which the handshake is not complete. Any host that reaches the port can
+ * open a connection; only nodes of this database complete the handshake. A caller that opens many and stays silent
+ * would take the descriptors of the process.
  *
- * The platform does not show its server. Node reports every connection that a server accepts on a channel.
+ * The platform does not expose its server. Node reports every connection that a server accepts on a channel.
  */
 import { Effect, Schedule, type Scope } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"

@@ -1,7 +1,7 @@
 /**
  * Caches the identity and configuration of mechanisms on other nodes, so that one request need not query the owner
- * several times. An identity never changes. A configuration is kept for a second. The owner still decides whatever
- * depends on either.
+ * several times. An identity never changes. A configuration is kept for a second. Decisions that depend on either are
+ * the owner's.
  *
  * Effect's `Cache` does not fit: one entry holds two values with different lifetimes, each request checks the tenant
  * against the entry, and the lookup must be synchronous to stay off the fiber scheduler.

@@ -37,7 +37,7 @@ export const MechanismEntity = Entity.make("Mechanism", [
   Rpc.make("Proof", { payload: { draw: Schema.Uint8Array }, success: Schema.String, stream: true })
 ])
 
-/** What this node runs. */
+/** The services that run on this node. */
 interface Here {
   readonly engine: Engine["Service"]
   readonly registry: Registry

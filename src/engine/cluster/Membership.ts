@@ -33,7 +33,8 @@ const refuseWildcard = (address: string) => {
   const host = hostOf(address)
   return host === "0.0.0.0" || host === "::"
     ? refuse(
-        `CLUSTER_HOST: other nodes cannot reach this one at ${host}. Set it to the address they find this machine at.`
+        `CLUSTER_HOST: other nodes cannot reach this one at ${host}. Set it to the address at which they reach this ` +
+          "machine."
       )
     : Effect.void
 }
@@ -79,15 +80,15 @@ const refuseUnlike = (own: Nodes.Node, other: Nodes.Node) => {
 const refuseUnreachable = (own: Nodes.Node, other: Nodes.Node, identity: Transport.Identity) => {
   if (isLoopback(hostOf(own.address)) && !isLoopback(hostOf(other.address))) {
     return refuse(
-      `CLUSTER_HOST: the node ${other.name} at ${other.address} cannot reach this one at ${hostOf(own.address)}, which is ` +
-        "each machine's own. Set it to the address other machines find this one at."
+      `CLUSTER_HOST: the node ${other.name} at ${other.address} cannot reach this one at ${hostOf(own.address)}, which ` +
+        "is each machine's own. Set it to the address at which other machines reach this one."
     )
   }
   return Effect.catchTag(reached(own, other, identity), "Unreached", ({ reason }) =>
     refuse(
       reason === "stranger"
-        ? `What listens at ${other.address} is not the node ${other.name}: it does not have this database's key, so it belongs to ` +
-            "another installation. Correct CLUSTER_HOST and CLUSTER_PORT of one of them."
+        ? `The process at ${other.address} is not the node ${other.name}: it does not have this database's key, so it ` +
+            "belongs to another installation. Correct CLUSTER_HOST and CLUSTER_PORT of one of them."
         : `This node does not reach the node ${other.name} at ${other.address}: ${reason}. Allow connections between the nodes ` +
             "(CLUSTER_PORT), or end that node if it is stopping."
     )

@@ -14,7 +14,7 @@ import * as Transport from "./Transport.ts"
 /** How often each node reads the list of nodes from the database. */
 const nodesMillis = 250
 
-/** How long an entity may go on answering before its shard is given away. */
+/** How long an entity may continue to answer before its shard is given away. */
 const drainMillis = 500
 
 export interface Options extends Transport.Identity {
@@ -23,7 +23,7 @@ export interface Options extends Transport.Identity {
   /** The address that this node listens on and other nodes connect to. */
   readonly host: string
   readonly port: number
-  /** Seconds without a heartbeat after which a node has lost what it owned. */
+  /** Seconds without a heartbeat after which a node has lost its shards. */
   readonly lockSeconds: number
 }
 

@@ -99,7 +99,7 @@ interface ListenFailure {
   readonly message: string
 }
 
-/** Explains why a node cannot listen, and what the operator can do. */
+/** Returns the reason why a node cannot listen, with the remedy for the operator. */
 const listenRefusal = ({ host, port }: RunnerAddress.RunnerAddress, { code, message }: ListenFailure): StartRefused => {
   const wrongAddress = `CLUSTER_HOST: ${host} is not an address of this machine at which other nodes could reach it.`
   const problems: { readonly [code: string]: string } = {

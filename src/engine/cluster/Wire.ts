@@ -2,9 +2,9 @@
  * The questions between nodes and their answers, as bytes. Commands, views and facts are plain data and travel as
  * structured clones, exact to the last decimal.
  *
- * The two ends may run different releases whose protocols overlap ({@link ./Transport.ts}). Fields that a release does not
- * know are ignored, and what it does not know at all is answered with `Unavailable`. A release sends a question that came
- * with level N only once the installation writes level N.
+ * The two ends may run different releases whose protocols overlap ({@link ./Transport.ts}). A release ignores unknown
+ * fields, and answers an unknown question with `Unavailable`. A release sends a question that came with level N only
+ * once the installation writes level N.
  */
 import { HashMap, Result } from "effect"
 import { deserialize, serialize } from "node:v8"

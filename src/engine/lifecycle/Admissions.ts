@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { StaffReason } from "../../domain/mechanism/Author.ts"
 import type { MechanismRef, RefusalOf } from "../../domain/mechanism/Mechanism.ts"
-import { makeOneAtATime } from "../../store/postgres/OneAtATime.ts"
+import { makeOneAtATime } from "../../store/postgres/Turn.ts"
 import { Engine, type EngineError } from "../Engine.ts"
 
 /** Consumers that one request admits by count. */
@@ -14,7 +14,7 @@ export const admissionsAtOnceMax = 10_000
 /** Admissions in one commit. It equals the commands in one commit. */
 const admissionsPerCommit = 1_000
 
-/** Who admits, and why. */
+/** The author of an admission, and the reason. */
 interface Admitting {
   readonly by: string
   readonly reason?: StaffReason | undefined

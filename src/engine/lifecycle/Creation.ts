@@ -70,8 +70,7 @@ export class Creation extends Context.Service<
     ): Effect.Effect<A, E, R>
   }
 >()("usher/engine/lifecycle/Creation") {
-  static readonly layer = Layer.effect(
-    Creation,
+  static readonly layer = Layer.effect(Creation)(
     Effect.gen(function* () {
       const engine = yield* Engine
       const journal = yield* Journal

@@ -1,4 +1,4 @@
-/** The completion of a grant for its order. An order follows the redemption of its grant, whatever the shop called that. */
+/** The completion of a grant for its order. An order follows the redemption of its grant, under any redemption id. */
 import { Effect } from "effect"
 import type { OrderableKind } from "../../domain/consumer/Order.ts"
 import type { Complete, CompleteRefusal } from "../../domain/mechanism/Grants.ts"

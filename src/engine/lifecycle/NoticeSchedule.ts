@@ -21,8 +21,7 @@ export class NoticeSchedule extends Context.Service<
   }
 >()("usher/engine/lifecycle/NoticeSchedule") {
   /** Requires `Waitlists`, the source of openings. */
-  static readonly layerNoDeps = Layer.effect(
-    NoticeSchedule,
+  static readonly layerNoDeps = Layer.effect(NoticeSchedule)(
     Effect.gen(function* () {
       const engine = yield* Engine
       const waitlists = yield* Waitlists

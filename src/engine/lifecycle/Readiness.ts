@@ -18,7 +18,7 @@ const unreadyMillis = 50
 const conditionSeconds = 3
 
 /** A wake-up that has had no effect for this long means a fault, not mere slowness. */
-const overdueSeconds = 10
+export const overdueSeconds = 10
 
 /** The content of `/ready`. */
 export interface Report {
@@ -51,8 +51,7 @@ export class Readiness extends Context.Service<
     readonly awaitDraining: Effect.Effect<void>
   }
 >()("usher/engine/lifecycle/Readiness") {
-  static readonly layer = Layer.effect(
-    Readiness,
+  static readonly layer = Layer.effect(Readiness)(
     Effect.gen(function* () {
       const conditions = new Map<string, Condition>()
       const remarks = new Map<string, Condition>()

@@ -1,6 +1,6 @@
 /**
- * What a process keeps about a mechanism in addition to its actor. A slot exists while the mechanism runs, starts,
- * fails or is parked, or has subscribers in this process.
+ * The data of a process about a mechanism besides its actor. A slot exists while the mechanism runs, starts, fails or
+ * is parked, or has subscribers in this process.
  */
 import { Cause, type Clock, Deferred, Effect, Fiber } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"

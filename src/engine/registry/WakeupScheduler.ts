@@ -1,6 +1,6 @@
 /**
  * Starts mechanisms without a caller: all unfinished ones, when the process starts or owns more shards, and those that
- * are due but do not run, for whatever reason.
+ * are due but do not run.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"

@@ -1,11 +1,14 @@
-/** The differences between what a mechanism's journal leads to and what the database stores. */
+/** The differences between a mechanism's replayed journal and its stored projections. */
 import { isDeepStrictEqual } from "node:util"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import type { DerivedRecord, StoredPlace } from "../../store/journal/Projections.ts"
 
 /** One value that differs. */
 export interface Difference {
-  /** What differs: `head`, `record` or `place` and the consumer's id, and the field. `journal` if events are unusable. */
+  /**
+   * The place of a difference: `head`, `record` or `place` and the consumer's id, and the field. `journal` if events
+   * are unusable.
+   */
   readonly what: string
   /** The value that the journal leads to, as JSON. Null for a place that should not exist. */
   readonly expected: unknown

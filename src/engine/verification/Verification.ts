@@ -1,5 +1,5 @@
 /**
- * Verifies what the database stores of a mechanism against a replay of its journal, and corrects it on request.
+ * Verifies the stored projections of a mechanism against a replay of its journal, and corrects them on request.
  *
  * The head's sequence and wake-up, the record and the places follow from the events. The time and the author of the
  * record's last change do not: they are neither compared nor changed. The state of one mechanism is in memory at a
@@ -30,13 +30,13 @@ export interface Verdict {
   readonly count: number
   /** The first of the differences. */
   readonly differences: ReadonlyArray<Difference>
-  /** False if the journal itself is unusable: only a backup has what is missing. */
+  /** False if the journal itself is unusable: only a backup has the missing events. */
   readonly isRepairable: boolean
 }
 
 type Verified = Effect.Effect<Verdict, Unavailable, Journal | Projections>
 
-/** Is told how many more events were replayed. */
+/** Called with the number of further replayed events. */
 type Replayed = (events: number) => Effect.Effect<void>
 
 /**
@@ -64,7 +64,7 @@ export const repair = <E, R>(mechanismId: string, permitted: Effect.Effect<void,
     )
   })
 
-/** Compares one mechanism, and writes what differs if `corrects`. An unusable journal corrects nothing. */
+/** Compares one mechanism, and writes differing values if `corrects`. An unusable journal corrects nothing. */
 const examine = Effect.fnUntraced(function* (mechanismId: string, corrects: boolean, replayed: Replayed) {
   const { lastSequence } = yield* Projections
   const head = yield* (yield* Journal).head(mechanismId)

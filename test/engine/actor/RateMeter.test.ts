@@ -8,7 +8,7 @@ describe("the rate meter", () => {
     assert.strictEqual(meter.perMinute(59_999), 5)
   })
 
-  it("drops what is older than a minute, even if nothing is added later", () => {
+  it("drops events older than a minute, even if none is added later", () => {
     const meter = new RateMeter()
     meter.add(5_000)
     meter.add(65_000)

@@ -33,10 +33,12 @@ describe("the restart policy", () => {
     assert.strictEqual(failures.restarts, 3)
   })
 
-  it("gives an unparked mechanism five attempts again", () => {
+  it("gives an unparked mechanism five attempts again, with a small pause after the first", () => {
     const failures = new RestartHistory()
-    for (let n = 0; n < 5; n++) failures.note(defect(n))
+    const attempts = () => Array.from({ length: 5 }, (_, n) => failures.note(defect(n)))
+    const first = attempts()
+    assert.deepStrictEqual([first[0], first[4]], [100, undefined])
     failures.unpark()
-    assert.isDefined(failures.note(defect(6)))
+    assert.deepStrictEqual(attempts(), first)
   })
 })

@@ -71,7 +71,7 @@ describe("a refusal that another node gives", () => {
     assert.deepStrictEqual({ ...answer.failure }, { ...new Refusals.SoldOut({}) })
   })
 
-  it("arrives as Unavailable with its cause as text, whatever the cause was", () => {
+  it("arrives as Unavailable with any cause as text", () => {
     for (const [cause, text] of [
       ["the mechanism's actor has stopped", "the mechanism's actor has stopped"],
       [new Error("the database is away"), "Error: the database is away"]

@@ -44,7 +44,7 @@ describe("admissions by count", () => {
     })
   )
 
-  it.effect("end when no consumer waits any more", () =>
+  it.effect("end when no consumer waits", () =>
     Effect.gen(function* () {
       const engine = engineOf(1_200, undefined)
       assert.lengthOf(yield* admitNext(engine, 9_000), 1_200)

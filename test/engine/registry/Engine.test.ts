@@ -109,7 +109,7 @@ describe("the actor", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("cannot write after another process took its mechanism over, and then shows what the other wrote", () =>
+  it.effect("cannot write after another process took its mechanism over, and then shows the other's events", () =>
     Effect.gen(function* () {
       const engine = yield* Engine
       yield* createQueue(1, byHand)

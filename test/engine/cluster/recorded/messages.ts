@@ -47,7 +47,7 @@ const answers: ReadonlyArray<readonly [Question, Answer]> = [
 
 const change: Change = { consumerIds: [consumer(1)], recordChanged: false }
 
-/** The messages with their names. Each is encoded by itself. */
+/** The messages with their names. Each is encoded separately. */
 export const messages: ReadonlyArray<{ readonly name: string; readonly value: unknown }> = [
   ...questions.map((question) => ({
     name: `question ${question.method}`,
