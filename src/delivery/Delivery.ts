@@ -3,8 +3,8 @@
  * would reveal something about the address. A message is tried three times. Undelivered messages are logged without
  * their text, also those left when the process ends.
  *
- * An address that gets no more messages of an organization (`store/message/StoppedAddresses.ts`) gets none, codes
- * included. The caller of a request is not told, because that would reveal something about the address.
+ * A stopped address of an organization (`store/message/StoppedAddresses.ts`) gets no message, codes included. The
+ * caller of a request is not told, because that would reveal something about the address.
  *
  * A channel without a provider delivers to the outbox, and logs a warning at start. A server with TLS, a proxy or a
  * public address has no outbox: there the channel delivers nothing.
@@ -69,8 +69,7 @@ export class Delivery extends Context.Service<
     readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
   }
 >()("usher/delivery/Delivery") {
-  static readonly layerNoStore = Layer.effect(
-    Delivery,
+  static readonly layerNoStore = Layer.effect(Delivery)(
     Effect.gen(function* () {
       const outbox = new Outbox()
       const { delivery: measures } = yield* Measures

@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
         connectionTimeout: stepMillis,
         greetingTimeout: stepMillis,
         socketTimeout: stepMillis,
-        // Never sends a password unencrypted, whatever the server offers.
+        // Never sends a password unencrypted, even if the server accepts it.
         requireTLS: protocol === "smtp:" && username !== "" && !isLoopback(hostname),
         disableFileAccess: true,
         disableUrlAccess: true

@@ -35,9 +35,9 @@ export const oneTimeCode = (options: {
   const { tenant, channel, to, code, minutes } = options
   const text =
     channel === "email"
-      ? `${code} is your code to sign in. It is good for ${minutes} minutes and can be used once.\n\n` +
-        "If you did not ask for it, you need not do anything: without the code nobody can sign in.\n"
-      : `${code} is your code to sign in, good for ${minutes} minutes.`
+      ? `${code} is your code to sign in. It is valid for ${minutes} minutes and can be used once.\n\nIf you did not ask ` +
+        "for it, ignore this message. Without the code no one can sign in.\n"
+      : `${code} is your code to sign in, valid for ${minutes} minutes.`
   return { tenant, channel, purpose: "CODE", to, subject: `${code} is your code`, text }
 }
 

@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (provider: SmsProvider) {
     )
 })
 
-/** The id that the provider gave the message. The message is sent, whatever else the answer is. */
+/** The id that the provider gave the message. The message is sent even if the answer has no id. */
 const messageIdIn = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string | undefined> =>
   HttpClientResponse.schemaBodyJson(Answer)(response).pipe(
     Effect.timeout(timeoutSeconds * 1000),

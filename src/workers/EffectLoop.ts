@@ -1,6 +1,6 @@
 /**
- * The loop of a worker that does what mechanisms need done outside of them. The worker queries the mechanisms for what they
- * need, so it stores nothing that a restart could lose. It polls after a signal of the engine, and now and then without one.
+ * The loop of a worker that does outside work for mechanisms. The worker asks the mechanisms for their needs, so it
+ * stores nothing that a restart could lose. It polls after a signal of the engine, and now and then without one.
  */
 import { Effect, Queue, type Scope } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"

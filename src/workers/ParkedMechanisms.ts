@@ -1,6 +1,6 @@
 /**
- * Records which mechanisms are parked in this process, and restarts one when the operator requests it (`usher
- * mechanisms`).
+ * Records which mechanisms are parked in this process, and restarts one when an operator requests it (`usher
+ * mechanisms`, or the Admin API of any process).
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Engine } from "../engine/Engine.ts"
@@ -18,7 +18,7 @@ export const layer = Layer.effectDiscard(
     const parkedMechanisms = yield* ParkedMechanisms
     const { nodeName } = yield* Settings
 
-    /** What was last recorded. Undefined at first, because an earlier process may have left rows. */
+    /** The last recorded rows. Undefined at first, because an earlier process may have left rows. */
     let recorded: string | undefined
 
     const poll = Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * Handles the events of receivers. Any number of processes may run the worker: each event is taken by one of them, and
- * by another one only after 20 s without a result. So an event is handled at least once, and what it leads to can be
- * repeated.
+ * by another one only after 20 s without a result. So an event is handled at least once, and handling it is idempotent.
+ * A process handles the events of one receiver in order; two processes may handle some at the same time.
  */
 import { Clock, Effect, Layer } from "effect"
 import { meaningOf } from "../domain/receiver/Adapters.ts"
@@ -11,22 +11,24 @@ import { Orders } from "../store/consumer/Orders.ts"
 import { NamedGrants } from "../store/mechanism/NamedGrants.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
-import { type Attention, ReceivedEvents, type Settled, type TakenEvent } from "../store/receiver/ReceivedEvents.ts"
+import { type Attention, ReceivedEvents, type Settled } from "../store/receiver/ReceivedEvents.ts"
+import type { TakenEvent } from "../store/receiver/TakenEvents.ts"
 import { type Handled, ignored } from "./receiver/Handled.ts"
 import * as Messages from "./receiver/Messages.ts"
 import { logAttention } from "./receiver/OrderNeedsAttention.ts"
 import * as Payments from "./receiver/Payments.ts"
+import * as Turns from "./receiver/Turns.ts"
 
 /** Pause between polls when there is nothing to do. */
 const pollMillis = 1_000
 
-/** Events in progress at the same time. Orders hold connections, which entries need too. */
-const eventsAtOnce = 4
+/** Receivers with an event in progress at the same time. Orders hold connections, which entries need too. */
+const receiversAtOnce = 4
 
 /** Seconds for one attempt, less than those after which another process takes the event. */
 const attemptSeconds = 12
 
-/** Creates the worker. Its effect runs one round, and returns true if there may be more to do at once. */
+/** Creates the worker. Its effect runs a turn of one receiver, and returns true if there may be more to do at once. */
 export const make = Effect.gen(function* () {
   const events = yield* ReceivedEvents
   const { pay, refund } = yield* Payments.make
@@ -65,14 +67,10 @@ export const make = Effect.gen(function* () {
     if (isSettled && attention !== undefined) yield* logAttention(event, settled.outcome, attention)
   })
 
-  return Effect.gen(function* () {
-    const taken = yield* events.take(yield* Clock.currentTimeMillis)
-    yield* Effect.forEach(taken, attempt, { concurrency: eventsAtOnce, discard: true })
-    return taken.length > 0
-  })
+  return yield* Turns.make(attempt)
 })
 
-/** What the worker reads and writes. */
+/** The stores of the worker. */
 export const stores = Layer.mergeAll(
   ReceivedEvents.layer,
   Orders.layer,
@@ -82,14 +80,14 @@ export const stores = Layer.mergeAll(
   StoppedAddresses.layer
 )
 
-/** Starts the fiber that runs the rounds. */
-export const layer = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const round = yield* make
-    const poll = Effect.flatMap(orLater(round), (isMore) => (isMore ? Effect.void : Effect.sleep(pollMillis)))
-    yield* Effect.forkScoped(Effect.forever(poll))
-  })
-).pipe(Layer.provide(stores))
+/** Starts the fibers that run the turns. */
+export const run = Effect.gen(function* () {
+  const turn = yield* make
+  const poll = Effect.flatMap(orLater(turn), (isMore) => (isMore ? Effect.void : Effect.sleep(pollMillis)))
+  for (let fibers = 0; fibers < receiversAtOnce; fibers++) yield* Effect.forkScoped(Effect.forever(poll))
+})
+
+export const layer = Layer.effectDiscard(run).pipe(Layer.provide(stores))
 
 /** The final result of an attempt; undefined if another one follows. */
 const resultOf = (
@@ -103,7 +101,7 @@ const resultOf = (
 
 const statuses = { Done: "DONE", Ignored: "IGNORED", NeedsAttention: "NEEDS_ATTENTION" } as const
 
-/** What a person has to look at. The payment of an event whose every attempt failed may be lost otherwise. */
+/** Events that a person has to look at. Otherwise the payment of an event whose every attempt failed may be lost. */
 const attentionOf = (
   { adapter }: TakenEvent,
   result: Handled | undefined,
@@ -113,7 +111,7 @@ const attentionOf = (
   return status === "FAILED" && adapter === "stripe" ? {} : undefined
 }
 
-/** What is written about an attempt. An attempt without a result failed for now. */
+/** The written result of an attempt. An attempt without a result failed for now. */
 const settledAs = ({ attempts }: TakenEvent, handled: Handled | undefined, now: number): Settled => {
   if (handled !== undefined && handled._tag !== "Again") {
     return { status: statuses[handled._tag], outcome: handled.outcome }

@@ -1,6 +1,6 @@
 /**
- * Finishes an upgrade by itself, an hour after the last process of the former release (`store/postgres/Upgrade.ts`). Any
- * number of processes may run it.
+ * Finishes an upgrade automatically, an hour after the last process of the former release
+ * (`store/postgres/Upgrade.ts`). Any number of processes may run it.
  */
 import { Duration, Effect, Layer } from "effect"
 import { finishWhenDue } from "../store/postgres/Upgrade.ts"

@@ -20,6 +20,7 @@ import * as Owners from "./webhook/Owners.ts"
 import * as Reading from "./webhook/Reading.ts"
 import { endpointAfter, waiting } from "./webhook/Results.ts"
 import * as Sending from "./webhook/Sending.ts"
+import { Throttle } from "./webhook/Throttle.ts"
 import { annotated } from "../measures/StateChange.ts"
 
 /** Pause between polls when there is nothing to do: the longest, and the shortest, after commits of this process. */
@@ -142,7 +143,8 @@ export const layer = Layer.effectDiscard(
       WebhookDeliveries.layer,
       WebhookClient.layer,
       Leases.layer,
-      AssignedProducts.layer
+      AssignedProducts.layer,
+      Throttle.layer
     )
   )
 )

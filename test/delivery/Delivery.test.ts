@@ -107,7 +107,7 @@ describe("Delivery of email", () => {
       assert.deepStrictEqual([from, to], ["no-reply@example.com", ["ann@example.com"]])
       assert.match(text, /^From: Sneaker House <no-reply@example.com>/m)
       assert.match(text, /^Subject: 123456 is your code/m)
-      assert.match(text, /good for 10 minutes/)
+      assert.match(text, /valid for 10 minutes/)
     })
   )
 
@@ -294,7 +294,7 @@ describe("Delivery of SMS", () => {
           form: {
             To: "+4915112345678",
             From: "+12025550100",
-            Body: "123456 is your code to sign in, good for 10 minutes."
+            Body: "123456 is your code to sign in, valid for 10 minutes."
           }
         }
       ])

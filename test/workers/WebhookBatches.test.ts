@@ -50,7 +50,7 @@ describe("A webhook with batches", () => {
       })
     )
 
-    it.effect("receives a failed batch again as it was, before what follows it, and no event of it alone", () =>
+    it.effect("receives a failed batch again unchanged, before later events, and no event of it alone", () =>
       Effect.gen(function* () {
         const { tenant, receiver, queue, worker } = yield* aWorld
         const { webhook } = yield* aWebhook(tenant, receiver.url, { delivery: "batches", ordering: "distribution" })
@@ -81,7 +81,7 @@ describe("A webhook with batches", () => {
       })
     )
 
-    it.effect("receives a batch that failed for good again by a replay", () =>
+    it.effect("receives a permanently failed batch again by a replay", () =>
       Effect.gen(function* () {
         const { tenant, receiver, queue, worker } = yield* aWorld
         const { webhook } = yield* aWebhook(tenant, receiver.url, { delivery: "batches", ordering: "distribution" })

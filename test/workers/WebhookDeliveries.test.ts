@@ -75,7 +75,7 @@ describe("A webhook", () => {
       })
     )
 
-    it.effect("goes on with others while all new events of a consumer wait behind a failed one", () =>
+    it.effect("continues with others while all new events of a consumer wait behind a failed one", () =>
       Effect.gen(function* () {
         const { tenant, receiver, queue, worker } = yield* aWorld
         yield* aWebhook(tenant, receiver.url)
@@ -93,7 +93,7 @@ describe("A webhook", () => {
       })
     )
 
-    it.effect("gives a delivery up after six attempts, logs it, and goes on with the lane", () =>
+    it.effect("gives a delivery up after six attempts, logs it, and continues with the lane", () =>
       Effect.gen(function* () {
         const { tenant, receiver, queue, worker } = yield* aWorld
         const { webhook } = yield* aWebhook(tenant, receiver.url)

@@ -47,29 +47,31 @@ const dataOf = ({ body }: Received) => JSON.parse(body).data
 
 describe("A webhook that fails", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("is reported to the other webhooks of its tenant, and by mail, when a delivery has failed for good", () =>
-      Effect.gen(function* () {
-        const { tenant, receiver, worker, fail } = yield* aWorldWithMail
-        const other = yield* aReceiver
-        const { webhook } = yield* aWebhook(tenant, receiver.url, { events: [...created, ...failures] })
-        yield* aWebhook(tenant, other.url, { events: failures })
-        receiver.answer = () => 500
-        yield* fail
-        yield* worker.all
-        assert.lengthOf(receiver.received, 6)
-        assert.deepStrictEqual(other.received.map(dataOf), [
-          {
-            webhook_id: webhook.id,
-            failed_deliveries: 1,
-            event_id: receiver.received[0]!.id,
-            event_type: "consumer.created"
-          }
-        ])
-        const [mail] = yield* mailsOf(worker, tenant, 1)
-        assert.strictEqual(mail!.to, "ops@shop.example")
-        assert.strictEqual(mail!.subject, `Webhook at ${new URL(receiver.url).host}: deliveries failed`)
-        assert.include(mail!.text, webhook.id)
-      })
+    it.effect(
+      "is reported to the other webhooks of its tenant, and by mail, when a delivery has failed permanently",
+      () =>
+        Effect.gen(function* () {
+          const { tenant, receiver, worker, fail } = yield* aWorldWithMail
+          const other = yield* aReceiver
+          const { webhook } = yield* aWebhook(tenant, receiver.url, { events: [...created, ...failures] })
+          yield* aWebhook(tenant, other.url, { events: failures })
+          receiver.answer = () => 500
+          yield* fail
+          yield* worker.all
+          assert.lengthOf(receiver.received, 6)
+          assert.deepStrictEqual(other.received.map(dataOf), [
+            {
+              webhook_id: webhook.id,
+              failed_deliveries: 1,
+              event_id: receiver.received[0]!.id,
+              event_type: "consumer.created"
+            }
+          ])
+          const [mail] = yield* mailsOf(worker, tenant, 1)
+          assert.strictEqual(mail!.to, "ops@shop.example")
+          assert.strictEqual(mail!.subject, `Webhook at ${new URL(receiver.url).host}: deliveries failed`)
+          assert.include(mail!.text, webhook.id)
+        })
     )
 
     it.effect("is reported when it was disabled, with the reason", () =>

@@ -7,6 +7,7 @@ import { Sequences } from "../../src/store/experience/Sequences.ts"
 import { Invalidations } from "../../src/store/coordination/Invalidations.ts"
 import { WebhookOutbox } from "../../src/store/webhook/WebhookOutbox.ts"
 import * as Reading from "../../src/workers/webhook/Reading.ts"
+import { Throttle } from "../../src/workers/webhook/Throttle.ts"
 import { aProduct } from "../store/catalogue/catalogueFixture.ts"
 import { aQueue } from "../store/support/recordsFixture.ts"
 import { aWebhook, aWorld, entered, services } from "./support/webhookWorld.ts"
@@ -61,7 +62,7 @@ describe("A webhook", () => {
         const { found } = yield* Effect.flatMap(Reading.make, (read) => read(endpoint)).pipe(Effect.provide(neverAsked))
         assert.lengthOf(found, 4)
         for (const { body } of found) assert.notProperty(JSON.parse(body).data, "product_id")
-      }).pipe(Effect.provide(WebhookOutbox.layer))
+      }).pipe(Effect.provide(WebhookOutbox.layer), Effect.provideService(Throttle, Throttle.none))
     )
   })
 })

@@ -82,7 +82,7 @@ describe("A webhook", () => {
       })
     )
 
-    it.effect("receives what needs attention, with its order", () =>
+    it.effect("receives an event that needs attention, with its order", () =>
       Effect.gen(function* () {
         const { tenant, receiver, worker } = yield* aWorld
         const received = yield* ReceivedEvents

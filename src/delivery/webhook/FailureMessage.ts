@@ -1,11 +1,14 @@
-/** The mail to an organization whose webhook fails. It has no event and no secret, and of the address the host alone. */
+/**
+ * The mail to an organization whose webhook fails. It contains no event and no secret, and only the host of the
+ * address.
+ */
 import type { WebhookOwner } from "../../store/webhook/WebhookFailures.ts"
 import type { Outgoing } from "../Message.ts"
 
-/** What happened to a webhook. */
+/** The failure of a webhook. */
 export interface Failure {
   readonly webhookId: string
-  /** Deliveries that failed for good. */
+  /** Permanently failed deliveries. */
   readonly failedDeliveries: number
   /** Why the webhook was disabled; absent if it was not. */
   readonly disabledReason?: "GONE" | "FAILING"
@@ -24,7 +27,7 @@ export const failureMessage = (
   const webhook = `the webhook ${webhookId} (${tenant.mode} mode) at ${host}`
   const count = failedDeliveries === 1 ? "A delivery" : `${failedDeliveries} deliveries`
   const sentences = [
-    ...(failedDeliveries > 0 ? [`${count} to ${webhook} failed for good. A replay sends what failed again.`] : []),
+    ...(failedDeliveries > 0 ? [`${count} to ${webhook} failed permanently. A replay sends failed events again.`] : []),
     ...(disabledReason === undefined
       ? []
       : [`Usher disabled ${webhook}, because ${reasons[disabledReason]}. Its events wait until it is enabled.`])

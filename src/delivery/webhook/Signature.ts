@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto"
 
-/** The beginning of a secret whose rest is Base64. The bytes of any other secret are its key. */
+/** The prefix of a secret in Base64. The bytes of any other secret are its key. */
 export const secretPrefix = "whsec_"
 
 /** A request to sign. */

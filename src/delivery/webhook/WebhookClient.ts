@@ -1,10 +1,17 @@
 /**
  * Sends webhook requests. Each connection resolves the host again, and connects to an address that was checked: an
- * answer that changes between check and connection reaches nothing else. Redirects are not followed.
+ * answer that changes between check and connection reaches nothing else. Redirects are not followed. With the operator's
+ * proxy (`WEBHOOK_PROXY_URL`) the proxy resolves and checks.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from "node:dns"
-import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from "node:http"
+import {
+  Agent as HttpAgent,
+  type AgentOptions,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as requestHttp
+} from "node:http"
 import { Agent as HttpsAgent, request as requestHttps } from "node:https"
 import type { LookupFunction } from "node:net"
 import { Settings } from "../../settings/Settings.ts"
@@ -29,7 +36,7 @@ export interface Attempt {
   readonly durationMillis: number
   /** Null if no answer arrived. */
   readonly statusCode: number | null
-  /** The beginning of the answer, or what went wrong. */
+  /** The beginning of the answer, or the cause of the failure. */
   readonly body: string
   /** The wait that the endpoint asked for; 0 for none. */
   readonly retryAfterMillis: number
@@ -42,7 +49,7 @@ export const isDelivered = ({ statusCode }: Attempt): boolean =>
 export class WebhookClient extends Context.Service<
   WebhookClient,
   {
-    /** Posts the body once. Never fails: what went wrong is in the attempt. */
+    /** Posts the body once. Never fails: the attempt contains the cause of a failure. */
     post(url: string, headers: { readonly [name: string]: string }, body: string): Effect.Effect<Attempt>
     /** Returns what is wrong with a URL for webhooks; undefined if nothing is. */
     problemOf(url: string): string | undefined
@@ -53,16 +60,22 @@ export class WebhookClient extends Context.Service<
   /** With another resolver of host names. */
   static readonly layerWith = (lookup: Resolver) =>
     WebhookClient.layerFor(
-      Effect.map(Settings, ({ webhookNetworks: networks }) => {
+      Effect.map(Settings, ({ webhookNetworks: networks, webhookProxyUrl }) => {
         const isAllowed = (address: string) => isPublic(address) || isIn(networks, address)
-        return { lookup: checkedLookup(lookup, isAllowed), problemOf: (url: string) => problemOf(url, networks) }
+        return {
+          route: Option.match(webhookProxyUrl, {
+            onNone: () => ({ lookup: checkedLookup(lookup, isAllowed) }),
+            onSome: throughProxy
+          }),
+          problemOf: (url: string) => problemOf(url, networks)
+        }
       })
     )
 
   /** Reaches every address. Only for URLs that the operator names, never for those of organizations. */
   static readonly layerUnchecked = Layer.suspend(() =>
     WebhookClient.layerFor(
-      Effect.succeed({ lookup: checkedLookup(systemLookup, () => true), problemOf: () => undefined })
+      Effect.succeed({ route: { lookup: checkedLookup(systemLookup, () => true) }, problemOf: () => undefined })
     )
   )
 
@@ -71,8 +84,8 @@ export class WebhookClient extends Context.Service<
     Layer.effect(
       WebhookClient,
       Effect.gen(function* () {
-        const { lookup, problemOf } = yield* policy
-        const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, lookup }
+        const { route, problemOf } = yield* policy
+        const pooled = { keepAlive: true, maxFreeSockets: idleConnectionsMax, ...route }
         const agents = { "https:": new HttpsAgent(pooled), "http:": new HttpAgent(pooled) }
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
@@ -87,7 +100,9 @@ export class WebhookClient extends Context.Service<
             const request = (isSecure ? requestHttps : requestHttp)(url, {
               method: "POST",
               agent: agents[isSecure ? "https:" : "http:"],
-              headers: { ...headers, "content-length": Buffer.byteLength(body) }
+              headers: { ...headers, "content-length": Buffer.byteLength(body) },
+              // Otherwise a connection to a proxy that does not answer CONNECT stays open.
+              timeout: attemptMillisMax
             })
             request.on("response", (response) => readBeginning(response, (answer) => resume(Effect.succeed(answer))))
             request.on("error", (error) => resume(Effect.succeed(unanswered(error))))
@@ -125,11 +140,15 @@ export class WebhookClient extends Context.Service<
     )
 }
 
-/** Which URLs and which addresses a client may reach. */
+/** Which URLs a client may reach, and how it connects. */
 interface TargetPolicy {
-  readonly lookup: LookupFunction
+  readonly route: Pick<AgentOptions, "lookup" | "proxyEnv">
   readonly problemOf: (url: string) => string | undefined
 }
+
+const throughProxy = (url: Redacted.Redacted) => ({
+  proxyEnv: { HTTP_PROXY: Redacted.value(url), HTTPS_PROXY: Redacted.value(url) }
+})
 
 /** Resolves a host name to all of its addresses. */
 export type Resolver = (

@@ -1,4 +1,4 @@
-/** What an attempt to handle a received event led to. */
+/** The result of an attempt to handle a received event. */
 import type { Outcome } from "../../domain/receiver/Receiver.ts"
 
 /** The effect of an event; `again` if it may come to more later, since events arrive in any order. */

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { MessageReported, OptedIn, OptedOut } from "../../domain/receiver/Meaning.ts"
 import { SentMessages } from "../../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../../store/message/StoppedAddresses.ts"
-import type { TakenEvent } from "../../store/receiver/ReceivedEvents.ts"
+import type { TakenEvent } from "../../store/receiver/TakenEvents.ts"
 import { again, done, ignored } from "./Handled.ts"
 
 /** Attempts to find a message: a report may arrive before the sender has noted its id. */

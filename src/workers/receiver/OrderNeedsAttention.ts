@@ -5,7 +5,8 @@
 import { Effect } from "effect"
 import type { Outcome } from "../../domain/receiver/Receiver.ts"
 import { annotated } from "../../measures/StateChange.ts"
-import type { Attention, TakenEvent } from "../../store/receiver/ReceivedEvents.ts"
+import type { Attention } from "../../store/receiver/ReceivedEvents.ts"
+import type { TakenEvent } from "../../store/receiver/TakenEvents.ts"
 
 /** Logs that a person has to look at an order, or at a payment without one. */
 export const logAttention = (

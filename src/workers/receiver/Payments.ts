@@ -11,7 +11,7 @@ import { completeGrant } from "../../engine/lifecycle/GrantCompletion.ts"
 import { OrderPayments, type PaidOrder } from "../../store/consumer/OrderPayments.ts"
 import { Orders } from "../../store/consumer/Orders.ts"
 import { type FoundGrant, NamedGrants } from "../../store/mechanism/NamedGrants.ts"
-import type { TakenEvent } from "../../store/receiver/ReceivedEvents.ts"
+import type { TakenEvent } from "../../store/receiver/TakenEvents.ts"
 import { again, done, ignored, needsAttention } from "./Handled.ts"
 
 /** Attempts to find an order that another event or request may write later: a refund may arrive before its payment. */
@@ -113,7 +113,7 @@ const makeCreatePaid = Effect.gen(function* () {
   )
 })
 
-/** The author of what an event leads to. */
+/** The author of the changes that an event causes. */
 const authorOf = ({ receiverId }: TakenEvent): string => `receiver:${receiverId}`
 
 /** True unless an auction's winner has paid something else than its bid. */

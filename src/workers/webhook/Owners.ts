@@ -1,4 +1,4 @@
-/** Tells organizations by mail that deliveries to a webhook failed for good, or that the webhook was disabled. */
+/** Tells organizations by mail that deliveries to a webhook failed permanently, or that the webhook was disabled. */
 import { Clock, Effect } from "effect"
 import { Delivery } from "../../delivery/Delivery.ts"
 import { failureMessage } from "../../delivery/webhook/FailureMessage.ts"

@@ -14,6 +14,7 @@ import type {
 } from "../../store/webhook/OutboxRows.ts"
 import type { Round } from "../../store/webhook/Round.ts"
 import { WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
+import { Throttle } from "./Throttle.ts"
 
 /** Events of one webhook that are read in one round. */
 const eventsAtOnce = 1_000
@@ -35,11 +36,14 @@ const heldBatchesMax = 1_000
 export const make = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
   const read = yield* makeRead
+  const { share } = yield* Throttle
   const startedAt = yield* Clock.currentTimeMillis
 
-  const roundSize = Effect.map(Clock.currentTimeMillis, (now) =>
-    Math.min(eventsAtOnce, eventsAtStart + Math.floor(((now - startedAt) / 1_000) * eventsPerSecond))
-  )
+  const roundSize = Effect.gen(function* () {
+    const upSeconds = ((yield* Clock.currentTimeMillis) - startedAt) / 1_000
+    const most = Math.min(eventsAtOnce, eventsAtStart + Math.floor(upSeconds * eventsPerSecond))
+    return Math.ceil(most * (yield* share))
+  })
 
   return Effect.fnUntraced(function* (endpoint: Endpoint) {
     const found: Array<Held> = []

@@ -1,4 +1,4 @@
-/** What the attempts of a round mean: for each notification, and for the webhook. */
+/** Interprets the attempts of a round: for each notification, and for the webhook. */
 import { type Attempt, isDelivered } from "../../delivery/webhook/WebhookClient.ts"
 import { failingMillisMax, nextDelayMillis } from "../../domain/webhook/Attempts.ts"
 import type { Millis } from "../../domain/values/Time.ts"

@@ -4,9 +4,9 @@ import { signatureHeaders } from "../../delivery/webhook/Signature.ts"
 import { WebhookClient } from "../../delivery/webhook/WebhookClient.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
-import { Settings } from "../../settings/Settings.ts"
 import type { Endpoint, Held } from "../../store/webhook/OutboxRows.ts"
 import type { Result } from "../../store/webhook/Round.ts"
+import * as Pace from "./Pace.ts"
 import { resultOf, waiting } from "./Results.ts"
 
 /** Answers of an endpoint that has more requests than it can take. */
@@ -15,9 +15,6 @@ const overloaded = new Set([429, 502, 504])
 /** The longest time in which a round starts attempts. Later notifications of a lane wait for the next round. */
 const roundMillisMax = 20_000
 
-/** Webhooks whose pace a process remembers. */
-const pacesMax = 10_000
-
 /** The outcomes of attempts as the measures call them. */
 const outcomeNames = { DELIVERED: "delivered", WAITING: "retried", FAILED: "failed" } as const
 
@@ -25,8 +22,8 @@ const outcomeNames = { DELIVERED: "delivered", WAITING: "retried", FAILED: "fail
 export const make = Effect.gen(function* () {
   const client = yield* WebhookClient
   const { webhookAttempts } = (yield* Measures).delivery
-  const pace = yield* makePace
-  const paceOf = makePaces()
+  const pace = yield* Pace.ofProcess
+  const paceOf = Pace.ofWebhooks()
   const { limitOf, adapt } = makeConcurrency()
 
   const send = Effect.fnUntraced(function* (endpoint: Endpoint, { id, body }: Held) {
@@ -61,33 +58,6 @@ export const make = Effect.gen(function* () {
     return sent.flat()
   })
 })
-
-/** Creates the effect that waits until the process may send the next notification (`WEBHOOKS_PER_SECOND`). */
-const makePace = Effect.map(Settings, ({ webhooksPerSecond }) => paceAt(webhooksPerSecond))
-
-/** Returns an effect that waits for its turn, of which there are so many in a second. */
-const paceAt = (perSecond: number): Effect.Effect<void> => {
-  let nextAt = 0
-  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const at = Math.max(now, nextAt)
-    nextAt = at + 1_000 / perSecond
-    return at > now ? Effect.sleep(at - now) : Effect.void
-  })
-}
-
-/** Creates the paces of the webhooks that ask for one. One that changes its pace begins again. */
-const makePaces = () => {
-  const paces = new Map<string, { readonly perSecond: number; readonly pace: Effect.Effect<void> }>()
-  return ({ id, requestsPerSecond: perSecond }: Endpoint): Effect.Effect<void> => {
-    if (perSecond === undefined) return Effect.void
-    const known = paces.get(id)
-    if (known?.perSecond === perSecond) return known.pace
-    if (paces.size >= pacesMax) paces.clear()
-    const pace = paceAt(perSecond)
-    paces.set(id, { perSecond, pace })
-    return pace
-  }
-}
 
 /**
  * Creates the limits of requests at the same time. A round with an overloaded answer halves the limit of its webhook, a

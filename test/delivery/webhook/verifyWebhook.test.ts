@@ -13,7 +13,7 @@ const signed = { id: "evt_1", timestampSeconds, body }
 const headers = signatureHeaders(signed, [present])
 
 describe("The receiver's verification", () => {
-  it("accepts what Usher signs, with Base64 and with plain secrets, as text and as bytes", () => {
+  it("accepts Usher's signatures, with Base64 and with plain secrets, as text and as bytes", () => {
     for (const secret of [present, "a plain secret, at least"]) {
       const headers = signatureHeaders(signed, [secret])
       for (const raw of [body, Buffer.from(body)]) {
@@ -23,7 +23,7 @@ describe("The receiver's verification", () => {
     }
   })
 
-  it("accepts what the library of Standard Webhooks signs", () => {
+  it("accepts signatures of the library of Standard Webhooks", () => {
     const signature = new Webhook(present).sign("msg_1", new Date(now), body)
     const headers = {
       "webhook-id": "msg_1",
@@ -51,7 +51,7 @@ describe("The receiver's verification", () => {
     assert.isFalse(verifyWebhook({ ...headers, "webhook-timestamp": `${timestampSeconds + 1}` }, body, present, now))
   })
 
-  it("refuses a time more than five minutes away, in both directions, and what is no time", () => {
+  it("refuses a time more than five minutes away, in both directions, and a text that is no time", () => {
     for (const verify of [verifyWebhook, verifyServiceSignature]) {
       for (const seconds of [-toleranceSeconds, toleranceSeconds]) {
         assert.isTrue(verify(headers, body, present, now + seconds * 1_000))

@@ -16,6 +16,7 @@ import { WebhookDeliveries } from "../../../src/store/webhook/WebhookDeliveries.
 import { WebhookOutbox } from "../../../src/store/webhook/WebhookOutbox.ts"
 import { Webhooks } from "../../../src/store/webhook/Webhooks.ts"
 import * as Worker from "../../../src/workers/WebhookDeliveries.ts"
+import { Throttle } from "../../../src/workers/webhook/Throttle.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import { aQueue, aTenant, layer as records } from "../../store/support/recordsFixture.ts"
 import { aReceiver } from "./webhookReceiver.ts"
@@ -32,13 +33,17 @@ const settings = Settings.layerTest({
 })
 
 /** Starts a worker. Returns an effect that runs rounds for these webhooks until nothing is left to do at once. */
-export const aProcess = Effect.gen(function* () {
+export const aProcess = Effect.suspend(() => aProcessWith(Throttle.none))
+
+/** Starts a worker that something slows down. */
+export const aProcessWith = Effect.fnUntraced(function* (throttle: Throttle["Service"]) {
   const scope = yield* Scope.make()
   yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
   const delivery = Context.get(yield* Layer.buildWithScope(Layer.provide(Delivery.layer, settings), scope), Delivery)
   const worker = yield* Worker.make.pipe(
     Effect.provide(Layer.mergeAll(stores, WebhookClient.layer)),
     Effect.provideService(Delivery, delivery),
+    Effect.provideService(Throttle, throttle),
     Effect.provide(settings),
     Scope.provide(scope)
   )
