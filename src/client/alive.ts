@@ -1,6 +1,6 @@
 /**
- * What moves in the widget: countdowns, announcements for screen readers, the way on to the shop where the shop's page
- * asks for it (`auto-continue`), and the theme of the experience (`theme`). The widget works without this module.
+ * Countdowns and announcements for screen readers in the widget, the redirect to the shop if the shop's page asks for
+ * it (`auto-continue`), and the theme of the experience (`theme`). The widget works without this module.
  */
 import { clock } from "./moving/clock.ts"
 import { makeTurn } from "./moving/turn.ts"

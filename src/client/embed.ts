@@ -4,6 +4,7 @@
  */
 import { type ExperienceStore, Usher } from "./client.ts"
 import { style } from "./embedStyle.ts"
+import { askedSeconds, pause, pauseSecondsMax } from "./follow.ts"
 import type { Call } from "./sessions.ts"
 
 const sheet = new CSSStyleSheet()
@@ -18,10 +19,7 @@ const policy = (globalThis as { readonly trustedTypes?: Policies }).trustedTypes
   createHTML: (html: string) => html
 })
 
-/** Until a piece that could not be fetched is asked for again. */
-const retryMillis = 4_000
-
-/** What `::part` can name. */
+/** The names for `::part`. */
 const parts = {
   card: ".card",
   heading: "h2",
@@ -33,7 +31,7 @@ const parts = {
 
 class UsherExperience extends HTMLElement {
   readonly #root = this.attachShadow({ mode: "open" })
-  /** What the room shows. */
+  /** The contents of the room. */
   readonly #box = document.createElement("div")
   #alive: ((aheadMillis: number) => void) | undefined
   #usher: Usher | undefined
@@ -41,6 +39,7 @@ class UsherExperience extends HTMLElement {
   #stop: (() => void) | undefined
   #shown = ""
   #swaps = 0
+  #isSending = false
 
   constructor() {
     super()
@@ -80,10 +79,10 @@ class UsherExperience extends HTMLElement {
   #changed(): void {
     const view = this.#store!.getSnapshot()
     const [first] = view.places
-    const standing = view.places.map(
-      ({ id, state, lifecycle, own, facts }) =>
-        `${id} ${state} ${lifecycle} ${own && "status" in own ? own.status : state} ${facts?.minimumBid} ${facts?.currentPrice}`
-    )
+    const standing = view.places.map(({ id, state, lifecycle, own, facts }) => [
+      [id, state, lifecycle, own && "status" in own && own.status, facts?.minimumBid, facts?.currentPrice],
+      [facts?.unitsLeft === 0, facts?.admitRate, facts?.paused]
+    ])
     const now = [view.state, view.session?.consumerId, view.session?.type, ...standing].join()
     if (now !== this.#shown && view.experience) {
       this.#shown = now
@@ -105,40 +104,52 @@ class UsherExperience extends HTMLElement {
     return this.getAttribute("language") ?? document.documentElement.lang
   }
 
-  /** Replaces the piece by what the room answers. */
+  /** Replaces the piece by the room's answer. */
   async #swap(path: string, call: Call = {}): Promise<void> {
     const mine = ++this.#swaps
-    const { sessions } = this.#usher!
-    const url = new URL(`/e/${this.#store!.id}/`, sessions.url)
-    const target = new URL(path, url)
+    const target = new URL(`/e/${this.#store!.id}/${path}`, this.#usher!.sessions.url)
     target.searchParams.set("return", location.href)
     if (this.#language) target.searchParams.set("lang", this.#language)
-    try {
-      const reply = await sessions.fetch(target.pathname + target.search, {
-        as: path === "now" ? "nobody" : "consumer",
-        ...call,
-        headers: { accept: "text/html;part=room", ...call.headers }
-      })
-      const html = await reply.text()
-      // A later request has the later state.
-      if (mine !== this.#swaps) return
-      if (reply.status >= 500 || reply.status === 429) throw new Error(`${reply.status}`)
-      const template = document.createElement("template")
-      template.innerHTML = policy?.createHTML(html) ?? html
-      for (const [part, selector] of Object.entries(parts)) {
-        for (const one of template.content.querySelectorAll(selector)) one.part.add(part)
-      }
-      for (const link of template.content.querySelectorAll("a"))
-        link.href = new URL(link.getAttribute("href")!, target).href
-      for (const form of template.content.querySelectorAll("form"))
-        form.action = new URL(form.getAttribute("action")!, target).href
-      this.#box.replaceChildren(template.content)
-      this.#tick()
-      if (call.method) this.#root.querySelector<HTMLElement>("[role=alert],h2")?.focus()
-    } catch (error) {
-      this.#tell("usher-error", error)
-      if (!call.method) setTimeout(() => mine === this.#swaps && this.#swap(path), retryMillis)
+    const html = await this.#fetched(target, call, () => mine === this.#swaps)
+    // A later request has the later state.
+    if (mine !== this.#swaps) return
+    const template = document.createElement("template")
+    template.innerHTML = policy?.createHTML(html) ?? html
+    for (const [part, selector] of Object.entries(parts)) {
+      for (const one of template.content.querySelectorAll(selector)) one.part.add(part)
     }
+    for (const link of template.content.querySelectorAll("a"))
+      link.href = new URL(link.getAttribute("href")!, target).href
+    for (const form of template.content.querySelectorAll("form"))
+      form.action = new URL(form.getAttribute("action")!, target).href
+    const focused = this.#root.activeElement
+    this.#box.replaceChildren(template.content)
+    this.#tick()
+    // After an action the focus is on its outcome. Else it stays where it is, as far as that is still there.
+    const same = !call.method && focused?.id && this.#root.getElementById(focused.id)
+    const changed = this.#root.querySelector<HTMLElement>("[role=alert],[data-acted] h2")
+    if (call.method || focused) (same || changed || this.#root.querySelector("h2"))?.focus()
+  }
+
+  /** Asks for a piece until the room answers, or another piece is wanted. A form is sent until it is answered. */
+  async #fetched({ pathname, search }: URL, call: Call, isWanted: () => boolean): Promise<string> {
+    for (let seconds = 1; call.method || isWanted(); seconds = Math.min(pauseSecondsMax, seconds * 2)) {
+      let asked = 0
+      try {
+        const reply = await this.#usher!.sessions.fetch(pathname + search, {
+          as: pathname.endsWith("/now") ? "nobody" : "consumer",
+          ...call,
+          headers: { accept: "text/html;part=room" }
+        })
+        if (reply.status < 500 && reply.status !== 429) return await reply.text()
+        asked = askedSeconds(reply)
+        throw new Error(`${reply.status}`)
+      } catch (error) {
+        this.#tell("usher-error", error)
+      }
+      await pause(seconds, undefined, asked)
+    }
+    return ""
   }
 
   /** Links to other screens of the room stay inside. */
@@ -156,8 +167,12 @@ class UsherExperience extends HTMLElement {
     const [, , id, action] = pathname.split("/")
     if (origin !== new URL(this.#usher!.sessions.url).origin || id !== this.#store!.id || !action) return
     event.preventDefault()
+    if (this.#isSending) return
+    this.#isSending = true
     const fields = new URLSearchParams(new FormData(form) as never)
-    this.#send(action, action + search, fields).catch((error: unknown) => this.#tell("usher-error", error))
+    this.#send(action, action + search, fields)
+      .catch((error: unknown) => this.#tell("usher-error", error))
+      .finally(() => (this.#isSending = false))
   }
 
   async #send(action: string, path: string, fields: URLSearchParams): Promise<void> {
@@ -171,11 +186,7 @@ class UsherExperience extends HTMLElement {
       // The room says that the code is wrong. It must not count as wrong twice.
       fields.set("code", "")
     }
-    await this.#swap(path, {
-      method: "POST",
-      text: fields.toString(),
-      headers: { "content-type": "application/x-www-form-urlencoded" }
-    })
+    await this.#swap(path, { method: "POST", form: fields })
     const challenge = this.#root.querySelector<HTMLElement>("[data-challenge]")?.dataset["challenge"]
     const solution = challenge && (await (await import("./challenge.ts")).solve(challenge))
     if (solution) {
@@ -196,7 +207,7 @@ class UsherExperience extends HTMLElement {
     )
   }
 
-  /** What moves: countdowns, announcements. */
+  /** Countdowns and announcements. */
   #tick(): void {
     this.#alive?.(this.#store!.getSnapshot().aheadMillis)
   }

@@ -13,4 +13,5 @@ input,select{display:block;width:100%}
 button,.button{display:inline-block;cursor:pointer;color:inherit;background:none}
 [part~=button]{background:CanvasText;color:Canvas}
 [role=alert]{border-inline-start:4px solid #a61414;padding-inline-start:.75rem}
+nav a{display:inline-block;line-height:44px}
 progress{width:100%}`

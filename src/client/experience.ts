@@ -1,4 +1,4 @@
-/** One experience as its consumer sees it, kept up to date while somebody subscribes. */
+/** One experience as its consumer sees it, kept up to date while it has a subscriber. */
 import { isHidden, onWake } from "./awake.ts"
 import { follow, pause } from "./follow.ts"
 import { type Action, type Input, pathOf, type Place, statusOf, statusPathOf, withFacts } from "./view/places.ts"
@@ -9,11 +9,12 @@ import { loading, type Snapshot, snapshotOf } from "./view/snapshot.ts"
 
 type Own = NonNullable<Place["own"]>
 
-const lookMillis = 20_000
-const auctionLookMillis = 5_000
+/** Milliseconds between two looks at the public facts, and at those of an auction, besides `soonMillis`. */
+const lookMillis = 19_000
+const auctionLookMillis = 4_000
 
-/** What opens, opens for all: their requests come over this time. */
-const spreadMillis = 2_000
+/** What all consumers see at once, such as an opening, each asks for within two seconds, when caches are a second old. */
+const soonMillis = () => 1_100 + Math.random() * 2_000
 
 export class ExperienceStore {
   readonly id: string
@@ -61,7 +62,7 @@ export class ExperienceStore {
       return true
     }
     try {
-      // Without a session any more, the consumer goes on as another guest.
+      // If the session is lost, the consumer continues as another guest.
       if (!(await perform().catch(orUndefined(401)))) await perform()
     } catch (error) {
       await this.load(asking)
@@ -118,7 +119,7 @@ export class ExperienceStore {
         return now
       }
     )
-    // An entry that was withdrawn is answered with what it was.
+    // The answer to a withdrawn entry is its former state.
     this.#put(place.id, place.kind === "draw" && "leftAt" in own ? { status: "NOT_ENTERED" } : own)
   }
 
@@ -169,7 +170,7 @@ export class ExperienceStore {
           const now = this.#known?.places.find(({ id }) => id === place.id)
           if (reason === "CLOSED" && now) this.#over = standingOf(now)
           this.#unfollow()
-          void pause(1).then(() => this.refresh())
+          setTimeout(this.refresh, soonMillis())
         },
         failed: () => this.#reached(false)
       }
@@ -182,9 +183,12 @@ export class ExperienceStore {
     this.#followed = undefined
   }
 
-  /** Reads everything again if somebody subscribes and the page is seen. */
+  /** Reads everything again if there is a subscriber and the page is visible. */
   readonly refresh = (): void => {
-    if (this.#stop && !isHidden()) this.load().catch(() => {})
+    if (!this.#stop || isHidden()) return
+    this.load().catch(({ retryAfterSeconds }: UsherError) => {
+      if (retryAfterSeconds) void pause(0, undefined, retryAfterSeconds).then(this.refresh)
+    })
   }
 
   /** Begins to keep up to date. Returns the function that stops. */
@@ -205,7 +209,7 @@ export class ExperienceStore {
     }
   }
 
-  /** Looks at what everybody sees. A lifecycle that changed needs everything again. */
+  /** Reads the public facts. A changed lifecycle needs everything again. */
   async #look(): Promise<void> {
     const before = this.#known && lifecyclesOf(this.#known)
     const live = before && !isHidden() && (await readLive(this.#sessions, this.id, {}).catch(() => undefined))
@@ -226,8 +230,8 @@ export class ExperienceStore {
     const instants = places
       .flatMap(({ openAt, closeAt, lobbyOpenAt }) => [openAt, closeAt, lobbyOpenAt])
       .map((instant) => Date.parse(instant ?? "") - ahead - Date.now())
-      .filter((left) => left > 0)
-    return Math.min(isAuction ? auctionLookMillis : lookMillis, ...instants) + Math.random() * spreadMillis
+      .filter((left) => left > -1_000)
+    return Math.min(isAuction ? auctionLookMillis : lookMillis, ...instants) + soonMillis()
   }
 }
 

@@ -9,7 +9,7 @@ export interface Source<State> {
   readonly name: string
   /** Requests the stream. */
   open(signal: AbortSignal): Promise<Response>
-  /** Asks for the place once; undefined if there is none any more. */
+  /** Asks for the place once; undefined if it is gone. */
   ask(signal: AbortSignal): Promise<State | undefined>
 }
 
@@ -23,22 +23,28 @@ export interface Listener<State> {
 /** Milliseconds without a byte after which a stream is given up. The server sends a comment every 15 seconds. */
 const silentMillisMax = 40_000
 
-/** Failed streams after which the place is asked for. */
+/** Failed streams after which the place is asked for. From then on it is asked for after each, until one has an event. */
 const failuresMax = 3
 
-const pollSeconds = { least: 4, most: 60 }
+const pollSecondsMin = 4
+
+/** The longest pause between two attempts. */
+export const pauseSecondsMax = 60
 
 /** Failures after which the pauses grow: a restart takes less than a minute, and its visitors see their place at once. */
 const soonMax = 15
 
 /** An answer other than the requested one. */
 export class Refusal extends Error {
-  readonly retryAfterSeconds: number
-  constructor({ headers }: Response) {
+  declare readonly retryAfterSeconds: number
+  constructor(reply: Response) {
     super()
-    this.retryAfterSeconds = Number(headers.get("retry-after")) || 0
+    this.retryAfterSeconds = askedSeconds(reply)
   }
 }
+
+/** The seconds for which Usher asks to wait; 0 if it does not. */
+export const askedSeconds = (reply: Response | undefined): number => Number(reply?.headers.get("retry-after")) || 0
 
 /** Follows the place. Returns the function that stops. */
 export function follow<State>(source: Source<State>, listener: Listener<State>): () => void {
@@ -63,10 +69,8 @@ export function follow<State>(source: Source<State>, listener: Listener<State>):
       signal
     )
   // The lock is held by one tab. It goes to another when that one closes or is hidden.
-  if (channel && locks())
-    locks()!
-      .request(source.name, { signal }, lead)
-      .catch(() => {})
+  const shared = channel && locks()
+  if (shared) shared.request(source.name, { signal }, lead).catch(() => {})
   else void lead()
   return () => stop.abort()
 }
@@ -86,24 +90,24 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
         })
         // Too many streams are open for this visitor: another one would end one of them.
         isReplaced = reason === "REPLACED"
-        if (reason !== undefined && !isReplaced) return listener.ended(reason)
+        if (reason && !isReplaced) return listener.ended(reason)
         failures += 1
         await pause(1, signal)
       } else {
         const state = await source.ask(signal)
-        if (state === undefined) return listener.ended()
+        if (!state) return listener.ended()
         listener.told(state)
-        failures = 0
-        if (isReplaced) await pause(pollSeconds.least, signal)
+        failures = failuresMax - 1
+        if (isReplaced) await pause(pollSecondsMin, signal)
       }
     } catch (error) {
       if (signal.aborted) return
       failures += 1
-      if (failures >= 2) listener.failed()
+      // Where only streams fail, the state is known.
+      if (failures === 2 || failures > failuresMax) listener.failed()
       const asked = error instanceof Refusal ? error.retryAfterSeconds : 0
-      const soon = Math.min(pollSeconds.least, 2 ** (failures - 1))
-      const seconds = failures < soonMax ? soon : pollSeconds.least * 2 ** (failures - soonMax)
-      await pause(asked || Math.min(pollSeconds.most, seconds), signal)
+      const later = pollSecondsMin * 2 ** Math.max(0, failures - soonMax)
+      await pause(Math.min(pauseSecondsMax, later, 2 ** (failures - 1)), signal, asked)
     }
   }
 }
@@ -133,7 +137,7 @@ async function stream<State>(
       text = events.pop()!
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1]
-        if (data === undefined) continue
+        if (!data) continue
         if (/^event: end$/m.test(event)) return (JSON.parse(data) as { readonly reason: string }).reason
         told(JSON.parse(data) as State)
       }
@@ -141,19 +145,23 @@ async function stream<State>(
   } finally {
     clearTimeout(timer)
     signal.removeEventListener("abort", onAbort)
-    cut.abort()
+    onAbort()
   }
 }
 
-/** Waits a quarter less or more than these seconds, or until the signal. */
-export const pause = (seconds: number, signal?: AbortSignal): Promise<void> =>
+/**
+ * Waits a quarter less or more than these seconds, or until the signal. If Usher has asked for a time, waits that long,
+ * or up to half of it longer.
+ */
+export const pause = (seconds: number, signal?: AbortSignal, asked = 0): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)
       signal?.removeEventListener("abort", done)
       resolve()
     }
-    const timer = setTimeout(done, seconds * 1000 * (0.75 + Math.random() / 2))
+    const share = (asked ? 1 : 0.75) + Math.random() / 2
+    const timer = setTimeout(done, (asked || seconds) * 1000 * share)
     if (signal?.aborted) done()
     signal?.addEventListener("abort", done)
   })

@@ -11,7 +11,7 @@ export interface GuardSettings {
   /** Where consumers reach Usher: `https://usher.example.com`. */
   readonly url: string
   readonly organizationId: string
-  /** Returns the experience whose grant the request needs; undefined for a request that everybody may send. */
+  /** Returns the experience whose grant the request needs; undefined for a request that needs no grant. */
   readonly protects: (request: Request) => string | undefined
   /** The shop's own origin, where a proxy hides it from `request.url`. */
   readonly origin?: string

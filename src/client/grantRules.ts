@@ -1,4 +1,7 @@
-/** The rules of grants for shops, without any cryptography: which tokens are grants, and what they must be for. */
+/**
+ * The rules of grants for shops, without any cryptography: which tokens are grants, and the claims that a shop
+ * requires.
+ */
 
 /** The claims of a grant. */
 export interface GrantClaims {
@@ -14,7 +17,7 @@ export interface GrantClaims {
   readonly [claim: string]: unknown
 }
 
-/** What a grant must be for. The organization is needed, because all organizations' grants have the same keys. */
+/** The required claims of a grant. The organization is needed, because all organizations' grants have the same keys. */
 export interface Expected {
   readonly organizationId: string
   readonly consumerId?: string

@@ -1,5 +1,5 @@
 /** Requests that are repeated until Usher answers. Every operation of a consumer is safe to repeat. */
-import { pause } from "./follow.ts"
+import { askedSeconds, pause, pauseSecondsMax } from "./follow.ts"
 
 /** Usher has refused a request. */
 export class UsherError extends Error {
@@ -32,8 +32,6 @@ export interface Options {
 /** A longer wait is the caller's decision. */
 const retryAfterSecondsMax = 60
 
-const pauseSecondsMax = 60
-
 /**
  * Sends a request again and again while Usher is out of reach or busy, and solves each challenge. `fetching` sends it
  * once, with more headers.
@@ -46,7 +44,7 @@ export async function send<A>(
   for (let seconds = 1; ; seconds = Math.min(pauseSecondsMax, seconds * 2)) {
     signal?.throwIfAborted()
     const reply = await fetching(headers).catch(() => undefined)
-    const asked = Number(reply?.headers.get("retry-after")) || 0
+    const asked = askedSeconds(reply)
     if (reply && !isToBeRepeated(reply.status, asked)) {
       const body = await reply.json().catch(() => ({}))
       reached?.(true)
@@ -58,8 +56,7 @@ export async function send<A>(
       headers = { "x-challenge-solution": solution }
     } else {
       reached?.(false)
-      // Never before the time that Usher has asked for.
-      await pause(asked ? (asked * 4) / 3 : seconds, signal)
+      await pause(seconds, signal, asked)
     }
   }
 }

@@ -16,16 +16,19 @@ interface Kept {
   readonly refreshToken: string
   /** By this device's clock, in milliseconds. */
   readonly expiresAt: number
-  /** The name of a refresh whose answer has not come yet. */
+  /** The name of a refresh that awaits its answer. */
   readonly attempt?: string
 }
 
 export interface Call extends Options {
   readonly method?: string
   readonly body?: object
-  /** A body that is no JSON. */
-  readonly text?: string
-  /** Whose credentials are sent besides the key: the consumer's, if it has a session. For `nobody` not even the key. */
+  /** A body of another kind. */
+  readonly form?: URLSearchParams
+  /**
+   * The credentials that are sent besides the key: the consumer's, if it has a session. For `nobody` the key is not
+   * sent either.
+   */
   readonly as?: "nobody" | "consumer"
   readonly headers?: { readonly [name: string]: string }
 }
@@ -78,7 +81,10 @@ export class Sessions {
     return send<A>((headers) => this.fetch(path, { ...call, headers: { ...call.headers, ...headers } }), call)
   }
 
-  /** Sends a request to the API once. With a session whose access token is no longer accepted: again with the next one, or without. */
+  /**
+   * Sends a request to the API once. If the session's access token is no longer accepted, sends it again with the next
+   * token, or without one.
+   */
   async fetch(path: string, call: Call): Promise<Response> {
     let kept = call.as === "consumer" ? this.#kept() : undefined
     if (kept && kept.expiresAt - Date.now() < earlyMillis) kept = await this.#refreshed(kept.accessToken, call)
@@ -88,7 +94,7 @@ export class Sessions {
     return this.#once(path, call, next?.accessToken)
   }
 
-  #once(path: string, { method = "GET", body, text, as, headers, signal }: Call, token: string | undefined) {
+  #once(path: string, { method = "GET", body, form, as, headers, signal }: Call, token: string | undefined) {
     return fetch(`${this.url}${path.startsWith("/e/") ? "" : "/api"}${path}`, {
       method,
       signal: signal ?? null,
@@ -99,7 +105,7 @@ export class Sessions {
         ...(body && { "content-type": "application/json" }),
         ...headers
       },
-      body: body ? JSON.stringify(body) : (text ?? null)
+      body: body ? JSON.stringify(body) : (form ?? null)
     })
   }
 

@@ -1,4 +1,4 @@
-/** What the Consumer API answers, as JSON. Instants are ISO 8601 text, amounts are decimal text. */
+/** The answers of the Consumer API, as JSON. Instants are ISO 8601 text, amounts are decimal text. */
 
 export type Kind = "queue" | "draw" | "auction" | "appointment" | "timed_release" | "waitlist"
 
@@ -16,7 +16,9 @@ export interface LiveMechanism {
   readonly entries: number | null
   /** queue, waitlist: consumers that wait. */
   readonly waiting?: number | null
-  /** queue: true while nobody is admitted by rate. */
+  /** queue: consumers that the rate admits a minute. */
+  readonly admitRate?: number | null
+  /** queue: true while the rate admits no consumers. */
   readonly paused?: boolean | null
   readonly unitsLeft?: number | null
   /** draw */

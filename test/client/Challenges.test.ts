@@ -1,4 +1,4 @@
-/** The gate for bots before a client: it solves the challenge by itself. */
+/** The gate for bots before a client, which solves the challenge without an action. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { layer as services } from "../http/challenge/challengeFixture.ts"

@@ -72,7 +72,7 @@ layer(Fixture.layer, { excludeTestServices: true })("a page with the client", (i
       })
     )
 
-    it.effect("is scheduled before the opening, and enterable by itself afterwards", () =>
+    it.effect("is scheduled before the opening, and enterable afterwards without an action", () =>
       Effect.gen(function* () {
         const { store } = yield* drop({ queues: [{ ...queue, openAt: after(2) }] })
         const before = store.getSnapshot()
@@ -134,7 +134,7 @@ layer(Fixture.layer, { excludeTestServices: true })("a page with the client", (i
         assert.strictEqual(store.getSnapshot().places[0]!.facts?.minimumBid, "100")
         assert.deepStrictEqual(yield* refusal(() => store.act("bid", { amount: "99" })), [409, "BID_TOO_LOW"])
         assert.deepInclude((yield* bids("bid", { amount: "100" })).places[0]!.own, { status: "WINNING" })
-        // The same amount again is what a client sends whose answer was lost.
+        // A client whose answer was lost sends the same amount again.
         assert.deepInclude((yield* bids("bid", { amount: "100.00" })).places[0]!.own, {
           status: "WINNING",
           bidCount: 1
@@ -199,7 +199,7 @@ layer(Fixture.layer, { excludeTestServices: true })("a page with the client", (i
     )
   })
 
-  it.effect("unlocks what is protected by an access code", () =>
+  it.effect("unlocks sequences that an access code protects", () =>
     Effect.gen(function* () {
       const { store, act } = yield* drop({ queues: [queue] }, { accessCode: "golden-ticket" })
       assert.deepInclude(store.getSnapshot(), { state: "gated", actions: ["unlock"] })

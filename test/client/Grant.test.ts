@@ -1,32 +1,16 @@
 /** The guard of a shop's pages: which requests it lets through, and where it sends others. */
 import { assert, describe, it } from "@effect/vitest"
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
+import type { KeyObject } from "node:crypto"
 import { createGrantGuard } from "../../src/client/grant.ts"
+import { encoded, grantClaims, otherPair, pair, signedGrant } from "../support/signedGrant.ts"
 
 const start = Date.parse("2026-11-22T12:00:00.000Z")
-const pair = generateKeyPairSync("ed25519")
-const next = generateKeyPairSync("ed25519")
 const shop = "https://shop.example.com"
 const room = `https://usher.example.com/e/drop?return=${encodeURIComponent(`${shop}/checkout?size=42`)}`
 
-const claims = {
-  type: "admission",
-  iss: "usher",
-  aud: "usher:admission",
-  jti: "q.7",
-  consumerId: "ada",
-  organizationId: "brand",
-  distributionId: "q",
-  experienceId: "drop",
-  exp: start / 1000 + 600
-}
+const claims = { ...grantClaims, experienceId: "drop", exp: start / 1000 + 600 }
 
-const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
-
-const token = (changes: object = {}, key: KeyObject = pair.privateKey): string => {
-  const signed = `${encoded({ alg: "EdDSA", kid: "k" })}.${encoded({ ...claims, ...changes })}`
-  return `${signed}.${sign(null, Buffer.from(signed), key).toString("base64url")}`
-}
+const token = (changes: object = {}, key?: KeyObject): string => signedGrant({ ...claims, ...changes }, key)
 
 /** A guard at a clock that the test sets, with the keys that Usher publishes at the moment. */
 const guarded = (origin?: string) => {
@@ -66,7 +50,7 @@ const assertRefused = (response: Response) => {
 const assertSold = async (response: Response) => assert.strictEqual(await response.text(), "sold")
 
 describe("the guard", () => {
-  it("lets a visitor with a grant through, and everybody where nothing is protected", async () => {
+  it("lets a visitor with a grant through, and every visitor to unprotected paths", async () => {
     const { at, ask, visit } = guarded()
     await assertSold(await ask(new Request(`${shop}/`)))
     assert.strictEqual(at.reads, 0)
@@ -99,13 +83,13 @@ describe("the guard", () => {
     assert.strictEqual(back, "https://www.brand.example.com/checkout?size=42")
   })
 
-  it("refuses what is no grant for this, as a cookie and as a form", async () => {
+  it("refuses a value that is no grant for the path, as a cookie and as a form", async () => {
     const [header, payload, signature] = token().split(".") as [string, string, string]
     const bad = {
       expired: token({ exp: start / 1000 }),
       "of another organization": token({ organizationId: "other" }),
       "of another experience": token({ experienceId: "other" }),
-      "of another key": token({}, next.privateKey),
+      "of another key": token({}, otherPair.privateKey),
       tampered: `${header}.${encoded({ ...claims, consumerId: "eve" })}.${signature}`,
       "without a signature": `${header}.${payload}.`,
       "of another type": token({ type: "access" }),
@@ -126,23 +110,23 @@ describe("the guard", () => {
     for (let visits = 0; visits < 5; visits++) await assertSold(await visit(token()))
     assert.strictEqual(at.reads, 1)
     at.now += 20_000
-    at.keys = [pair.publicKey, next.publicKey]
-    await assertSold(await visit(token({}, next.privateKey)))
+    at.keys = [pair.publicKey, otherPair.publicKey]
+    await assertSold(await visit(token({}, otherPair.privateKey)))
     assert.strictEqual(at.reads, 2)
-    at.keys = [next.publicKey]
+    at.keys = [otherPair.publicKey]
     await assertSold(await visit(token()))
     at.now += 300_000
     assertRefused(await visit(token()))
-    await assertSold(await visit(token({}, next.privateKey)))
+    await assertSold(await visit(token({}, otherPair.privateKey)))
   })
 
   it("does not ask Usher for each forged token", async () => {
     const { at, visit } = guarded()
-    for (let visits = 0; visits < 20; visits++) assertRefused(await visit(token({}, next.privateKey)))
+    for (let visits = 0; visits < 20; visits++) assertRefused(await visit(token({}, otherPair.privateKey)))
     assert.isAtMost(at.reads, 2)
   })
 
-  it("goes on with the known keys for an hour while Usher is away, and without any admits nobody", async () => {
+  it("uses the known keys for an hour while Usher is unreachable, and without any admits no visitor", async () => {
     const { at, visit } = guarded()
     await assertSold(await visit(token({ exp: undefined })))
     at.isAway = true

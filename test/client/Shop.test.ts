@@ -25,7 +25,7 @@ const visit = (url: string, init: RequestInit = {}) =>
     return { status: reply.status, headers: reply.headers, text: await reply.text() }
   })
 
-/** The form post with which a room, or `continueTo`, goes on to the shop. */
+/** The form post with which a room, or `continueTo`, opens the shop. */
 const posting = (grant: string): RequestInit => ({ method: "POST", body: new URLSearchParams({ usher_grant: grant }) })
 
 layer(Fixture.layer, { excludeTestServices: true })("a shop", (it) => {
@@ -69,7 +69,7 @@ layer(Fixture.layer, { excludeTestServices: true })("a shop", (it) => {
   })
 
   describe("with the widget", () => {
-    it.effect("shows what is open to everybody, without a session", () =>
+    it.effect("shows public sequences without a session", () =>
       Effect.gen(function* () {
         const { consumer } = yield* Usher
         const { experienceId } = yield* room(sale)

@@ -1,4 +1,4 @@
-/** A page that is seen goes on to the shop by itself, unless the visitor stays. The form to the shop has the words. */
+/** Takes a visible page to the shop, unless the visitor chooses to stay. The form to the shop has the words. */
 
 const continueSeconds = 10
 

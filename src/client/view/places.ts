@@ -1,7 +1,7 @@
-/** What a consumer's places mean: pure, from the answers of the API to what a page shows. */
-import type { Experience, Kind, Lifecycle, Live, LiveMechanism, Session, States } from "../types.ts"
+/** Turns the API's answers about a consumer's places into the contents of a page. Pure. */
+import type { Experience, Kind, Listed, Live, LiveMechanism, Session, States } from "../types.ts"
 
-/** What a page shows. */
+/** The contents of a page. */
 export type ViewState =
   | "loading"
   | "gated"
@@ -12,10 +12,10 @@ export type ViewState =
   | "ended"
   | "unreachable"
 
-/** What a consumer can do. `join` is for waitlists, `unlock` shows an access code. */
+/** The actions of a consumer. `join` is for waitlists, `unlock` sends an access code. */
 export type Action = "enter" | "leave" | "join" | "bid" | "book" | "cancel" | "reschedule" | "unlock"
 
-/** What an action needs besides its name. */
+/** The arguments of an action besides its name. */
 export interface Input {
   /** The mechanism; default the first place with this action. */
   readonly at?: string
@@ -31,23 +31,17 @@ export interface Input {
 /** A mechanism of the experience and the consumer's standing in it. */
 export type Place = { readonly [K in Kind]: PlaceOf<K> }[Kind]
 
-interface PlaceOf<K extends Kind> {
+interface PlaceOf<K extends Kind> extends Listed {
   readonly kind: K
-  readonly id: string
-  readonly name: string
-  readonly lifecycle: Lifecycle
-  readonly openAt: string | null
-  readonly closeAt: string | null
-  readonly supportsGuest: boolean
   readonly lobbyOpenAt?: string | null
   readonly grantsPerConsumer?: number | null
   /** The consumer's own standing; absent before its first action. */
   readonly own?: States[K] | undefined
-  /** The public facts; absent if the mechanism is not for everybody. */
+  /** The public facts; absent if the mechanism is not for all consumers. */
   readonly facts?: LiveMechanism
 }
 
-/** A place with what it means at the moment. */
+/** A place with its present meaning. */
 export type ShownPlace = Place & {
   readonly state: Exclude<ViewState, "loading" | "unreachable">
   readonly actions: ReadonlyArray<Action>
@@ -61,18 +55,19 @@ export const statusPathOf = (place: Pick<Place, "kind" | "id">): string =>
 /** The mechanisms of an experience, without the consumer's standing. */
 export const placesIn = ({ sequences }: Experience, live: Live | undefined): ReadonlyArray<Place> =>
   sequences.flatMap(({ name, queues, draws, auctions, appointments, timedReleases, waitlist }) => {
-    const lists: ReadonlyArray<readonly [Kind, ReadonlyArray<object>]> = [
-      ["queue", queues],
-      ["draw", draws],
-      ["auction", auctions],
-      ["timed_release", timedReleases],
-      ["appointment", appointments],
-      [
-        "waitlist",
-        waitlist ? [{ supportsGuest: true, openAt: null, closeAt: null, lifecycle: "open", name, ...waitlist }] : []
-      ]
-    ]
-    return lists.flatMap(([kind, list]) => list.map((listed) => withFacts({ kind, ...listed } as Place, live)))
+    const lists: { readonly [K in Kind]: ReadonlyArray<object> } = {
+      queue: queues,
+      draw: draws,
+      auction: auctions,
+      timed_release: timedReleases,
+      appointment: appointments,
+      waitlist: waitlist
+        ? [{ supportsGuest: true, openAt: null, closeAt: null, lifecycle: "open", name, ...waitlist }]
+        : []
+    }
+    return Object.entries(lists).flatMap(([kind, list]) =>
+      list.map((listed) => withFacts({ kind, ...listed } as Place, live))
+    )
   })
 
 /** The place with the facts of this moment. */
@@ -118,7 +113,7 @@ const firstActions = {
   waitlist: "join"
 } as const
 
-/** The statuses of consumers that wait, and what they can do. */
+/** The statuses of waiting consumers, and their possible actions. */
 const waiting: { readonly [status: string]: ReadonlyArray<Action> } = {
   QUEUED: ["leave"],
   ENTERED: ["leave"],
@@ -135,6 +130,6 @@ export const statusOf = ({ own }: Place): string =>
 
 const order = ["granted", "waiting", "enterable", "gated", "scheduled"]
 
-/** A turn first, then what the consumer waits for, what is open, and what opens later. Waitlists come after these. */
+/** A turn first, then places that wait, then open mechanisms, and mechanisms that open later. Waitlists come last. */
 export const rankOf = ({ kind, state }: ShownPlace): number =>
   state === "ended" ? 9 : order.indexOf(state) + (kind === "waitlist" ? 4 : 0)

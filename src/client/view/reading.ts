@@ -4,7 +4,7 @@ import { type Options, orUndefined } from "../requests.ts"
 import type { Sessions } from "../sessions.ts"
 import type { Experience, Live } from "../types.ts"
 
-/** What was read; without an experience it is not shown any more, or never was. */
+/** The last reading; without an experience the experience is not shown. */
 export interface Known {
   readonly experience?: Experience
   readonly places: ReadonlyArray<Place>

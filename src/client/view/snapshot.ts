@@ -1,12 +1,12 @@
-/** What a page shows of an experience: pure, from what is known. */
+/** Builds the contents of an experience's page from the known facts. Pure. */
 import { type Action, rankOf, shown, type ShownPlace, type ViewState } from "./places.ts"
 import type { Known } from "./reading.ts"
 import type { Experience, Session } from "../types.ts"
 
-/** What a page shows. A snapshot never changes; a change makes another one. */
+/** The contents of a page. A snapshot never changes; a change makes another one. */
 export interface Snapshot {
   readonly state: ViewState
-  /** What the consumer can do now, in some place. */
+  /** The present actions of the consumer, over all places. */
   readonly actions: ReadonlyArray<Action>
   readonly experience?: Experience | undefined
   readonly session?: Session | undefined
@@ -20,7 +20,7 @@ export interface Snapshot {
 
 export const loading: Snapshot = { state: "loading", actions: [], places: [], isConnected: true, aheadMillis: 0 }
 
-/** The snapshot of what is known; nothing is known before the first answer. */
+/** Makes the snapshot of the known facts; before the first answer there are none. */
 export const snapshotOf = (known: Known | undefined, session: Session | undefined, isConnected: boolean): Snapshot => {
   if (!known) return { ...loading, isConnected, state: isConnected ? "loading" : "unreachable" }
   const { experience, ahead } = known

@@ -1,4 +1,4 @@
-/** A small shop: a page that everybody sees, and a checkout that needs a grant. An example of the guard in Node. */
+/** A small shop: a public page, and a checkout that needs a grant. An example of the guard in Node. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Readable } from "node:stream"

@@ -21,7 +21,7 @@ export const client = (storage: TokenStorage = memoryStorage(), url?: string) =>
     ({ brand, consumerUrl }) => new Client({ url: url ?? consumerUrl, publishableKey: brand.publishableKey, storage })
   )
 
-/** Waits until the experience is shown so. Somebody subscribes meanwhile. */
+/** Waits until the experience is shown so. It has a subscriber meanwhile. */
 export const seen = (store: ExperienceStore, isMeant: (snapshot: Snapshot) => boolean): Effect.Effect<Snapshot> =>
   Effect.callback((resume) => {
     const look = () => {
