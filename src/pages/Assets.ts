@@ -62,8 +62,7 @@ export class Assets extends Context.Service<
     text(name: AssetName): Effect.Effect<string>
   }
 >()("usher/pages/Assets") {
-  static readonly layer = Layer.effect(
-    Assets,
+  static readonly layer = Layer.effect(Assets)(
     Effect.gen(function* () {
       const made = new Map<AssetName, Effect.Effect<string>>()
       for (const name of Object.keys(kinds) as ReadonlyArray<AssetName>) {

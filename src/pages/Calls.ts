@@ -25,17 +25,21 @@ import { countedAddress, Origins } from "../http/server/Origins.ts"
 import { Refused, refusedBy } from "./Refused.ts"
 
 type GroupsOf<Api> = Api extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
-type Groups = GroupsOf<typeof ConsumerApi>
-export type GroupName = HttpApiGroup.Identifier<Groups>
-type EndpointsOf<G extends GroupName> = HttpApiGroup.Endpoints<HttpApiGroup.WithIdentifier<Groups, G>>
-export type OperationName<G extends GroupName> = HttpApiEndpoint.Identifier<EndpointsOf<G>>
-type EndpointOf<G extends GroupName, O extends OperationName<G>> = HttpApiEndpoint.WithIdentifier<EndpointsOf<G>, O>
+type EndpointsOf<Api, G extends GroupOf<Api>> = HttpApiGroup.Endpoints<HttpApiGroup.WithIdentifier<GroupsOf<Api>, G>>
+
+/** The names of an API's groups, of the operations of a group, and the answer of an operation, decoded. */
+export type GroupOf<Api> = HttpApiGroup.Identifier<GroupsOf<Api>>
+export type OperationOf<Api, G extends GroupOf<Api>> = HttpApiEndpoint.Identifier<EndpointsOf<Api, G>>
+export type DecodedAnswerOf<Api, G extends GroupOf<Api>, O extends OperationOf<Api, G>> =
+  HttpApiEndpoint.Success<HttpApiEndpoint.WithIdentifier<EndpointsOf<Api, G>, O>> extends Schema.Top
+    ? HttpApiEndpoint.Success<HttpApiEndpoint.WithIdentifier<EndpointsOf<Api, G>, O>>["Type"]
+    : never
+
+export type GroupName = GroupOf<typeof ConsumerApi>
+export type OperationName<G extends GroupName> = OperationOf<typeof ConsumerApi, G>
 
 /** The answer of an operation, decoded: instants are milliseconds. */
-export type AnswerOf<G extends GroupName, O extends OperationName<G>> =
-  HttpApiEndpoint.Success<EndpointOf<G, O>> extends Schema.Top
-    ? HttpApiEndpoint.Success<EndpointOf<G, O>>["Type"]
-    : never
+export type AnswerOf<G extends GroupName, O extends OperationName<G>> = DecodedAnswerOf<typeof ConsumerApi, G, O>
 
 /** The input of an operation, as it would arrive: instants and amounts are text. */
 export interface Input {
@@ -48,45 +52,45 @@ export interface Input {
 /** The visitor of a page. */
 export interface Caller {
   readonly holder: KeyHolder
-  /** Absent for a visitor without a session, and where a page shows the same to everybody. */
+  /** Absent for a visitor without a session, and where a page shows the same to all visitors. */
   readonly access?: VerifiedAccess | undefined
 }
 
-export class Calls extends Context.Service<
-  Calls,
-  {
-    /** Runs an operation. The request is not counted. */
-    run<const G extends GroupName, const O extends OperationName<G>>(
-      caller: Caller,
-      group: G,
-      operation: O,
-      input: Input
-    ): Effect.Effect<AnswerOf<G, O>, Refused, HttpServerRequest.HttpServerRequest>
-    /** Counts the request of a page under the limits of an operation. */
-    count<const G extends GroupName>(
-      caller: Caller,
-      group: G,
-      operation: OperationName<G>
-    ): Effect.Effect<void, Refused, HttpServerRequest.HttpServerRequest>
-    /** Writes the answer of an operation as the API does: instants are text. */
-    encode<const G extends GroupName, const O extends OperationName<G>>(
-      group: G,
-      operation: O,
-      answer: AnswerOf<G, O>
-    ): unknown
-  }
->()("usher/pages/Calls") {
-  static readonly layer = Layer.effect(
-    Calls,
+/** The operations of an API, for callers of one kind. */
+export interface ApiCalls<Api, Caller> {
+  /** Runs an operation. The request is not counted. */
+  run<const G extends GroupOf<Api>, const O extends OperationOf<Api, G>>(
+    caller: Caller,
+    group: G,
+    operation: O,
+    input: Input
+  ): Effect.Effect<DecodedAnswerOf<Api, G, O>, Refused, HttpServerRequest.HttpServerRequest>
+  /** Writes the answer of an operation as the API does: instants are text. */
+  encode<const G extends GroupOf<Api>, const O extends OperationOf<Api, G>>(
+    group: G,
+    operation: O,
+    answer: DecodedAnswerOf<Api, G, O>
+  ): unknown
+}
+
+interface ConsumerCalls extends ApiCalls<typeof ConsumerApi, Caller> {
+  /** Counts the request of a page under the limits of an operation. */
+  count<const G extends GroupName>(
+    caller: Caller,
+    group: G,
+    operation: OperationName<G>
+  ): Effect.Effect<void, Refused, HttpServerRequest.HttpServerRequest>
+}
+
+export class Calls extends Context.Service<Calls, ConsumerCalls>()("usher/pages/Calls") {
+  static readonly layer = Layer.effect(Calls)(
     Effect.gen(function* () {
-      const operations = yield* operationsOf(ConsumerApi)
+      const operationOf = yield* operationsOf(ConsumerApi)
       const limits = yield* RateLimits
       const origins = yield* Origins
       const tokens = yield* PageTokens
       const clock = yield* Clock.Clock
       const gates = new Map<Operation, Gate>()
-
-      const operationOf = (group: string, name: string): Operation => operations.get(`${group} ${name}`)!
 
       const gateOf = (operation: Operation): Gate => {
         const known = gates.get(operation)
@@ -113,14 +117,6 @@ export class Calls extends Context.Service<
         ) as Context.Context<never>
       }
 
-      const run = Effect.fnUntraced(function* (caller: Caller, group: string, name: string, input: Input) {
-        const { endpoint, handler, decode } = operationOf(group, name)
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const decoded = yield* decode(input)
-        const handled = handler({ endpoint, request, headers: input.headers ?? {}, ...decoded })
-        return yield* Effect.updateContext(handled, (services: Context.Context<never>) => provide(caller, services))
-      })
-
       const count = Effect.fnUntraced(function* ({ holder, access }: Caller, group: string, name: string) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const address = () => countedAddress(origins.of(request).address)
@@ -130,30 +126,48 @@ export class Calls extends Context.Service<
           return yield* new Refused({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })
       })
 
-      return {
-        run: (caller, group, operation, input) =>
-          Effect.catchCause(run(caller, group, operation, input), (cause) => refusedBy(cause)) as never,
-        count,
-        encode: (group, operation, answer) => operationOf(group, operation).encode(answer)
-      }
+      return { ...callsOf<typeof ConsumerApi, Caller>(operationOf, provide), count }
     })
   )
 }
 
 /** An operation of an API: its handler, and how its input and its answer are written. */
-export interface Operation {
+interface Operation {
   readonly endpoint: HttpApiEndpoint.Top
   readonly handler: (request: object) => Effect.Effect<unknown, unknown>
   readonly decode: (input: Input) => Effect.Effect<object, unknown>
   readonly encode: (answer: unknown) => unknown
 }
 
+/** Returns the calls of an API's operations. `provide` adds the credentials of a caller. */
+export const callsOf = <Api, Caller>(
+  operationOf: (group: string, name: string) => Operation,
+  provide: (caller: Caller, services: Context.Context<never>) => Context.Context<never>
+): ApiCalls<Api, Caller> => ({
+  run: (caller, group, operation, input) =>
+    runOperation(operationOf(group, operation), input, (services) => provide(caller, services)) as never,
+  encode: (group, operation, answer) => operationOf(group, operation).encode(answer)
+})
+
+/** Runs an operation with the credentials that `provide` adds. */
+const runOperation = (
+  { endpoint, handler, decode }: Operation,
+  input: Input,
+  provide: (services: Context.Context<never>) => Context.Context<never>
+): Effect.Effect<unknown, Refused, HttpServerRequest.HttpServerRequest> =>
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const decoded = yield* decode(input)
+    const handled = handler({ endpoint, request, headers: input.headers ?? {}, ...decoded })
+    return yield* Effect.updateContext(handled, provide)
+  }).pipe(Effect.catchCause((cause) => refusedBy(cause)))
+
 /** A group with its handlers, as `HttpApiBuilder.group` registers it. */
 interface RegisteredGroup {
   readonly handlers: ReadonlyMap<string, Pick<Operation, "endpoint" | "handler">>
 }
 
-/** Returns the operations of an API by group and name. Needs its handlers. */
+/** Makes the function that returns an operation of an API by group and name. Needs the API's handlers. */
 export const operationsOf = (api: { readonly groups: object }) =>
   Effect.map(Effect.context(), (services) => {
     const operations = new Map<string, Operation>()
@@ -170,7 +184,7 @@ export const operationsOf = (api: { readonly groups: object }) =>
         })
       }
     }
-    return operations
+    return (group: string, name: string): Operation => operations.get(`${group} ${name}`)!
   })
 
 /** Makes a value when it is first asked for. Pages use few of the operations. */

@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-/** What a template can insert. Nothing is inserted for `undefined`, `null` and `false`. */
+/** A value that a template can insert. It inserts nothing for `undefined`, `null` and `false`. */
 export type Inserted = Html | string | number | false | null | undefined | ReadonlyArray<Inserted>
 
 /**

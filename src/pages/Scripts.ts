@@ -6,7 +6,7 @@ import { countedAddress, Origins } from "../http/server/Origins.ts"
 import * as Answer from "./Answer.ts"
 import { Assets, type ModuleName } from "./Assets.ts"
 
-/** A new version of Usher is there after five minutes; a page that cannot reach it goes on with the old one for a day. */
+/** A new version of Usher is used after five minutes; a page that cannot reach it keeps the old one for a day. */
 const cacheControl = "public, max-age=300, stale-while-revalidate=600, stale-if-error=86400"
 
 const headers = { "cross-origin-resource-policy": "cross-origin", "x-content-type-options": "nosniff" }

@@ -1,4 +1,4 @@
-/** What a page lets a browser do, and which requests it takes for the visitor's own. */
+/** The security headers of a page, and the test that a request comes from the visitor's own page. */
 import { Context, Effect } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -7,7 +7,7 @@ import { Origins } from "../http/server/Origins.ts"
 /** Returns the source of an inline script or style for a policy. */
 export const hashSource = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
 
-/** What a page contains, and where its forms go. */
+/** The sources of a page's contents, and the targets of its forms. */
 export interface Contents {
   readonly scripts: ReadonlyArray<string>
   readonly styles: ReadonlyArray<string>
@@ -67,7 +67,7 @@ export const readableHereOnly = Effect.withFiber(({ context }) => {
  * send `Origin` with every form. Cookies ignore ports, so `same-site` is not enough.
  */
 export const makeIsOwn = Effect.map(Origins, (origins) => (request: HttpServerRequest.HttpServerRequest): boolean => {
-  // No browser adds an access token by itself.
+  // A browser never adds an access token on its own.
   if (bearerOf(request) !== undefined) return true
   const site = request.headers["sec-fetch-site"]
   if (site !== undefined) return site === "same-origin"

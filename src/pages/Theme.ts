@@ -5,7 +5,7 @@
  */
 import type { Theme } from "../domain/experience/Experience.ts"
 
-/** What a page shows of a theme. */
+/** The parts of a theme that a page shows. */
 export interface Look {
   /** A rule for `:root`, empty without a theme. */
   readonly css: string
@@ -66,7 +66,7 @@ class Making {
     if (primary === undefined) return background
     this.variables.set("primary", css(primary))
     this.variables.set("on-primary", css(opposite(primary)))
-    // A button whose colour is nearly that of the page gets a border.
+    // A button gets a border if its colour is near the page's.
     if (contrast(primary, ground) < controlContrastMin) this.variables.set("edge", "var(--fg)")
     return background
   }

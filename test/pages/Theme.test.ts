@@ -28,7 +28,7 @@ describe("A theme", () => {
     assert.deepStrictEqual(look.replaced, [])
   })
 
-  it("gets contrast whatever its colours are", () => {
+  it("gets contrast with any colours", () => {
     const shades = ["#000", "#333", "#777", "#949494", "#bbb", "#fff", "#f00", "#0f0", "#00f", "#ff0"]
     for (const background of shades) {
       for (const text of shades) {
@@ -53,7 +53,7 @@ describe("A theme", () => {
     }
   })
 
-  it("names what was replaced or dropped", () => {
+  it("names the replaced and dropped values", () => {
     const look = lookOf({
       background: "#fff",
       text: "#eee",

@@ -20,7 +20,7 @@ const all = Object.keys(languages) as ReadonlyArray<Language>
 const formsOf = (text: string | Forms): ReadonlyArray<string> =>
   typeof text === "string" ? [text] : [text.other, ...Object.values(text)]
 
-/** What a rate of one reads like. */
+/** The text of a rate of one. */
 const atRateOne: { readonly [Name in Language]: string } = {
   en: "1 person is admitted each minute, in the order in which they came.",
   de: "Jede Minute wird 1 Person zugelassen, in der Reihenfolge der Ankunft.",

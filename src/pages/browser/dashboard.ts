@@ -85,8 +85,11 @@ const follow = (place: HTMLElement, address: string): void => {
         if (response.type === "opaqueredirect") return location.reload()
         if (response.ok) {
           const text = await response.text()
+          const link = document.activeElement?.closest("[data-live] a")?.getAttribute("href")
           place.innerHTML = policy === undefined ? text : policy.createHTML(text)
           localTimes(place)
+          // A person may be on one of the links that are replaced.
+          if (typeof link === "string") place.querySelector<HTMLElement>(`a[href="${link}"]`)?.focus()
           samples.push({
             at: new Date(),
             waiting: sumOf(place, "waiting"),

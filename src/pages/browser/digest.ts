@@ -1,4 +1,4 @@
-/** SHA-256 and HMAC-SHA256 in a browser: what `domain/values/Digest.ts` is for Node, for the texts of draws. */
+/** SHA-256 and HMAC-SHA256 in a browser, as `domain/values/Digest.ts` in Node, for the texts of draws. */
 import { hmac } from "@noble/hashes/hmac.js"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js"

@@ -1,7 +1,7 @@
 /** Follows one place of the visitor, which the page names as `{kind}.{id}`. */
 import { follow as followPlace, Refusal } from "../../client/follow.ts"
 
-/** What is told of a place. */
+/** The reported facts of a place. */
 export interface Told {
   readonly status?: string
   readonly isEntered?: boolean
@@ -17,13 +17,18 @@ export interface Listener {
 
 let current: { readonly of: string; readonly stop: () => void } | undefined
 
-/** Follows this place, and nothing else any more. Without one it follows nothing. */
-export function follow(base: string, of: string | undefined, listener: Listener): void {
-  if (current?.of === of) return
+/** Follows nothing. */
+export function stop(): void {
   current?.stop()
   current = undefined
+}
+
+/** Follows this place only. Without one it follows nothing. */
+export function follow(base: string, of: string | undefined, listener: Listener): void {
+  if (current?.of === of) return
+  stop()
   if (of === undefined) return
-  const stop = followPlace<Told>(
+  const stopFollowing = followPlace<Told>(
     {
       name: `usher ${base} ${of}`,
       open: (signal) => fetch(`${base}/live?of=${of}`, { signal, credentials: "same-origin" }),
@@ -38,7 +43,7 @@ export function follow(base: string, of: string | undefined, listener: Listener)
       }
     }
   )
-  current = { of, stop }
+  current = { of, stop: stopFollowing }
 }
 
 /** Asks for the place once. */

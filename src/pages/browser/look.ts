@@ -1,6 +1,6 @@
 /**
- * Looks at what everybody sees, which caches answer. A lifecycle that changed needs another page; a fact, such as the
- * highest bid, only its text.
+ * Reads the public facts, which caches answer. A mechanism that opens, closes or sells out needs another page; a fact,
+ * such as the highest bid, changes only its text.
  */
 export async function look(
   url: string,
@@ -15,7 +15,7 @@ export async function look(
   for (const theirs of shown.content.querySelectorAll<HTMLElement>("[data-id]")) {
     const mine = box.querySelector<HTMLElement>(`[data-id="${theirs.dataset["id"]}"]`)
     if (!mine) continue
-    if (mine.dataset["lifecycle"] !== theirs.dataset["lifecycle"]) return swap()
+    if (mine.dataset["open"] !== theirs.dataset["open"]) return swap()
     for (const fact of theirs.querySelectorAll<HTMLElement>("[data-fact]")) {
       const field = mine.querySelector(`[data-fact="${fact.dataset["fact"]}"]`)
       if (!field || field.textContent === fact.textContent) continue

@@ -8,7 +8,7 @@ import type { Proof } from "../../domain/draw/proof/Proof.ts"
 import { type Check, type Report, verify } from "../../domain/draw/proof/Verification.ts"
 import { fill, number } from "./formats.ts"
 
-/** What a receipt says. */
+/** The contents of a receipt. */
 interface Receipt {
   readonly drawId: string
   readonly entryId: string

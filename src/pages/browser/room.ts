@@ -1,13 +1,16 @@
 /**
- * Keeps a room alive. The page works without it: this script sends the same forms, replaces the visitor's part when it
- * changes, and counts down. Whatever fails, the last known state stays shown.
+ * Keeps a room up to date. The page works without it: this script sends the same forms, replaces the visitor's part
+ * when it changes, and counts down. After any failure, the last known state stays shown.
  */
 import { solve } from "../../client/challenge.ts"
+import { askedSeconds, pause, pauseSecondsMax } from "../../client/follow.ts"
 import { clock } from "../../client/moving/clock.ts"
 import { makeTurn } from "../../client/moving/turn.ts"
-import { duration, fill, language, number } from "./formats.ts"
-import { follow, type Told } from "./live.ts"
+import { fill, language } from "./formats.ts"
+import { follow, stop, type Told } from "./live.ts"
 import { look } from "./look.ts"
+import { makeNotice } from "./notice.ts"
+import { makePosition } from "./position.ts"
 import { trusted } from "./trusted.ts"
 
 const box = document.getElementById("room")!
@@ -16,38 +19,36 @@ const broken = document.getElementById("link")!
 const words: Record<string, string> = JSON.parse(document.getElementById("words")!.textContent)
 const base = /^\/e\/[^/]+/.exec(location.pathname)![0]
 
-/** Seconds between two looks at a page, and at one with an auction. */
-const lookSeconds = 20
-const auctionLookSeconds = 5
-const announceMillis = 60_000
-const cachedMillis = 3_000
+/** Milliseconds between two looks at what everybody sees, and at that of a page with an auction. */
+const lookMillis = 20_000
+const auctionLookMillis = 5_000
 
 /** Milliseconds by which the server's clock is ahead. */
 let ahead = 0
-let announcedAt = 0
-let announced = Infinity
-let first = 0
 let swaps = 0
-let swappedAt = 0
+/** Ends with the answer to the visitor's last action. */
+let asked: Promise<void> | undefined
+let seenAt = Date.now()
 
 const isShell = () => box.dataset["shell"] !== undefined
 const mayHavePlace = () => /(?:^|; )usher-here=1/.test(document.cookie)
 const pieces = () => box.firstElementChild as HTMLElement
 const all = <E extends HTMLElement>(selector: string) => [...box.querySelectorAll<E>(selector)]
-const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis * (0.75 + Math.random() / 2)))
 const say = (text: string) => {
   if (said.textContent !== text) said.textContent = text
 }
 
 const turn = makeTurn(box, () => language, say)
+const notice = makeNotice(box, base)
+const position = makePosition(say)
 
-/** Where the visitor's part is; for a visitor without a place, what everybody sees. */
+/** The address of the visitor's part; for a visitor without a place, of the public facts. */
 const partUrl = () => base + (isShell() && !mayHavePlace() ? "/now" : "/place") + location.search
 
 /** Fetches a part, again and again while the server is out of reach or busy. */
 async function part(url: string, init?: RequestInit): Promise<string> {
-  for (let pause = 1; ; pause = Math.min(60, pause * 2)) {
-    let seconds = pause
+  for (let seconds = 1; ; seconds = Math.min(pauseSecondsMax, seconds * 2)) {
+    let asked = 0
     try {
       const reply = await fetch(url, {
         ...init,
@@ -60,15 +61,17 @@ async function part(url: string, init?: RequestInit): Promise<string> {
         broken.hidden = true
         return await reply.text()
       }
-      seconds = Number(reply.headers.get("retry-after")) || pause
+      asked = askedSeconds(reply)
     } catch {}
     broken.hidden = false
-    await wait(seconds * 1000)
+    await pause(seconds, undefined, asked)
   }
 }
 
 /** Replaces the visitor's part. `isAsked`: the visitor has done something, so the focus moves to the outcome. */
 async function swap(isAsked = false, url = partUrl(), init?: RequestInit): Promise<void> {
+  // The outcome of an action is shown, and has the focus, although a stream may tell of it earlier.
+  if (!isAsked) await asked
   const mine = ++swaps
   const html = await part(url, init)
   // A later request has the later state.
@@ -78,32 +81,36 @@ async function swap(isAsked = false, url = partUrl(), init?: RequestInit): Promi
     (field) => [keyOf(field), field.value] as const
   )
   const opened = all<HTMLDetailsElement>("details").map(({ open }) => open)
-  const focused = document.activeElement
-  const focusKey = focused instanceof HTMLElement && box.contains(focused) ? keyOf(focused) : ""
+  const focused = document.activeElement as HTMLElement
+  const focusKey = box.contains(focused) ? keyOf(focused) : ""
   box.innerHTML = trusted(html)
   if (mayHavePlace() && !url.startsWith(`${base}/now`)) leaveShell()
-  const fields = all<HTMLInputElement>("input:not([type=hidden]),select,button")
+  const fields = all<HTMLInputElement>("input:not([type=hidden]),select,button,a,summary,h2")
   if (!isAsked) {
     for (const [key, value] of typed) for (const field of fields) if (keyOf(field) === key) field.value = value
     all<HTMLDetailsElement>("details").forEach((details, index) => (details.open = opened[index] ?? details.open))
   }
-  const heading = box.querySelector<HTMLElement>("h2")
-  const wasOnHeading = focusKey !== "" && focused?.tagName === "H2"
-  swappedAt = Date.now()
+  const heading = box.querySelector<HTMLElement>("[data-acted] h2") || box.querySelector<HTMLElement>("h2")
+  seenAt = Date.now()
   const hasChanged = pieces().dataset["statuses"] !== before
-  if (isAsked || wasOnHeading || (hasChanged && box.querySelector("[data-continue]")))
-    (box.querySelector<HTMLElement>("[role=alert]") ?? heading)?.focus()
-  else fields.find((field) => focusKey !== "" && keyOf(field) === focusKey)?.focus()
+  notice.show()
+  const mustMove = isAsked || (hasChanged && box.querySelector("[data-continue]"))
+  // A control that is gone leaves its focus to the heading.
+  const same = mustMove ? undefined : fields.find((field) => keyOf(field) === focusKey)
+  if (mustMove || focusKey) (same || box.querySelector<HTMLElement>("[role=alert]") || heading || box).focus()
   if (hasChanged) {
-    first = 0
     turn.reset()
-    document.title = document.title.replace(/^\([^)]*\) /, "")
-    announced = Infinity
+    position.reset()
     say(heading?.textContent ?? "")
+    if (box.querySelector("[data-status=GRANTED]"))
+      notice.tell(heading!.textContent, document.querySelector("h1")!.textContent)
   }
   tick()
   watch()
 }
+
+/** For what all visitors see at once: their pages come over two seconds, when caches are a second old. */
+const swapSoon = () => setTimeout(swap as () => void, 1100 + Math.random() * 2000)
 
 /** From now on the page is the visitor's own. */
 function leaveShell(): void {
@@ -111,8 +118,11 @@ function leaveShell(): void {
   document.getElementById("to-place")?.remove()
 }
 
-const keyOf = (field: HTMLElement) =>
-  field.id || `${(field as HTMLInputElement).form?.action} ${(field as HTMLInputElement).name}`
+/** Names a control in its card, or a heading. */
+const keyOf = (field: HTMLElement) => {
+  const { id, name, href } = field as HTMLInputElement & HTMLAnchorElement
+  return [id, field.closest<HTMLElement>("[data-id]")?.dataset["id"], name, href].join()
+}
 
 /** Forms go out without leaving the page, else the browser sends them. A first entry has a name, so it can be repeated. */
 document.addEventListener("submit", (event) => {
@@ -130,68 +140,49 @@ document.addEventListener("submit", (event) => {
 
 /** Sends a form. A challenge is solved, and the form sent again; one of a provider needs a page of its own. */
 async function send(url: string, body: URLSearchParams): Promise<void> {
-  await swap(true, url, { method: "POST", body })
+  await (asked = swap(true, url, { method: "POST", body }))
   leaveShell()
   box.querySelector<HTMLFormElement>("form[data-whole]")?.submit()
-  if (history.state !== "place" && !location.pathname.endsWith("/place")) {
-    history.replaceState("place", "", base + "/place" + new URL(url).search)
-  }
+  // A screen that the address asks for has served its purpose.
+  history.replaceState("", "", base + "/place" + new URL(url).search)
   const challenge = box.querySelector<HTMLElement>("[data-challenge]")?.dataset["challenge"]
-  const solution = challenge === undefined ? undefined : await solve(challenge)
-  if (solution === undefined) return
+  const solution = challenge && (await solve(challenge))
+  if (!solution) return
   body.set("solution", solution)
   await send(url, body)
 }
 
-/** What was told last of each kind. */
+/** The last report of each kind. */
 const known = new Map<string, string>()
 
-/** What the stream, or a poll, tells of the visitor's place. */
+/** The report of the stream, or of a poll, about the visitor's place. */
 function told(kind: string, state: Told): void {
   broken.hidden = true
   const card = box.querySelector<HTMLElement>(`[data-kind="${kind}"]`)
   const status = state.isEntered !== undefined ? (state.isEntered ? "LISTED" : "NOT_LISTED") : state.status
   const shown = status === "QUEUED" && state.position === undefined ? "LOBBY" : status
-  if (card?.dataset["status"] !== shown) {
-    // Those who leave a lobby do so at once. Their pages come over two seconds.
-    if (card?.dataset["status"] === "LOBBY") void wait(1000).then(() => swap())
-    else void swap()
-  } else if (typeof state.position === "number") place(card!, state.position, state.estimatedWaitTimeInSeconds)
-  else if (known.has(kind) && known.get(kind) !== JSON.stringify(state)) void swap()
+  const before = known.get(kind)
   known.set(kind, JSON.stringify(state))
+  const hasChanged = before !== undefined && before !== known.get(kind)
+  if (card?.dataset["status"] !== shown) {
+    // Those who leave a lobby do so at once.
+    if (card?.dataset["status"] === "LOBBY") swapSoon()
+    else void swap()
+  } else if (typeof state.position === "number") {
+    position.show(card!, state.position, state.estimatedWaitTimeInSeconds)
+    // The rate is another one, or paused. All that wait learn of it at once, and what is cached is seconds old.
+    if (hasChanged && JSON.parse(before).position === state.position)
+      setTimeout(lookNow as () => void, 3000 + Math.random() * 2000)
+  } else if (hasChanged) void swap()
 }
 
-function place(card: HTMLElement, position: number, seconds: number | undefined): void {
-  const text = (name: string, value: string) => {
-    const field = card.querySelector(`[data-text="${name}"]`)
-    if (field && field.textContent !== value) field.textContent = value
-  }
-  const shown = number.format(position)
-  first = Math.max(first, position)
-  text("position", shown)
-  if (seconds !== undefined) text("wait", duration(seconds))
-  const progress = card.querySelector("progress")
-  if (progress) {
-    progress.max = first
-    progress.value = first - position
-    document.title = document.title.replace(/^(\([^)]*\) )?/, `(${shown}) `)
-  }
-  // Once a minute at most, and after a tenth of the way.
-  const now = Date.now()
-  if (announced !== Infinity && (now - announcedAt < announceMillis || position > announced * 0.9)) return
-  if (announced !== Infinity)
-    say(fill(card.querySelector<HTMLElement>("[data-said]")!.dataset["said"]!, { position: shown }))
-  announcedAt = now
-  announced = position
-}
-
-/** Follows the place that the page names, if there is one and the page is seen. */
+/** Follows the place that the page names, if there is one and the page is seen or is to notify of the turn. */
 function watch(): void {
-  const of = document.hidden ? undefined : pieces().dataset["live"]
+  const of = document.hidden && !notice.isAsked() ? undefined : pieces().dataset["live"]
   follow(base, of, {
     told,
-    // No further event will come: the page says what became of the place.
-    ended: () => void wait(1000).then(() => swap()),
+    // No further event will come: the page shows the outcome of the place.
+    ended: swapSoon,
     failed: () => (broken.hidden = false)
   })
 }
@@ -205,8 +196,7 @@ function tick(): void {
     if (time.textContent !== shown) time.textContent = shown
     if (left === 0) {
       delete time.dataset["until"]
-      // What opens, opens for all: their pages come over two seconds, and what is cached is a second old.
-      void wait(1500).then(() => swap())
+      swapSoon()
     } else if (left <= 60_000 && time.dataset["warn"] !== undefined) {
       say(time.dataset["warn"])
       delete time.dataset["warn"]
@@ -221,21 +211,23 @@ function tick(): void {
   turn.goOn()
 }
 
-let looks = 0
+function lookNow(): Promise<void> {
+  seenAt = Date.now()
+  return look(`${base}/now${location.search}`, box, trusted, () => swap()).catch(() => {})
+}
+
 setInterval(() => {
   tick()
-  looks += 1
-  const every = box.querySelector("[data-kind=auction]") ? auctionLookSeconds : lookSeconds
-  // What was fetched a moment ago may be newer than what caches have.
-  const isRecent = Date.now() - swappedAt < cachedMillis
-  if (!document.hidden && !isRecent && looks % every === 0 && box.querySelector("[data-id]"))
-    look(`${base}/now${location.search}`, box, trusted, () => swap()).catch(() => {})
+  const every = box.querySelector("[data-kind=auction]") ? auctionLookMillis : lookMillis
+  if (!document.hidden && Date.now() - seenAt >= every && box.querySelector("[data-id]")) void lookNow()
 }, 1000)
 
 /** A device that wakes up has a dead stream that looks alive: ask at once, and open another. */
 const wake = () => {
-  if (document.hidden) watch()
-  else void swap()
+  if (document.hidden) return watch()
+  stop()
+  // A visitor who types a code may come back from its mail.
+  if (!box.querySelector('[data-statuses=""] input')) void swap()
 }
 document.addEventListener("visibilitychange", wake)
 addEventListener("pageshow", (event) => event.persisted && wake())
@@ -243,4 +235,5 @@ addEventListener("online", wake)
 
 if (isShell() && mayHavePlace()) void swap()
 else watch()
+notice.show()
 tick()

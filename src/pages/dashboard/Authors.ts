@@ -5,7 +5,7 @@ import { authorOf } from "../../domain/organization/Person.ts"
 import { type Html, html } from "../Html.ts"
 import type { AdminCalls } from "./AdminCalls.ts"
 
-/** People whose names are looked up, of those who are there and of those who were removed. The newest are. */
+/** People whose names are looked up: present and removed ones, the newest first. */
 const peopleMax = "100"
 
 /** Makes the function that reads the people of a tenant and returns how an author is written. */

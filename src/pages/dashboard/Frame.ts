@@ -1,4 +1,4 @@
-/** What all screens of the dashboard share: the document around them, and the parts of forms. */
+/** The shared parts of all screens of the dashboard: the document around them, and the parts of forms. */
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
@@ -37,7 +37,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
         <body class="${isTest ? "test" : "live"}">
           <a class="skip" href="#main">Skip to the content</a>
           ${operator !== undefined && navigationOf(operator, url)}
-          <main id="main">
+          <main id="main" tabindex="-1">
             <h1>${title}</h1>
             ${body}
           </main>
@@ -98,13 +98,16 @@ const navigationOf = ({ organizationName, tenant, role, personId }: Operator, ur
 export const action = (path: string, label: string, fields: Inserted = false, style = ""): Html =>
   html`<form method="post" action="${path}" class="action">${fields}<button class="${style}">${label}</button></form>`
 
-/** What was done, for a screen that comes after a form. */
+/** The result of an action, for the screen that comes after a form. It has the focus when the page opens. */
 export const doneNote = (done: string | undefined): Html | false =>
-  done !== undefined && html`<p class="done" role="status">${done}</p>`
+  done !== undefined && html`<p class="done" role="status" tabindex="-1" autofocus>${done}</p>`
 
-/** What was wrong with a form. */
+/** The errors of a form. They have the focus when the page opens. */
 export const problemNote = (problem: string | undefined): Html | false =>
-  problem !== undefined && html`<p class="error" role="alert">${problem}</p>`
+  problem !== undefined && html`<p class="error" role="alert" tabindex="-1" autofocus>${problem}</p>`
+
+/** The effect of an action that is not confirmed yet. It has the focus when the page opens. */
+export const confirmation = (says: string): Html => html`<p class="lead" tabindex="-1" autofocus>${says}</p>`
 
 /** A field of a form, with its label and a sentence that explains it. */
 export const field = (

@@ -1,4 +1,4 @@
-/** What stands before every route of the dashboard: limits, the origin of forms, the session, and the role. */
+/** The checks before every route of the dashboard: limits, the origin of forms, the session, and the role. */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
@@ -10,7 +10,7 @@ import { html } from "../Html.ts"
 import { Refused } from "../Refused.ts"
 import { queryOf } from "../room/Visit.ts"
 import { makeIsOwn, readableHereOnly } from "../Security.ts"
-import type { makeFrame, Screen } from "./Frame.ts"
+import { type makeFrame, problemNote, type Screen } from "./Frame.ts"
 import type { Reply, Route } from "./Route.ts"
 import type { make } from "./Session.ts"
 
@@ -97,7 +97,7 @@ const saved = ({ file, name }: { readonly file: string; readonly name: string })
     }
   })
 
-/** What a refusal means, where it says nothing itself. */
+/** The meaning of a refusal without a text of its own. */
 const reasons: { readonly [status: number]: string } = {
   404: "There is nothing here, or it belongs to another organization.",
   423: "It is not open yet."
@@ -107,6 +107,6 @@ const reasons: { readonly [status: number]: string } = {
 const refusedScreen = ({ status, detail }: Refused): Screen => ({
   title: status === 404 ? "Not found" : status === 503 ? "Out of reach for now" : "Not done",
   status,
-  body: html`<p class="error" role="alert">${detail ?? reasons[status] ?? "Try it again in a moment."}</p>
+  body: html`${problemNote(detail ?? reasons[status] ?? "Try it again in a moment.")}
     <p><a href="${home}">Back to what runs now</a></p>`
 })

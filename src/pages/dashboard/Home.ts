@@ -1,12 +1,15 @@
-/** What runs now, what comes next, and what is over. */
-import { Effect } from "effect"
+/** Running, coming and past experiences, and what is late. */
+import { Clock, Effect } from "effect"
+import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
 import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
 import type { Screen } from "./Frame.ts"
 import { table } from "./Table.ts"
-import { instant, kindNames } from "./Times.ts"
+import { instant } from "./Times.ts"
 
+type Nodes = AnswerOf<"nodes", "listNodes">
 type Mechanism = AnswerOf<"distributions", "listDistributions">["data"][number]
 
 /** Rows of each list. */
@@ -25,6 +28,7 @@ export const make = (calls: AdminCalls["Service"]) =>
     const found = yield* Effect.forEach(lists, ({ lifecycle }) =>
       calls.run(operator, "distributions", "listDistributions", { query: { lifecycle, first: rowsMax } })
     )
+    const late = lateOf(yield* calls.run(operator, "nodes", "listNodes", {}), yield* Clock.currentTimeMillis)
     const sections = lists.map(({ title, none }, index) => listOf(title, found[index]!.data, none))
     const isEmpty = found.every(({ data }) => data.length === 0)
     const screen: Screen = {
@@ -32,10 +36,34 @@ export const make = (calls: AdminCalls["Service"]) =>
       body: isEmpty
         ? html`<p class="lead">There is no drop yet.</p>
             <p><a class="button" href="/dashboard/new">Create one</a></p>`
-        : html`${sections}`
+        : html`${late}${sections}`
     }
     return screen
   })
+
+/** The mechanisms that did not act in time, and the parked ones. A moment's delay is not late. */
+const lateOf = ({ oldestOverdueWakeUpAt: dueAt, parkedMechanisms }: Nodes, now: number): Html | false => {
+  const isOverdue = dueAt !== null && dueAt < now - overdueSeconds * 1_000
+  const parked = parkedMechanisms.length
+  if (!isOverdue && parked === 0) return false
+  return html`<section class="card">
+    <h2>Late</h2>
+    ${isOverdue && html`<p>A timed step was due ${instant(dueAt)} and has not happened.</p>`}
+    ${
+      parked > 0 &&
+      html`<p>${parked === 1 ? "1 mechanism is" : `${parked} mechanisms are`} parked after too many failures.</p>
+        <ul>
+          ${parkedMechanisms.map(
+            ({ experienceId, name, type }) =>
+              html`<li>
+                <a href="/dashboard/experiences/${experienceId}">${name}</a> <small>${kindNames[type]}</small>
+              </li>`
+          )}
+        </ul>`
+    }
+    <p><a href="/dashboard/system">See the system</a></p>
+  </section>`
+}
 
 const listOf = (title: string, mechanisms: ReadonlyArray<Mechanism>, none: string | undefined): Html | false => {
   if (mechanisms.length === 0 && none === undefined) return false

@@ -3,15 +3,15 @@ import { Clock, Effect } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { html } from "../Html.ts"
 import type { AdminCalls } from "./AdminCalls.ts"
-import { field, type Screen } from "./Frame.ts"
+import { field, problemNote, type Screen } from "./Frame.ts"
 import { bodyOf, templates } from "./Templates.ts"
 
-/** The screen with one form for each template, and what was wrong with the one that was sent. */
+/** The screen with one form for each template, and the errors of the sent one. */
 export const newDropScreen = (sent?: { readonly fields: URLSearchParams; readonly problem: string }): Screen => ({
   title: "New drop",
   status: sent === undefined ? 200 : 400,
   body: html`
-    ${sent !== undefined && html`<p class="error" role="alert">${sent.problem}</p>`}
+    ${problemNote(sent?.problem)}
     <p>Choose how consumers get their chance. Everything can be changed later on the Admin API.</p>
     <div class="cards">${templates.map((template) => formOf(template, sent?.fields))}</div>
   `

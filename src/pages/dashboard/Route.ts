@@ -1,4 +1,4 @@
-/** A route of the dashboard: the least role that may use it, and what it answers. */
+/** A route of the dashboard: the least role that may use it, and its answer. */
 import type { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
@@ -7,7 +7,7 @@ import type { Html } from "../Html.ts"
 import type { Refused } from "../Refused.ts"
 import type { Screen } from "./Frame.ts"
 
-/** What a request brings. A GET has no fields. */
+/** The contents of a request. A GET has no fields. */
 export interface Sent {
   readonly params: { readonly [name: string]: string }
   readonly query: URLSearchParams

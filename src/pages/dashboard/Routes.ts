@@ -28,7 +28,7 @@ import * as System from "./screens/System.ts"
 import * as Webhooks from "./screens/Webhooks.ts"
 import { makeSignIn, signInScreen } from "./SignIn.ts"
 
-/** What the screens need. */
+/** The services of the screens. */
 interface Needs {
   readonly calls: AdminCalls["Service"]
   readonly preview: MakePreview

@@ -55,7 +55,7 @@ const codeScreen = (email: string, requestId: string, problem?: string): Screen 
   body: html`
     <form method="post" action="${home}/sign-in/verify" class="card">
       ${problemNote(problem)}
-      <p>If ${email} was invited, a code is on its way to it. It is good for ten minutes.</p>
+      <p>If ${email} was invited, a code is on its way to it. It is valid for ten minutes.</p>
       <input type="hidden" name="email" value="${email}" />
       <input type="hidden" name="requestId" value="${requestId}" />
       <label

@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Inserted
 }
 
-/** A table with a caption. Without rows it is the sentence that says what to do next. */
+/** A table with a caption. Without rows it shows the sentence with the next step. */
 export const table = <Row>(
   caption: string,
   rows: ReadonlyArray<Row>,

@@ -11,16 +11,6 @@ export const instant = (at: Millis | null | undefined): Html =>
     ? html`<time datetime="${toText(at)}">${format.format(at)} UTC</time>`
     : html`–`
 
-/** The kinds of mechanism in words. */
-export const kindNames: { readonly [K in Kind]: string } = {
-  queue: "Queue",
-  draw: "Draw",
-  auction: "Auction",
-  appointment: "Appointment",
-  timed_release: "Timed release",
-  waitlist: "Waitlist"
-}
-
 /** The groups of operations of each kind in the Admin API. */
 export const groupNames = {
   queue: "queues",

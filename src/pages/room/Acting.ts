@@ -1,4 +1,4 @@
-/** The request of a form: whose it is, what it contains, and how its outcome is answered. */
+/** The request of a form: its visitor, its contents, and the answer to its outcome. */
 import { Clock, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -62,7 +62,9 @@ export const makeAct = Effect.fnUntraced(function* ({ calls, places, sessions, f
       done.isOut === true ? undefined : done.session === undefined ? visit.session : { ...done.session, isDue: false }
     const now = { ...visit, session }
     const shown = done.show === undefined ? undefined : withWidget(done.show, name, now, fields, request)
-    const response = shown !== undefined || visit.isPart ? yield* write(now, shown) : yield* redirected(now, places)
+    const isWritten = shown !== undefined || visit.isPart
+    const acted = fields.get("at") ?? undefined
+    const response = isWritten ? yield* write(now, { ...shown, acted }) : yield* redirected(now, places)
     if (done.isOut === true) return yield* sessions.forget(response, visit.room.tenant)
     return done.session === undefined || bearerOf(request) !== undefined
       ? response
@@ -84,8 +86,8 @@ const withWidget = (
 }
 
 /**
- * Makes the function that gives a name to the first form of a visitor whose browser runs no script, and has it sent
- * again. The shell is the same for everybody, so its forms have none. With the name a lost answer is repeated: a browser
+ * Makes the function that names the first form of a visitor whose browser runs no script, and has it sent again. The
+ * shell is the same for all visitors, so its forms have no name. With the name a lost answer is repeated: a browser
  * that reloads sends it in the address, and one that goes back has it in a cookie.
  */
 const makeNamed = Effect.gen(function* () {

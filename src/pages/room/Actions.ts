@@ -1,6 +1,6 @@
 /**
- * What a visitor does in a room: the forms of its pages. Each action runs the operation of the Consumer API, and every
- * action is safe to repeat.
+ * The actions of a visitor in a room: the forms of its pages. Each action runs the operation of the Consumer API, and
+ * every action is safe to repeat.
  */
 import { Effect } from "effect"
 import { normalAmount } from "../Amounts.ts"

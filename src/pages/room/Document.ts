@@ -8,7 +8,8 @@ import { lookOf } from "../Theme.ts"
 import { directionOf, languages, type Words } from "../Words.ts"
 import type { Mechanism } from "./Places.ts"
 import type { Pieces } from "./Pieces.ts"
-import { countdown, say, sayCounted, type Scene } from "./Scene.ts"
+import { rateText } from "./mechanism/Queue.ts"
+import { countdown, say, type Scene } from "./Scene.ts"
 
 /** Characters of the description that search engines show. */
 const descriptionLengthMax = 200
@@ -60,7 +61,7 @@ export const documentOf = (scene: Scene, page: Page): Written => {
           ${look.headerImageUrl !== undefined && html`<img class="hero" src="${look.headerImageUrl}" alt="" />`}
           <h1>${title}</h1>
           <p id="link" role="status" hidden>${say(scene, "kept")}</p>
-          ${content(scene, page, body)}
+          ${content(scene, page, body)} ${page.script !== "" && announcing(scene)}
           <p id="said" role="status" aria-live="polite"></p>
         </main>
         ${footer(scene, page)}${
@@ -75,7 +76,7 @@ export const documentOf = (scene: Scene, page: Page): Written => {
   return { text: written.text, styles: look.css === "" ? [page.css] : [page.css, look.css] }
 }
 
-/** What search engines show: the text of the document, else how the room works, else its name. */
+/** The description for search engines: the text of the document, else how the room works, else its name. */
 const descriptionOf = (scene: Scene, page: Page, body: DocumentBody | undefined): string =>
   [
     body === undefined ? "" : pageText(body.body, descriptionLengthMax),
@@ -111,7 +112,7 @@ const content = (scene: Scene, page: Page, body: DocumentBody | undefined): Html
     <div class="doc" dir="auto">${trusted(rendered.html)}</div>`
 }
 
-/** What a page brings to its document, with the parts that it fills. */
+/** Values that a page fills into its document, and the parts for them. */
 export const contextOf = (
   { formats, words }: Pick<Scene, "formats" | "words">,
   fill: (slot: Slot) => Html
@@ -121,6 +122,21 @@ export const contextOf = (
   label: (transform, kind) => labelOf(words, transform, kind),
   open: words.open
 })
+
+/** Seconds between two announcements of a place, of which a visitor chooses. */
+const announceSeconds = [60, 300]
+
+/** The choice is outside the visitor's part, so it stays while that is replaced. The style shows it beside a position. */
+const announcing = (scene: Scene): Html =>
+  html`<label class="announcing muted"
+    >${say(scene, "announceEvery")}
+    <select id="every">
+      ${announceSeconds.map(
+        (seconds) => html`<option value="${seconds * 1000}">${scene.formats.duration(seconds)}</option>`
+      )}
+      <option value="Infinity">${say(scene, "announceNever")}</option>
+    </select></label
+  >`
 
 const actionKeys = {
   queue: "enterQueue",
@@ -192,10 +208,8 @@ const sentencesOf = (scene: Scene, { mechanisms }: Page): ReadonlyArray<string> 
 const ruleOf = (scene: Scene, mechanism: Mechanism): string => {
   const { formats } = scene
   switch (mechanism.kind) {
-    case "queue": {
-      const { admitRate } = mechanism.record
-      return admitRate > 0 ? sayCounted(scene, "queueRate", admitRate) : say(scene, "queueByHand")
-    }
+    case "queue":
+      return rateText(scene, mechanism.record.admitRate)
     case "draw": {
       const { winnerCount, drawAt } = mechanism.record
       return say(scene, "drawTerms", { count: formats.number(winnerCount), time: formats.instant(drawAt) })

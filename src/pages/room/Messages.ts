@@ -1,4 +1,4 @@
-/** What a page says to a refusal. */
+/** The text of a page for a refusal. */
 import { html, type Html } from "../Html.ts"
 import type { Refused } from "../Refused.ts"
 import type { PlainKey } from "../Words.ts"

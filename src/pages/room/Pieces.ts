@@ -4,7 +4,7 @@ import { lookOf } from "../Theme.ts"
 import { appointmentPiece } from "./mechanism/Appointment.ts"
 import { auctionPiece } from "./mechanism/Auction.ts"
 import { drawPiece } from "./mechanism/Draw.ts"
-import { liveLine } from "./mechanism/Live.ts"
+import { isSoldOut, liveLine } from "./mechanism/Live.ts"
 import type { Piece } from "./mechanism/Parts.ts"
 import type { Mechanism, States } from "./Places.ts"
 import { queuePiece } from "./mechanism/Queue.ts"
@@ -18,10 +18,12 @@ export interface Place {
   readonly state?: States[keyof States] | undefined
 }
 
-/** What the visitor has asked for beyond the place itself. */
+/** The visitor's requests beyond the place itself. */
 export interface Asked {
   readonly unconfirmed?: { readonly at: string; readonly amount: string } | undefined
   readonly isRescheduling?: boolean | undefined
+  /** The mechanism of the visitor's last action. A script moves the focus to its heading. */
+  readonly acted?: string | undefined
 }
 
 export interface Pieces {
@@ -64,8 +66,9 @@ export const piecesOf = (
             class="card"
             data-id="${mechanism.record.id}"
             data-kind="${mechanism.kind}"
-            data-lifecycle="${mechanism.record.lifecycle}"
+            data-open="${isSoldOut(mechanism) ? "sold_out" : mechanism.record.lifecycle}"
             data-status="${piece.status}"
+            ${mechanism.record.id === asked.acted && html` data-acted`}
           >
             ${piece.html}${rank > placeRank && liveLine(scene, mechanism)}
           </section>`
@@ -98,7 +101,7 @@ const placeRank = 1
 
 const lastRank = 4
 
-/** A turn comes first, then what the visitor waits for, what is open, what opens later, and what is over. */
+/** A turn comes first, then places that wait, open mechanisms, those that open later, and those that are over. */
 const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
   if (state !== undefined && "admissionGrant" in state) return 0
   if (piece.isLive === true) return placeRank
@@ -110,7 +113,7 @@ const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
 const pieceOf = (scene: Scene, { mechanism, state }: Place, asked: Asked): Piece => {
   switch (mechanism.kind) {
     case "queue":
-      return queuePiece(scene, mechanism.record, state as States["queue"] | undefined)
+      return queuePiece(scene, mechanism, state as States["queue"] | undefined)
     case "draw":
       return drawPiece(scene, mechanism.record, state as States["draw"] | undefined)
     case "auction": {
@@ -124,7 +127,7 @@ const pieceOf = (scene: Scene, { mechanism, state }: Place, asked: Asked): Piece
         state as States["appointment"] | undefined
       )
     case "timed_release":
-      return releasePiece(scene, mechanism.record, state as States["timed_release"] | undefined)
+      return releasePiece(scene, mechanism, state as States["timed_release"] | undefined)
     case "waitlist":
       return waitlistPiece(scene, mechanism.record, state as States["waitlist"] | undefined)
   }

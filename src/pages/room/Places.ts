@@ -1,6 +1,6 @@
 /**
- * Reads what a room shows: the experience and its document, the public facts of its mechanisms, and the visitor's
- * places. What is the same for every visitor is read once a second at most.
+ * Reads the contents of a room: the experience and its document, the public facts of its mechanisms, and the visitor's
+ * places. Public data is read at most once a second.
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -26,7 +26,7 @@ const mechanismsMax = 20
 /** Reads at the same time. */
 const concurrency = 8
 
-/** How long what everybody sees is reused. */
+/** How long public data is reused. */
 const sharedMillis = 1_000
 
 /** Shared reads that are kept. */
@@ -34,7 +34,7 @@ const sharedMax = 5_000
 
 type Slots = AnswerOf<"appointments", "slots">
 
-/** A mechanism with the facts that everybody may see. */
+/** A mechanism with its public facts. */
 export type Mechanism = Kinds & { readonly live?: LiveFacts | undefined }
 
 type Kinds =
@@ -57,7 +57,7 @@ export interface States {
   readonly waitlist: AnswerOf<"waitlists", "status">
 }
 
-/** What everybody sees. */
+/** The public contents of a room. */
 export interface Shown {
   readonly experience: Experience
   readonly document: PublicExperiencePage | undefined
@@ -102,7 +102,7 @@ export const make = (calls: Calls["Service"]) => {
   const mechanismsOf = (caller: Caller, experience: Experience): Read<ReadonlyArray<Mechanism>> =>
     Effect.forEach(namedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
 
-  /** Reads what everybody sees. */
+  /** Reads the public contents. */
   const shown = (caller: Caller, experienceId: string, slug?: string): Read<Shown> => {
     const { holder } = caller
     return sharedReads(

@@ -16,6 +16,7 @@ import { makeFailed } from "./Failed.ts"
 import { makeFind } from "./Find.ts"
 import { groupOf, type Kind, make as makePlaces, type Places } from "./Places.ts"
 import { make as makeSessions } from "./Session.ts"
+import * as LinePage from "./proof/LinePage.ts"
 import * as Proofs from "./proof/Proofs.ts"
 import { make as makeShell } from "./Shell.ts"
 import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
@@ -36,6 +37,7 @@ export const layer = HttpRouter.use(
     const shell = makeShell(places, assets)
     const failed = makeFailed(assets)
     const proofs = yield* Proofs.make(calls, places, assets)
+    const line = LinePage.make(calls, places, assets)
     const act = yield* makeAct({ calls, places, sessions, find, write })
 
     const route = (handle: Handle) => Effect.andThen(readableHereOnly, Effect.catchTag(handle, "Refused", failed))
@@ -63,6 +65,7 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", "/e/:experienceId/place", route(place))
     yield* router.add("GET", "/e/:experienceId/state", route(Effect.flatMap(find("visitor"), makeState(calls, places))))
     yield* router.add("GET", "/e/:experienceId/live", route(Effect.flatMap(find("visitor"), makeLive(calls))))
+    yield* router.add("GET", "/e/:experienceId/line", route(Effect.flatMap(find("visitor"), line)))
     yield* router.add("GET", "/e/:experienceId/proof", route(Effect.flatMap(find("everybody"), proofs.page)))
     yield* router.add("GET", "/e/:experienceId/proof.json", route(Effect.flatMap(find("everybody"), proofs.file)))
     yield* router.add("GET", "/e/:experienceId/receipt", route(Effect.flatMap(find("visitor"), proofs.receipt)))

@@ -1,4 +1,7 @@
-/** What every part of a room needs to show itself: the words of its language, the experience, and where forms go. */
+/**
+ * The values that every part of a room needs to show itself: the words of its language, the experience, and the targets
+ * of forms.
+ */
 import type { AnswerOf } from "../Calls.ts"
 import type { Formats } from "../Formats.ts"
 import { html, type Html, type Inserted } from "../Html.ts"
@@ -18,7 +21,7 @@ export interface Scene {
   readonly visitor: "none" | "guest" | "authenticated"
   /** True if codes go out by SMS. */
   readonly takesPhones: boolean
-  /** The shop's address to which a visitor goes on; undefined if there is none. */
+  /** The shop's address to which a visitor continues; undefined without one. */
   readonly shopUrl: string | undefined
   /** Returns the address of a part of the room. It keeps the language and the way back. */
   readonly path: (name: string, more?: { readonly [name: string]: string }) => string
@@ -53,6 +56,9 @@ export const countdown = (scene: Scene, key: "opensIn" | "timeLeft", at: Millis)
 
 /** The heading of a part. A script moves the focus there. */
 export const heading = (text: string): Html => html`<h2 tabindex="-1">${text}</h2>`
+
+/** The heading of a screen that the visitor asked for. It has the focus when the page opens. */
+export const screenHeading = (text: string): Html => html`<h2 tabindex="-1" autofocus>${text}</h2>`
 
 export interface FormOptions {
   /** The mechanism that the action is for. */

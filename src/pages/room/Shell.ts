@@ -1,6 +1,6 @@
 /**
- * The shell of a room: the page that every visitor gets. It reads no cookie and has the same bytes for everybody, so
- * caches in front of this process may answer with it, also while the process is away.
+ * The shell of a room: the page that every visitor gets. It reads no cookie and has the same bytes for all visitors, so
+ * caches in front of this process may answer with it, also while the process is down.
  */
 import { Clock, Effect } from "effect"
 import * as Answer from "../Answer.ts"
@@ -11,7 +11,7 @@ import { piecesOf } from "./Pieces.ts"
 import type { Places } from "./Places.ts"
 import { formOriginsOf, sceneOf, type Visit } from "./Visit.ts"
 
-/** What is open changes within seconds. */
+/** Open mechanisms change within seconds. */
 const partCacheControl = "public, max-age=1, s-maxage=1"
 
 const cacheControl = "public, max-age=5, s-maxage=10, stale-while-revalidate=60, stale-if-error=86400"

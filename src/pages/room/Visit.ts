@@ -19,7 +19,7 @@ import { type Asked, piecesOf, type Place } from "./Pieces.ts"
 import type { Mechanism, Places, Shown } from "./Places.ts"
 import type { Experience, Scene } from "./Scene.ts"
 
-/** Who asks for which room. */
+/** The visitor and the requested room. */
 export interface Visit {
   readonly room: Room
   readonly holder: KeyHolder
@@ -48,7 +48,7 @@ export interface Variation extends Asked {
   readonly from?: string | undefined
 }
 
-/** The longest address of a shop that a page goes on to. */
+/** The longest address of a shop to which a page continues. */
 const returnLengthMax = 2_000
 
 export const callerOf = ({ holder, session }: Visit): Caller => ({ holder, access: session })

@@ -1,4 +1,4 @@
-/** What the actions of a visitor have in common: the session that they need, the mechanism that they name, refusals. */
+/** Shared code of a visitor's actions: the session that they need, the mechanism that they name, refusals. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
@@ -12,7 +12,7 @@ import type { Variation, Visit } from "./Visit.ts"
 /** The fields of a form. */
 export type Fields = URLSearchParams
 
-/** What an action has led to, besides the change itself. */
+/** The result of an action, besides the change itself. */
 export interface Done {
   /** A session that the visitor has now. */
   readonly session?: VerifiedAccess

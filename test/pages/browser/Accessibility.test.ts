@@ -1,27 +1,12 @@
-/** What pages are for people who cannot see them, use a keyboard, or read from right to left. */
+/** Pages for people who cannot see them, or who read from right to left. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
-import { findings } from "../support/axe.ts"
-import { at, clock, ofPages, opened, press, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
+import { findings, findingsNow } from "../support/axe.ts"
+import { at, clock, consumerIn, ofPages, opened, press, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
-
-/** Presses Tab until this is focused. */
-const tabTo = async (page: Page, name: string): Promise<void> => {
-  for (let presses = 0; presses < 100; presses++) {
-    const focused = await page.evaluate<string>("document.activeElement?.textContent.trim() ?? ''")
-    if (focused === name) return
-    await page.keyboard.press("Tab")
-  }
-  throw new Error(`"${name}" cannot be reached with the keyboard`)
-}
-
-/** Presses the button with this text by keyboard alone. */
-const pressByKeyboard = async (page: Page, name: string): Promise<void> => {
-  await tabTo(page, name)
-  await page.keyboard.press("Enter")
-}
+import { hardToSee } from "../support/seeing.ts"
 
 /** A sequence with one mechanism of each kind. */
 const sixKinds = () => ({
@@ -115,74 +100,73 @@ ofPages("Pages", (it) => {
     })
   )
 
-  it.effect("have no finding of axe in the dashboard", () =>
+  it.effect("of the dashboard have no finding of axe, also when narrow, in forced colors and without motion", () =>
     Effect.gen(function* () {
-      const { experienceId } = yield* Fixture.room(sixKinds())
+      const { experienceId, sequence } = yield* Fixture.room(sixKinds())
+      const consumer = yield* Fixture.brand("POST", "/consumers", { email: "ada.seen@example.com" })
+      const order = { consumerId: consumer.id, number: "N-1", total: "12.50", items: [] }
+      const { id: orderId } = yield* Fixture.brand("POST", "/orders", order)
+      const hook = { url: "https://shop.example/hooks", events: ["order.created"] }
+      const { id: webhookId } = yield* Fixture.brand("POST", "/webhooks", hook)
+      const pageId = yield* Fixture.publish(experienceId, "seen", { body: { blocks: [{ type: "place" }] } })
       const { page } = yield* opened({ viewport: { width: 1280, height: 900 } })
       const { adminUrl } = yield* Usher
-      const outside = yield* Effect.promise(async () => {
-        await page.goto(`${adminUrl}/dashboard/sign-in`)
-        return findings(page, "sign-in")
-      })
+      const found: Array<string> = []
+      const look = async (path: string, find: typeof findingsNow) => {
+        await page.goto(`${adminUrl}/dashboard${path}`)
+        found.push(...(await find(page, path)), ...(await hardToSee(page, path)))
+      }
+      yield* Effect.promise(() => look("/sign-in", findings))
       yield* signedIn(page)
-      const inside = yield* Effect.promise(async () => {
-        const all: Array<string> = []
-        for (const path of ["", "/new", `/experiences/${experienceId}`]) {
-          await page.goto(`${adminUrl}/dashboard${path}`)
-          all.push(...(await findings(page, path)))
-        }
-        return all
+      yield* Effect.promise(async () => {
+        // Other screens are made of the same parts, in the same colors.
+        for (const path of ["", "/new", `/experiences/${experienceId}`, "/analytics"]) await look(path, findings)
+        await page.emulateMedia({ colorScheme: "light" })
+        const lists = ["/consumers", "/orders", "/pages", "/webhooks", "/people", "/keys", "/audit-log", "/system"]
+        const records = [
+          `/consumers/${consumer.id}`,
+          `/orders/${orderId}`,
+          `/pages/${pageId}`,
+          `/webhooks/${webhookId}`
+        ]
+        const history = `/mechanisms/${sequence.queues[0].id}/history`
+        for (const path of [...lists, ...records, history]) await look(path, findingsNow)
       })
-      assert.deepStrictEqual([...outside, ...inside], [])
+      assert.deepStrictEqual(found, [])
     })
   )
 
-  it.effect("lead through the queue by keyboard alone, with the focus on what has changed", () =>
+  it.effect("tell of the last minute to decide", () =>
     Effect.gen(function* () {
-      const { experienceId, sequence } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
+      const queues = [{ name: "Front door", admitRate: 600, admissionExpirationSeconds: 600 }]
+      const { experienceId } = yield* Fixture.room({ queues })
       const { page } = yield* opened()
       const url = yield* roomUrl(experienceId)
-      const focused = () => page.evaluate<string>("document.activeElement.textContent")
-      const joined = yield* Effect.promise(async () => {
+      let laterMillis = 0
+      const said = yield* Effect.promise(async () => {
+        // The page counts by the server's clock, which it reads again with each answer.
+        await page.route(/\/place/, async (route) => {
+          const response = await route.fetch()
+          const headers = response.headers()
+          headers["date"] = new Date(Date.parse(headers["date"]!) + laterMillis).toUTCString()
+          await route.fulfill({ response, headers })
+        })
         await page.goto(url)
-        await pressByKeyboard(page, "Join the queue")
-        await sees(page, "You are in line")
-        return focused()
-      })
-      assert.strictEqual(joined, "You are in line")
-      yield* Fixture.asBrandServer("POST", `/queues/${sequence.queues[0].id}/admit`, { count: 1 })
-      const admitted = yield* Effect.promise(async () => {
+        await press(page, "Join the queue")
         await sees(page, "It is your turn")
-        const heading = await focused()
-        await pressByKeyboard(page, "Give it up")
-        await sees(page, "You have left")
-        return heading
+        const said = page.locator("#said")
+        const before = await said.textContent()
+        const until = await page.locator("time[data-warn]").getAttribute("datetime")
+        laterMillis = Date.parse(until!) - Date.now() - 50_000
+        await page.evaluate(`dispatchEvent(new Event("online"))`)
+        await said.filter({ hasText: "One minute left." }).waitFor()
+        return before
       })
-      assert.strictEqual(admitted, "It is your turn")
+      assert.notInclude(said!, "One minute left.")
     })
   )
 
-  it.effect("let staff pause a queue by keyboard alone", () =>
-    Effect.gen(function* () {
-      const { experienceId } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 60 }] })
-      const { page } = yield* opened({ viewport: { width: 1280, height: 900 } })
-      const { adminUrl, brand } = yield* Usher
-      yield* Effect.promise(async () => {
-        await page.goto(`${adminUrl}/dashboard/sign-in`)
-        while ((await page.evaluate("document.activeElement.name")) !== "key") await page.keyboard.press("Tab")
-        await page.keyboard.type(brand.secretKey)
-        await page.keyboard.press("Enter")
-        await sees(page, "New drop")
-        await page.goto(`${adminUrl}/dashboard/experiences/${experienceId}`)
-        await pressByKeyboard(page, "Pause…")
-        await sees(page, "The rate admits nobody from now on.")
-        await pressByKeyboard(page, "Pause")
-        await sees(page, "Front door is paused.")
-      })
-    })
-  )
-
-  it.effect("tell of the place once a minute at most, and of the turn at once", () =>
+  it.effect("tell of the place once a minute at most, slower or never if chosen, and of the turn at once", () =>
     Effect.gen(function* () {
       const { experienceId, sequence } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
       const { consumer, guest, brand } = yield* Usher
@@ -212,13 +196,25 @@ ofPages("Pages", (it) => {
       yield* Effect.promise(() => page.clock.fastForward(61_000))
       yield* admit(2, 12)
       yield* admit(2, 10)
+      const choose = (label: string, seconds: number) =>
+        Effect.promise(async () => {
+          await page.getByLabel("Screen reader").selectOption(label)
+          await page.clock.fastForward(seconds * 1_000)
+        })
+      yield* choose("5 minutes", 61)
+      yield* admit(2, 8)
+      yield* choose("5 minutes", 240)
+      yield* admit(1, 7)
+      yield* choose("No announcements", 3_600)
+      yield* admit(2, 5)
       yield* Fixture.asBrandServer("POST", `/queues/${queue.id}/admit`, { count: 10 })
       const said = yield* Effect.promise(async () => {
         await sees(page, "It is your turn")
         return page.evaluate<ReadonlyArray<string>>("window.announced")
       })
-      assert.deepStrictEqual(said.slice(0, 2), ["You are in line", "You are number 12 in line."])
-      assert.match(said.slice(2).join("; "), /^It is your turn/)
+      const places = ["You are number 12 in line.", "You are number 7 in line."]
+      assert.deepStrictEqual(said.slice(0, 3), ["You are in line", ...places])
+      assert.match(said.slice(3).join("; "), /^It is your turn/)
     })
   )
 })
@@ -226,12 +222,6 @@ ofPages("Pages", (it) => {
 /** Waits until the page shows this. A page follows one place, and asks for others as it is opened. */
 const showsUp = async (page: Page, shown: Locator): Promise<void> => {
   while (!(await shown.isVisible())) await page.reload()
-}
-
-/** The id of the consumer whose session a page has. */
-const consumerIn = async (page: Page): Promise<string> => {
-  const token = (await page.context().cookies()).find(({ value }) => value.split(".").length === 3)!.value
-  return JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).consumerId
 }
 
 const placeIs = (page: Page, place: number) =>

@@ -1,20 +1,8 @@
 /** Journeys of visitors in a real browser, through all six kinds of mechanism, from the room to the shop. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { at, clock, goneOn, ofPages, opened, press, roomUrl, sees, Shop } from "../support/browserFixture.ts"
+import { at, clock, goneOn, ofPages, press, sees, Shop, visiting } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
-
-/** A room whose visitors go back to the shop, and a window at its shell. */
-const visiting = Effect.fnUntraced(function* (sequence: object, sizes: ReadonlyArray<string> = ["42"]) {
-  const { url: shopUrl } = yield* Shop
-  yield* Fixture.brand("PUT", "/organizations/me", { allowedOrigins: [new URL(shopUrl).origin] })
-  const { id: productId, variants } = yield* Fixture.product(sizes)
-  const room = yield* Fixture.room(sequence, { products: [{ productId }] })
-  const window = yield* opened()
-  const url = yield* roomUrl(room.experienceId, `?return=${encodeURIComponent(shopUrl)}`)
-  yield* Effect.promise(() => window.page.goto(url))
-  return { ...room, ...window, variants }
-})
 
 /** How many consumers wait, as the queue's record says. */
 const waitingIn = (queueId: string) =>
@@ -39,7 +27,31 @@ ofPages("A visitor in a browser", (it) => {
     })
   )
 
-  it.effect("enters a draw, and learns by itself that it has won", () =>
+  it.effect("goes on to the shop ten seconds after its turn, unless it stays", () =>
+    Effect.gen(function* () {
+      const { page, problems, sequence } = yield* visiting({ queues: [{ name: "Front door", admitRate: 600 }] })
+      const { grants } = yield* Shop
+      const before = grants.length
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await page.reload()
+        await press(page, "Join the queue")
+        await press(page, "Stay here")
+        await page.clock.runFor(12_000)
+        await press(page, "Give it up")
+        await sees(page, "You have left")
+        assert.strictEqual(grants.length, before)
+        await press(page, "Enter again")
+        await sees(page, "You go on to the shop in")
+        await page.clock.runFor(12_000)
+        await sees(page, "Checkout")
+      })
+      assert.isTrue(yield* Fixture.isValid(`/queues/${sequence.queues[0].id}`, grants[before]!))
+      assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("enters a draw, and is shown its win without an action", () =>
     Effect.gen(function* () {
       const draws = [{ name: "Raffle", winnerCount: 1, closeAt: at(60), drawAt: at(70) }]
       const { page, problems, sequence } = yield* visiting({ draws })

@@ -1,4 +1,4 @@
-/** What pages of strangers' words do in a browser, how much a browser loads, and how soon it sees what happens. */
+/** Pages with strangers' words in a browser, how much a browser loads, and how soon it sees changes. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
@@ -7,14 +7,12 @@ import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
 import { findings } from "../support/axe.ts"
 import { clock, ofPages, opened, press, refused, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
+import { recorded } from "../support/slowNetwork.ts"
 
-/** Longer than what everybody sees is reused. */
+/** Longer than public contents are reused. */
 const laterMillis = 6_000
 
 const gzipped = (text: string): number => gzipSync(text, { level: 9 }).length
-
-/** A phone on a slow connection. Latency in milliseconds, bytes a second. */
-const slow3g = { offline: false, latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 }
 
 /** The providers of the gate: the address of the widget's script, and the field that it adds to the form. */
 const widgets = [
@@ -22,7 +20,7 @@ const widgets = [
   ["hcaptcha", "https://js.hcaptcha.com/1/api.js", "h-captcha-response"]
 ] as const
 
-/** What such a script does once its visitor has passed. */
+/** The actions of such a script once its visitor has passed. */
 const widgetScript = (field: string, token: string) => `
   const element = document.querySelector("form [data-sitekey]")
   element.innerHTML = "<input type=hidden name=${field} value=${token}><p></p>"
@@ -151,33 +149,31 @@ ofPages("A page", (it) => {
     })
   )
 
-  it.effect("is there with one request, and in line with one more, also on a slow connection", () =>
+  it.effect("is readable after 3 s on slow 3G, in line after 4 s and live after 6 s, with one request each", () =>
     Effect.gen(function* () {
       const { experienceId } = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
-      const { context, page } = yield* opened()
+      const { page } = yield* opened()
       const url = yield* roomUrl(experienceId)
-      const asked: Array<string> = []
-      let bytes = 0
       yield* Effect.promise(async () => {
-        const session = await context.newCDPSession(page)
-        await session.send("Network.enable")
-        await session.send("Network.emulateNetworkConditions", slow3g)
-        session.on("Network.requestWillBeSent", ({ request }) => {
-          if (request.url.startsWith("http")) asked.push(`${request.method} ${new URL(request.url).pathname}`)
-        })
-        session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength))
-        const begun = performance.now()
-        const seconds = () => ((performance.now() - begun) / 1000).toFixed(1)
+        const network = await recorded(page)
         await page.goto(url)
-        const readable = seconds()
-        assert.deepStrictEqual(asked, [`GET /e/${experienceId}`])
+        assert.deepStrictEqual(network.asked(), [`GET /e/${experienceId}`])
+        const readable = await network.seconds()
+        const stream = page.waitForRequest(/\/live\?/)
         await press(page, "Join the queue")
         await sees(page, "You are in line")
-        const posts = asked.filter((request) => request.startsWith("POST"))
-        assert.deepStrictEqual(posts, [`POST /e/${experienceId}/enter`])
-        process.stdout.write(`Slow 3G: readable after ${readable} s, in line after ${seconds()} s, ${bytes} bytes\n`)
+        const inLine = await network.seconds((name) => name.endsWith("/live"))
+        await stream
+        const live = await network.seconds()
+        const { pathname } = new URL(url)
+        assert.deepStrictEqual(network.asked().slice(1), [`POST ${pathname}/enter`, `GET ${pathname}/live`])
+        assert.isBelow(network.bytes(), 15_000)
+        const shown = [readable, inLine, live].map((seconds) => seconds.toFixed(1)).join(", ")
+        process.stdout.write(`Slow 3G: readable, in line, live after ${shown} s\n`)
+        assert.isAtMost(readable, 3)
+        assert.isAtMost(inLine, 4)
+        assert.isAtMost(live, 6)
       })
-      assert.isBelow(bytes, 15_000)
     })
   )
 

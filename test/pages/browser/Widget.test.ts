@@ -7,6 +7,7 @@ import { Usher } from "../../http/support/usherFixture.ts"
 import { findings } from "../support/axe.ts"
 import { ofPages, opened, press, sees } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
+import { hardToSee, inWidget } from "../support/seeing.ts"
 
 interface Embedding {
   /** The policy of the shop's page. */
@@ -61,6 +62,7 @@ ofPages("The widget of a shop", (it) => {
         await page.getByLabel("Email address").fill("widget@example.com")
         await press(page, "Send a code")
         await sees(page, "We have sent a code to widget@example.com.")
+        assert.deepStrictEqual(await hardToSee(page, "code", inWidget), [])
       })
       const code = yield* Fixture.mailedCode("widget@example.com")
       yield* Effect.promise(async () => {
@@ -76,6 +78,7 @@ ofPages("The widget of a shop", (it) => {
         const grants = await page.evaluate<ReadonlyArray<string>>("grants")
         await page.reload()
         await sees(page, "It is your turn")
+        assert.deepStrictEqual(await hardToSee(page, "turn", inWidget), [])
         return grants
       })
       assert.isTrue(yield* Fixture.isValid(`/queues/${queueId}`, grant!))
@@ -83,7 +86,7 @@ ofPages("The widget of a shop", (it) => {
     })
   )
 
-  it.effect("goes on to the shop by itself if the page asks for it, tells screen readers so, and has the theme", () =>
+  it.effect("opens the shop automatically if the page asks for it, tells screen readers so, and has the theme", () =>
     Effect.gen(function* () {
       const theme = { primary: "#b4002d", background: "#fff7f0" }
       const { page, problems, url, queueId, sold } = yield* embedded({ attributes: "auto-continue theme", theme })
@@ -99,6 +102,7 @@ ofPages("The widget of a shop", (it) => {
         await said("You are in line")
         assert.strictEqual(await look(""), "rgb(255, 247, 240)")
         assert.deepStrictEqual(await findings(page, "widget"), [])
+        assert.deepStrictEqual(await hardToSee(page, "widget", inWidget), [])
       })
       yield* Fixture.asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
       yield* Effect.promise(async () => {
@@ -111,6 +115,52 @@ ofPages("The widget of a shop", (it) => {
       })
       assert.isTrue(yield* Fixture.isValid(`/queues/${queueId}`, sold[0]!))
       assert.deepStrictEqual(problems, [])
+    })
+  )
+
+  it.effect("keeps the focus of a keyboard inside, on the outcome of each action", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* embedded()
+      const inside = `document.querySelector("usher-experience").shadowRoot.activeElement?.textContent`
+      const use = async (name: string) => {
+        while ((await page.evaluate(inside)) !== name) await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+      }
+      yield* Effect.promise(async () => {
+        await page.goto(url)
+        await sees(page, "Join the queue")
+        // The client learns of the place after the answer, and shows it again.
+        const again = page.waitForResponse((answer) => answer.url().includes("/place"))
+        await use("Join the queue")
+        await again
+        await page.waitForFunction(`${inside} === "You are in line"`)
+        await use("Sign in")
+        await sees(page, "Email address")
+        assert.strictEqual(await page.evaluate(inside), "Sign in")
+      })
+    })
+  )
+
+  it.effect("tells the shop's page of each state and of what cannot be fetched, which it sends again", () =>
+    Effect.gen(function* () {
+      const { page, url } = yield* embedded()
+      yield* Effect.promise(async () => {
+        await page.addInitScript(`
+          window.told = []
+          for (const type of ["usher-state", "usher-error"]) {
+            document.addEventListener(type, ({ detail }) => told.push(detail.state ?? type))
+          }`)
+        await page.goto(url)
+        await page.route(/\/e\/[^/]*\/enter/, (route) => route.abort(), { times: 1 })
+        await press(page, "Join the queue")
+        await page.waitForFunction(`["usher-error", "enterable", "waiting"].every((state) => told.includes(state))`)
+        await page.evaluate("told.length = 0")
+        await page.route(/\/place/, (route) => route.abort())
+        await page.getByRole("link", { name: "Sign in" }).click()
+        await page.waitForFunction(`told.includes("usher-error")`)
+        await page.unroute(/\/place/)
+        await sees(page, "Email address")
+      })
     })
   )
 

@@ -32,7 +32,7 @@ const world = Effect.gen(function* () {
   return records
 })
 
-/** What a form has to say before it looks at its record. */
+/** The fields that a form needs before it looks at its record. */
 const fields = { confirmation: "ERASE", role: "viewer", reason: "OTHER", confirmed: "yes" }
 
 /** The address of a route, and what its form sends. */
@@ -117,7 +117,7 @@ layer(usher, { excludeTestServices: true })("The routes of the dashboard", (it) 
     })
   )
 
-  it.effect("are a 404 for what is no id", () =>
+  it.effect("are a 404 for an invalid id", () =>
     Effect.gen(function* () {
       const { brand } = yield* Usher
       const browser = yield* operator

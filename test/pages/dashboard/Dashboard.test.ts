@@ -4,10 +4,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Answer, asConsumer, asServer, Usher } from "../../http/support/usherFixture.ts"
 import { confirmed, eventually, operator } from "../support/operatorFixture.ts"
-import { layer as usher, textOf } from "../support/roomFixture.ts"
+import { layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
-  it.effect("lets nobody in without a secret key, and keeps the key out of the browser", () =>
+  it.effect("requires a secret key, and keeps the key out of the browser", () =>
     Effect.gen(function* () {
       const { brand } = yield* Usher
       const { get, signIn } = yield* operator
@@ -64,7 +64,8 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       assert.match(textOf(asked), /The next \d of \d waiting consumers are admitted at once/)
       const admitted = yield* submit(asked, "Admit into")
       assert.match(textOf(admitted), /\d consumers were admitted/)
-      yield* confirmed(submit, yield* get(path), "Change the rate…", "Change the rate of", { admitRate: "120" })
+      const changed = { admitRate: "120", reason: "SCHEDULE_CHANGED" }
+      yield* confirmed(submit, yield* get(path), "Change the rate…", "Change the rate of", changed)
       const resumed = yield* confirmed(submit, yield* get(path), "Resume…", "Resume")
       assert.match(textOf(resumed), /Rate a minute\s*120/)
       const ended = yield* confirmed(submit, yield* get(path), "End…", "End", { reason: "STOCK_CHANGED" })
@@ -77,6 +78,7 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
         staff.map(({ type, data }: any) => [type, data.reason]),
         [
           ["Paused", "HIGH_LOAD"],
+          ["Configured", "SCHEDULE_CHANGED"],
           ["Ended", "STOCK_CHANGED"]
         ]
       )
@@ -84,7 +86,61 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
     })
   )
 
-  it.effect("says what is wrong with a form, and keeps what was typed", () =>
+  it.effect("admits a consumer by name out of order, once it is confirmed with a reason", () =>
+    Effect.gen(function* () {
+      const { brand, consumer, guest, queue } = yield* Usher
+      const { get, submit, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      const queueId = yield* queue()
+      const guests = yield* Effect.replicateEffect(guest(), 2)
+      for (const { accessToken } of guests) {
+        const headers = asConsumer(brand.publishableKey, accessToken)
+        yield* consumer({ method: "POST", path: `/api/queues/${queueId}/enter`, headers })
+      }
+      const { accessToken, consumerId } = guests[1]!
+      const path = `/dashboard/consumers/${consumerId}`
+      const waiting = yield* eventually(get(path), ({ text }) => text.includes("Admit…"))
+      // Without a reason the screen asks for one.
+      const asked = yield* submit(waiting, "Admit…", { reason: "" })
+      assert.include(textOf(asked), "1 consumer is admitted at once")
+      const done = yield* submit(asked, "Admit", { reason: "CUSTOMER_CARE" })
+      assert.match(textOf(done), /The consumer was admitted to/)
+      assert.match(done.text, /role="status" tabindex="-1" autofocus/)
+      const again = yield* submit(asked, "Admit", { reason: "CUSTOMER_CARE" })
+      assert.match(textOf(again), /This consumer was admitted to .* before/)
+      const admitted = yield* eventually(get(path), ({ text }) => text.includes("GRANTED"))
+      assert.notInclude(admitted.text, "Admit…")
+
+      const headers = asConsumer(brand.publishableKey, accessToken)
+      assert.strictEqual((yield* consumer({ path: `/api/queues/${queueId}/status`, headers })).body.status, "GRANTED")
+      const { line } = (yield* consumer({ path: `/api/queues/${queueId}/line` })).body
+      assert.deepInclude(line.acts[0], { act: "admitted", reason: "CUSTOMER_CARE", count: 1, outOfOrder: 1 })
+    })
+  )
+
+  it.effect("lists what is late, and nothing when nothing is", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { brand, queue } = yield* Usher
+      const { get, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      const id = yield* queue()
+      const read = Effect.map(get("/dashboard"), textOf)
+      assert.notInclude(yield* read, "Late")
+      yield* sql`
+        insert into parked_mechanisms (mechanism_id, node, parked_at, restarts, cause)
+        values (${id}, 'elsewhere', '2025-11-21T18:00:00Z', 5, 'a fault')`
+      yield* sql`update mechanism_heads set wake_at = '2025-11-21T17:00:00Z' where mechanism_id = ${id}`
+      const late = yield* read
+      assert.match(late, /Late A timed step was due 21 Nov 2025, 17:00 UTC and has not happened/)
+      assert.include(late, "1 mechanism is parked")
+      yield* sql`delete from parked_mechanisms where mechanism_id = ${id}`
+      yield* sql`update mechanism_heads set wake_at = null where mechanism_id = ${id}`
+      assert.notInclude(yield* read, "Late")
+    })
+  )
+
+  it.effect("names the errors of a form, and keeps the typed values", () =>
     Effect.gen(function* () {
       const { brand } = yield* Usher
       const { get, submit, signIn } = yield* operator
@@ -93,6 +149,21 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       assert.strictEqual(page.status, 400)
       assert.include(textOf(page), "Admissions a minute: the value does not fit")
       assert.include(page.text, 'value="Boots"')
+    })
+  )
+
+  it.effect("names the values of a theme that the room replaces", () =>
+    Effect.gen(function* () {
+      const { brand } = yield* Usher
+      const { get, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      const noteOf = Effect.fnUntraced(function* (theme: object) {
+        const { experienceId } = yield* room({ queues: [{ name: "Line", admitRate: 0 }] }, { theme })
+        const page = textOf(yield* get(`/dashboard/experiences/${experienceId}`))
+        return /The room replaces these values of the theme[^:]*: (.*?) (?:Open|Line)/.exec(page)?.[1]
+      })
+      assert.strictEqual(yield* noteOf({ background: "#ffffff", text: "#000000" }), undefined)
+      assert.strictEqual(yield* noteOf({ background: "#ffffff", text: "#eeeeee" }), "text")
     })
   )
 

@@ -90,7 +90,7 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
     })
   )
 
-  it.effect("are the authors of what they do", () =>
+  it.effect("are the authors of their actions", () =>
     Effect.gen(function* () {
       const { admin, brand: organization, queue } = yield* Usher
       const id = yield* queue()
@@ -112,7 +112,7 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
     })
   )
 
-  it.effect("do what their role allows, which holds from the next request on", () =>
+  it.effect("do only the actions of their role, which changes from the next request on", () =>
     Effect.gen(function* () {
       const admin = yield* key
       const eli = yield* person("eli@example.com", "viewer")

@@ -26,7 +26,7 @@ const entered = Effect.gen(function* () {
 })
 
 layer(usher, { excludeTestServices: true })("The screens of the dashboard", (it) => {
-  it.effect("say what to do next where there is nothing, and page through what there is", () =>
+  it.effect("show the next step when they are empty, and page through longer lists", () =>
     Effect.gen(function* () {
       const { stranger } = yield* Usher
       const nobody = yield* operator
@@ -210,7 +210,7 @@ layer(usher, { excludeTestServices: true })("The screens of the dashboard", (it)
     })
   )
 
-  it.effect("draw what happened over time, with a table behind it", () =>
+  it.effect("draw the events over time, with a table behind the chart", () =>
     Effect.gen(function* () {
       const { get } = yield* admin
       const { queueId, consumerId } = yield* entered

@@ -17,7 +17,7 @@ const onward = (page: Parameters<typeof formOf>[0]) => {
 
 describe("A visitor without a script", () => {
   layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
-    it.effect("waits in a queue, is admitted, and goes on to the shop with a valid grant", () =>
+    it.effect("waits in a queue, is admitted, and continues to the shop with a valid grant", () =>
       Effect.gen(function* () {
         const { id: productId } = yield* Fixture.product()
         const queues = [{ name: "Front door", admitRate: 0, admissionExpirationSeconds: 300, closeAt: at(7200) }]

@@ -13,7 +13,7 @@ const consumerApiPerConsumer = 3
 
 describe("A room with too many requests", () => {
   layer(layerWith({ consumerApiPerConsumer }).pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
-    it.effect("says so in words, reloads by itself, and shows the place again after the wait", () =>
+    it.effect("says so in words, reloads automatically, and shows the place again after the wait", () =>
       Effect.gen(function* () {
         const room = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
         // A new minute, so that no window ends in between.

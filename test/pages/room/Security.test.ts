@@ -130,7 +130,7 @@ describe("A room", () => {
       })
     )
 
-    it.effect("goes on to allowed shops alone, and keeps the way back through every step", () =>
+    it.effect("leads to allowed shops only, and keeps the way back through every step", () =>
       Effect.gen(function* () {
         yield* Fixture.brand("PUT", "/organizations/me", { allowedOrigins: ["https://shop.example"] })
         yield* clock.putForward(6_000)
@@ -180,7 +180,7 @@ describe("A room", () => {
       })
     )
 
-    it.effect("shows what is protected after its access code, and refuses a wrong one", () =>
+    it.effect("shows protected sequences after their access code, and refuses a wrong one", () =>
       Effect.gen(function* () {
         const room = yield* Fixture.room({ queues }, { accessCode: "sesame-open" })
         const closed = yield* room.get("place")

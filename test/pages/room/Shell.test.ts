@@ -26,7 +26,7 @@ const refusedByPolicy = ({ text, headers }: Answer): ReadonlyArray<string> =>
 
 describe("The shell", () => {
   layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
-    it.effect("has equal bytes for everybody, sets no cookie, and tells caches how long to keep it", () =>
+    it.effect("has equal bytes for all visitors, sets no cookie, and tells caches how long to keep it", () =>
       Effect.gen(function* () {
         const room = yield* Fixture.room({ queues })
         const before = yield* room.get("")
@@ -119,7 +119,7 @@ describe("The shell", () => {
       })
     )
 
-    it.effect("shows what opens and closes when it does", () =>
+    it.effect("shows openings and closings when they happen", () =>
       Effect.gen(function* () {
         const [openAt, closeAt] = [60_000, 120_000].map((millis) => new Date(clock.now() + millis).toISOString())
         const room = yield* Fixture.room({ queues: [{ ...queues[0], openAt, closeAt }] })

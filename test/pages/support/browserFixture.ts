@@ -11,12 +11,12 @@ import { addresses } from "../../http/challenge/fakeProvider.ts"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import { find, launch } from "./chromium.ts"
-import { layer as usher } from "./roomFixture.ts"
+import * as Fixture from "./roomFixture.ts"
 
 const found = await find()
 
 /** The longest wait for something that a page shows. A slow machine needs a fraction of it. */
-const waitMillisMax = 120_000
+export const waitMillisMax = 120_000
 
 export class Browsing extends Context.Service<Browsing, { readonly browser: Browser }>()("usher/test/pages/Browsing") {
   static readonly layer = Layer.effect(
@@ -63,7 +63,7 @@ export const clock = movableClock()
 /** An instant these seconds from now, on that clock. */
 export const at = (seconds: number) => new Date(clock.now() + seconds * 1000).toISOString()
 
-const pages = Layer.mergeAll(usher.pipe(Layer.provide([clock.layer, addresses])), Shop.layer)
+const pages = Layer.mergeAll(Fixture.layer.pipe(Layer.provide([clock.layer, addresses])), Shop.layer)
 
 type Methods<R> = Parameters<Parameters<ReturnType<typeof sharing<R, never>>>[1]>[0]
 
@@ -119,9 +119,39 @@ export const sees = (page: Page, text: string) => page.getByText(text).first().w
 /** Presses the button with this text. */
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
 
+const becomes = (page: Page, isHidden: boolean) =>
+  page.evaluate(`
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => ${isHidden} })
+    document.dispatchEvent(new Event("visibilitychange"))
+  `)
+
+/** Hides the page, as another window or the lock of a phone does. Headless browsers show every page. */
+export const hide = (page: Page) => becomes(page, true)
+
+/** Shows the page again. */
+export const show = (page: Page) => becomes(page, false)
+
 /** The address of a room. */
 export const roomUrl = (experienceId: string, path = "") =>
   Effect.map(Usher, ({ consumerUrl }) => `${consumerUrl}/e/${experienceId}${path}`)
+
+/** A room whose visitors go back to the shop, and a window at its shell. */
+export const visiting = Effect.fnUntraced(function* (sequence: object, sizes: ReadonlyArray<string> = ["42"]) {
+  const { url: shopUrl } = yield* Shop
+  yield* Fixture.brand("PUT", "/organizations/me", { allowedOrigins: [new URL(shopUrl).origin] })
+  const { id: productId, variants } = yield* Fixture.product(sizes)
+  const room = yield* Fixture.room(sequence, { products: [{ productId }] })
+  const window = yield* opened()
+  const url = yield* roomUrl(room.experienceId, `?return=${encodeURIComponent(shopUrl)}`)
+  yield* Effect.promise(() => window.page.goto(url))
+  return { ...room, ...window, variants }
+})
+
+/** The id of the consumer whose session a page has. */
+export const consumerIn = async (page: Page): Promise<string> => {
+  const token = (await page.context().cookies()).find(({ value }) => value.split(".").length === 3)!.value
+  return JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString()).consumerId
+}
 
 /** Goes on to the shop, and returns the grant that the browser brought there. */
 export const goneOn = Effect.fnUntraced(function* (page: Page) {

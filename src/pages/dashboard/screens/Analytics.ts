@@ -16,7 +16,7 @@ const ranges = [
   { name: "90d", title: "The last 90 days", interval: "1d" }
 ] as const
 
-/** The lines of the chart: what each counts, and its class. */
+/** The lines of the chart: the count and the class of each. */
 const lines = [
   {
     title: "Entries",

@@ -1,6 +1,7 @@
 /** Consumers: the list, and one consumer with its places, orders and sessions; its export, and its erasure. */
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refused } from "../../Refused.ts"
@@ -8,11 +9,13 @@ import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { action, doneNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
 import { facts, filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
-import { instant, kindNames } from "../Times.ts"
+import { instant } from "../Times.ts"
+import { admission, admitForm } from "./Admission.ts"
+import { denial, denyForm } from "./Denial.ts"
 import { orderTable } from "./Orders.ts"
+import * as PlaceAction from "./PlaceAction.ts"
 
 type Consumer = AnswerOf<"consumers", "getConsumer">
-type Place = AnswerOf<"consumers", "listConsumerPlaces">["data"][number]
 type Session = AnswerOf<"consumers", "listConsumerSessions">["data"][number]
 
 const path = "/dashboard/consumers"
@@ -26,6 +29,14 @@ const erasureWord = "ERASE"
 /** The routes of consumers. */
 export const make = (calls: AdminCalls["Service"]) => {
   const show = makeShow(calls)
+  const steering = <Reason extends string>(action: PlaceAction.PlaceAction<Reason>) => {
+    const steer = PlaceAction.make(calls, path, action)
+    return post(`/consumers/:id/${action.path}`, "operator", (operator, sent) =>
+      Effect.flatMap(steer(operator, sent), (outcome) =>
+        "ask" in outcome ? Effect.succeed(outcome.ask) : show(operator, sent.params["id"]!, outcome.done)
+      )
+    )
+  }
   return [
     get("/consumers", (operator, { query }) =>
       Effect.map(
@@ -48,6 +59,8 @@ export const make = (calls: AdminCalls["Service"]) => {
         show(operator, id, `${ended} sessions were ended.`)
       )
     }),
+    steering(admission(calls)),
+    steering(denial(calls)),
     post("/consumers/:id/erase", "admin", makeErase(calls))
   ]
 }
@@ -100,7 +113,7 @@ const makeShow = (calls: AdminCalls["Service"]) =>
           ${profileOf(consumer)}
           <p><a class="button quiet" href="${path}/${id}/export" download>Export everything that is stored</a></p>
         </section>
-        ${placesOf(places.data)} ${orderTable("Orders", orders.data, "This consumer has no orders.")}
+        ${placesOf(places.data, operator, id)} ${orderTable("Orders", orders.data, "This consumer has no orders.")}
         ${sessionsOf(sessions.data)}
         ${
           mayDo(operator.role, "operator") &&
@@ -125,8 +138,8 @@ const profileOf = (consumer: Consumer): Html =>
     ["Known since", instant(consumer.createdAt)]
   ])
 
-const placesOf = (places: ReadonlyArray<Place>): Html =>
-  table<Place>(
+const placesOf = (places: ReadonlyArray<PlaceAction.Place>, { role }: Operator, id: string): Html =>
+  table<PlaceAction.Place>(
     "Places",
     places,
     [
@@ -137,10 +150,16 @@ const placesOf = (places: ReadonlyArray<Place>): Html =>
       { title: "Kind", cell: ({ type }) => kindNames[type] },
       { title: "Status", cell: ({ status }) => status },
       { title: "Entered", cell: ({ enteredAt }) => instant(enteredAt) },
-      { title: "Risk", cell: ({ risk }) => risk.score }
+      { title: "Risk", cell: ({ risk }) => risk.score },
+      ...(mayDo(role, "operator")
+        ? [{ title: "Steer", cell: (place: PlaceAction.Place) => steeringOf(place, `${path}/${id}`) }]
+        : [])
     ],
     "This consumer has not entered any mechanism."
   )
+
+const steeringOf = (place: PlaceAction.Place, consumerPath: string): Html =>
+  html`${admitForm(consumerPath, place)} ${denyForm(consumerPath, place)}`
 
 const sessionsOf = (sessions: ReadonlyArray<Session>): Html =>
   table<Session>(

@@ -1,4 +1,4 @@
-/** Drops: what runs now, a new one from a template, and the control room of each. */
+/** Drops: the running ones, a new one from a template, and the control room of each. */
 import { Effect } from "effect"
 import { Refused } from "../../Refused.ts"
 import type { AdminCalls } from "../AdminCalls.ts"

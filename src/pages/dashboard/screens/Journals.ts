@@ -1,12 +1,13 @@
-/** What happened: the history of a mechanism, and the audit log of the organization. */
+/** The history of a mechanism, and the audit log of the organization. */
 import { Effect } from "effect"
+import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { tenantEventTypes } from "../../../domain/organization/TenantEvent.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { type Author, makeAuthors } from "../Authors.ts"
 import { get } from "../Route.ts"
 import { filter, filters, listQueryOf, pager, table } from "../Table.ts"
-import { instant, kindNames, written } from "../Times.ts"
+import { instant, written } from "../Times.ts"
 
 type Entry = AnswerOf<"distributions", "listDistributionHistory">["data"][number]
 type Change = AnswerOf<"auditLog", "listAuditLog">["data"][number]

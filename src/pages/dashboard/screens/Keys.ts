@@ -7,7 +7,7 @@ import { sameTenant } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refused } from "../../Refused.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
-import { problemNote } from "../Frame.ts"
+import { doneNote, problemNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
 import { table } from "../Table.ts"
 import { instant } from "../Times.ts"
@@ -93,7 +93,7 @@ const makeRotate = (
       title: "Key replaced",
       body: html`
         <section class="card">
-          <p class="done" role="status">The old ${kind} key works no more.</p>
+          ${doneNote(`The old ${kind} key works no more.`)}
           <p>This is the new one. It is shown once; copy it now.</p>
           <p><code class="secret">${key}</code></p>
           ${kind === "secret" && html`<p>Sessions that began with the old key have ended. Sign in again.</p>`}

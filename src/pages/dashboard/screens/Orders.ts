@@ -1,11 +1,12 @@
 /** Orders: the list, and one order. */
 import { Effect } from "effect"
+import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { OrderStatus } from "../../../domain/consumer/Order.ts"
 import { type Html, html, type Inserted } from "../../Html.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { get } from "../Route.ts"
 import { facts, filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
-import { instant, kindNames } from "../Times.ts"
+import { instant } from "../Times.ts"
 
 type Order = AnswerOf<"orders", "getOrder">
 

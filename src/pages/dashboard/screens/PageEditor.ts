@@ -12,13 +12,13 @@ import { action, field } from "../Frame.ts"
 const parsed = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 const decoded = Schema.decodeUnknownOption(CreativeDocument)
 
-/** Returns the JSON value of a typed document, or what is wrong with the text. */
+/** Returns the JSON value of a typed document, or the error in the text. */
 export const documentIn = (text: string): { readonly document: unknown } | { readonly problem: string } => {
   const document = Option.getOrUndefined(parsed(text))
   return document === undefined ? { problem: "The document is not valid JSON." } : { document }
 }
 
-/** What the form of a page contains. */
+/** The fields of the form of a page. */
 interface Typed {
   readonly title: string
   readonly slug: string

@@ -66,7 +66,7 @@ const make = Effect.gen(function* () {
       ...shown,
       document: page as PublicExperiencePage,
       organizationName,
-      // A preview does not reload by itself.
+      // A preview does not reload automatically.
       pieces: { ...pieces, refreshSeconds: undefined },
       script: "",
       css: yield* assets.text("room.css"),

@@ -5,7 +5,7 @@ import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refused } from "../../Refused.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
-import { field, problemNote } from "../Frame.ts"
+import { doneNote, field, problemNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
 import { filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
 import { instant } from "../Times.ts"
@@ -17,7 +17,7 @@ type Calls = AdminCalls["Service"]
 
 const path = "/dashboard/pages"
 
-/** What a new page shows: its slots, in the order of the default page. */
+/** The contents of a new page: its slots, in the order of the default page. */
 const firstDocument = {
   schemaVersion: 1,
   editor: "rich-content-v0",
@@ -118,7 +118,7 @@ const newForm = (
   </form>
 `
 
-/** Makes the form that creates a draft. It goes on to its editor. */
+/** Makes the form that creates a draft and opens its editor. */
 const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: Sent) => {
   const { fields } = sent
   const payload = {
@@ -138,11 +138,11 @@ const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (o
 /** True if another input could be accepted. */
 const isOfForm = ({ status }: Refused): boolean => status === 400 || status === 409
 
-/** What a screen of a page shows apart from the page. */
+/** The parts of a screen of a page besides the page. */
 interface Edited {
   readonly done?: string
   readonly problem?: string
-  /** What was typed. */
+  /** The typed values. */
   readonly fields?: URLSearchParams
 }
 
@@ -163,7 +163,7 @@ const makeScreenOf = (preview: MakePreview) =>
       status: problem === undefined ? 200 : 400,
       styles: room?.styles ?? [],
       body: html`
-        ${done !== undefined && html`<p class="done" role="status">${done}</p>`} ${problemNote(problem)}
+        ${doneNote(done)} ${problemNote(problem)}
         <p>
           <span class="badge">${page.status}</span> of
           <a href="/dashboard/experiences/${page.experienceId}">its experience</a>, published

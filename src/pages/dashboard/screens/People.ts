@@ -18,7 +18,7 @@ type Calls = AdminCalls["Service"]
 
 const path = "/dashboard/people"
 
-/** What each role may do. */
+/** The rights of each role. */
 const uses: { readonly [R in Role]: string } = {
   viewer: "reads everything",
   operator: "also steers and edits",

@@ -1,12 +1,13 @@
-/** What runs where: the version, whether this process is ready, the nodes, and parked mechanisms. */
+/** The state of the installation: the version, whether this process is ready, the nodes, and parked mechanisms. */
 import { Effect } from "effect"
+import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import type { Readiness } from "../../../engine/lifecycle/Readiness.ts"
 import { apiVersion } from "../../../http/server/ResponseHeaders.ts"
 import { html } from "../../Html.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { get } from "../Route.ts"
 import { facts, table } from "../Table.ts"
-import { instant, kindNames } from "../Times.ts"
+import { instant } from "../Times.ts"
 
 type Nodes = AnswerOf<"nodes", "listNodes">
 
@@ -58,8 +59,7 @@ const parkedOf = ({ parkedMechanisms }: Nodes) =>
     [
       {
         title: "Mechanism",
-        cell: ({ distributionId }) =>
-          html`<a href="/dashboard/mechanisms/${distributionId}/history">${distributionId}</a>`
+        cell: ({ experienceId, name }) => html`<a href="/dashboard/experiences/${experienceId}">${name}</a>`
       },
       { title: "Kind", cell: ({ type }) => kindNames[type] },
       { title: "Node", cell: ({ node }) => node },

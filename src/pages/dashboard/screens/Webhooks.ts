@@ -149,7 +149,7 @@ const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) =>
 
 const secretOf = (id: string, url: string, secret: string): Html => html`
   <section class="card">
-    <p class="done" role="status">Events go to ${url} from now on.</p>
+    ${doneNote(`Events go to ${url} from now on.`)}
     <p>This secret signs them. It is shown once; copy it to your server now.</p>
     <p><code class="secret">${secret}</code></p>
     <p><a class="button" href="${path}/${id}">I have copied it</a></p>

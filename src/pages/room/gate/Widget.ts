@@ -14,7 +14,7 @@ interface Provider {
   readonly script: string
   readonly element: string
   readonly field: string
-  /** What its script, frames and styles come from. */
+  /** The sources of its script, frames and styles. */
   readonly sources: ReadonlyArray<string>
 }
 

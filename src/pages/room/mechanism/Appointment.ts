@@ -64,7 +64,11 @@ const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "
   const free = (slots?.data ?? []).filter(({ available }) => available > 0).slice(0, slotsMax)
   const days = Map.groupBy(free, ({ startTime }) => formats.day(startTime, timeZone))
   const last = slots === undefined ? undefined : slots.endDate + 86_400_000
-  return html`<h3>${say(scene, "slots")}</h3>
+  const later = {
+    from: last === undefined ? "" : toText(last).slice(0, 10),
+    ...(action === "reschedule" && rescheduling)
+  }
+  return html`<h3 id="${headingIdOf(record)}" tabindex="-1">${say(scene, "slots")}</h3>
     <p class="muted">${say(scene, "zone", { zone: timeZone })}</p>
     ${free.length === 0 && html`<p>${say(scene, "noSlots")}</p>`}
     ${[...days].map(
@@ -88,8 +92,14 @@ const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "
             )}
           </ul>`
     )}
-    ${last !== undefined && last < record.slotsUntil && html`<p><a href="${scene.path("place", { from: toText(last).slice(0, 10), ...(action === "reschedule" && { show: "reschedule" }) })}">${say(scene, "moreDays")}</a></p>`}`
+    ${last !== undefined && last < record.slotsUntil && html`<p><a href="${scene.path("place", later)}#${headingIdOf(record)}">${say(scene, "moreDays")}</a></p>`}`
 }
+
+/** The query of the page with other slots for a booking. */
+const rescheduling = { show: "reschedule" }
+
+/** The id of the heading of the slots. A link to it moves the focus there. */
+const headingIdOf = ({ id }: AppointmentRecord): string => `slots-${id}`
 
 const booked = (scene: Scene, appointment: AppointmentContext, booking: Booking): Html => {
   const { record, isRescheduling = false } = appointment
@@ -108,7 +118,9 @@ const booked = (scene: Scene, appointment: AppointmentContext, booking: Booking)
     ${
       isRescheduling
         ? slotList(scene, appointment, "reschedule")
-        : html`<p><a href="${scene.path("place", { show: "reschedule" })}">${say(scene, "reschedule")}</a></p>`
+        : html`<p>
+            <a href="${scene.path("place", rescheduling)}#${headingIdOf(record)}">${say(scene, "reschedule")}</a>
+          </p>`
     }${form(scene, "cancel", { at: record.id, label: say(scene, "cancel"), isQuiet: true, id: `cancel-${record.id}` })}`
 }
 

@@ -104,7 +104,14 @@ const english = (scene: Scene, auction: AuctionContext, own: string | undefined,
   if (unconfirmed !== undefined) return html`${rows}${confirmation(scene, record, unconfirmed)}`
   const field = html`<label
     >${say(scene, "yourBid")} (${record.currencyCode})
-    <input name="amount" inputmode="decimal" autocomplete="off" required maxlength="24" placeholder="${minimum}"
+    <input
+      id="amount-${record.id}"
+      name="amount"
+      inputmode="decimal"
+      autocomplete="off"
+      required
+      maxlength="24"
+      placeholder="${minimum}"
   /></label>`
   return html`${rows}${units}${bidForm(scene, record, say(scene, "enterAuction"), field)}
     <p class="muted">${say(scene, "bidFinal")}</p>`
@@ -155,7 +162,7 @@ const dutch = (scene: Scene, { record, facts: known }: AuctionContext, isOpen: b
     <p class="muted">${say(scene, "bidFinal")}</p>`
 }
 
-/** When the price falls next; undefined if it does not any more. */
+/** When the price falls next; undefined if it stays. */
 const nextDrop = ({ now }: Scene, record: AuctionRecord, price: string): number | undefined => {
   const { openAt, floorPrice, priceDropAmount, priceDropIntervalSeconds: seconds } = record
   if (openAt === null || seconds === null || priceDropAmount === null || floorPrice === null) return undefined

@@ -32,9 +32,9 @@ const shown = (scene: Scene, record: DrawRecord, state: State): Html => {
 const terms = (scene: Scene, { winnerCount, drawAt }: DrawRecord): Html =>
   phrase(scene, "drawTerms", { count: scene.formats.number(winnerCount), time: instant(scene, drawAt) })
 
-const fairness = (scene: Scene, { seedCommitment }: DrawRecord): Html =>
+const fairness = (scene: Scene, { id, seedCommitment }: DrawRecord): Html =>
   html`<details>
-    <summary>${say(scene, "rules")}</summary>
+    <summary id="rules-${id}">${say(scene, "rules")}</summary>
     <p>${say(scene, "drawFair")}</p>
     ${facts([[say(scene, "commitment"), html`<code>${seedCommitment}</code>`]])}
   </details>`

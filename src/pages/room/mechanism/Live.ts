@@ -1,4 +1,4 @@
-/** What happens in mechanisms now: read from the public facts of an experience, and shown in a line of each card. */
+/** The live state of mechanisms, from the public facts of an experience, shown in a line of each card. */
 import { Effect } from "effect"
 import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { Caller, Calls } from "../../Calls.ts"
@@ -6,11 +6,13 @@ import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
 import type { Record } from "./Parts.ts"
 
-/** What happens in a mechanism now, as everybody may see it. */
+/** The public live state of a mechanism. */
 export interface LiveFacts {
   readonly waiting?: number | null
   readonly entries?: number | null
   readonly unitsLeft?: number | null
+  readonly admitRate?: number | null
+  readonly paused?: boolean | null
 }
 
 /** A mechanism of any kind with its facts. */
@@ -20,13 +22,14 @@ interface Shown {
   readonly live?: LiveFacts | undefined
 }
 
+/** Runs an operation whose answer callers share. It must not depend on what one of them has in its cache. */
+export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerRequest, (request) =>
+  request.modify({ headers: Headers.remove(request.headers, "if-none-match") })
+)
+
 /** Reads the live facts of an experience by the ids of its mechanisms. There are none while they cannot be read. */
 export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId: string) =>
-  calls.run({ holder }, "live", "live", { params: { experienceId } }).pipe(
-    // The answer is shared, so it must not depend on what one caller has.
-    Effect.updateService(HttpServerRequest.HttpServerRequest, (request) =>
-      request.modify({ headers: Headers.remove(request.headers, "if-none-match") })
-    ),
+  forEverybody(calls.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
     Effect.map((answer) => factsIn(answer as unknown as HttpServerResponse.HttpServerResponse)),
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )
@@ -40,9 +43,14 @@ const factsIn = ({ body }: HttpServerResponse.HttpServerResponse): ReadonlyMap<s
   return new Map(mechanisms.map((facts) => [facts.id, facts]))
 }
 
+/** Whether every unit of a timed release is held or sold. */
+export const isSoldOut = ({ kind, record, live }: Shown): boolean =>
+  kind === "timed_release" && record.lifecycle === "open" && live?.unitsLeft === 0
+
 /** The line of a mechanism that is open. */
-export const liveLine = (scene: Scene, { kind, record, live }: Shown): Html | undefined => {
-  if (live === undefined || record.lifecycle !== "open") return undefined
+export const liveLine = (scene: Scene, mechanism: Shown): Html | undefined => {
+  const { kind, record, live } = mechanism
+  if (live === undefined || record.lifecycle !== "open" || isSoldOut(mechanism)) return undefined
   const line = (key: "waitingNow" | "entriesNow" | "unitsLeft", count: number | null | undefined) =>
     typeof count === "number"
       ? html`<p class="muted" data-fact="${key}">${say(scene, key, { count: scene.formats.number(count) })}</p>`

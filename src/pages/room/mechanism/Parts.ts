@@ -1,4 +1,4 @@
-/** The parts that several kinds of mechanism have: before the opening, a turn, and what has ended. */
+/** The shared parts of several kinds of mechanism: before the opening, a turn, and after the end. */
 import { html, type Html, type Inserted } from "../../Html.ts"
 import type { PlainKey } from "../../Words.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
@@ -21,7 +21,7 @@ export interface Piece {
   readonly html: Html
   /** True if the visitor has a place whose changes the page follows. */
   readonly isLive?: boolean
-  /** True if the visitor types into it, so that the page must not reload by itself. */
+  /** True if the visitor types into it, so that the page must not reload automatically. */
   readonly hasFields?: boolean
 }
 
@@ -50,7 +50,9 @@ export const closed = (scene: Scene, record: Record, more?: Inserted): Html =>
 export const closing = (scene: Scene, { closeAt }: Record): Html | undefined =>
   closeAt === null
     ? undefined
-    : html`<p class="muted">${phrase(scene, "closesAt", { time: instant(scene, closeAt) })}</p>`
+    : html`<p class="muted">
+        ${phrase(scene, "closesAt", { time: html`<span data-fact="closes">${instant(scene, closeAt)}</span>` })}
+      </p>`
 
 /** A form to enter. A mechanism that refuses guests asks for a sign-in first. */
 export const enter = (scene: Scene, record: Record, label: string, fields?: Inserted): Html =>
@@ -63,7 +65,7 @@ export const signInFirst = (scene: Scene): Html =>
   html`<p>${say(scene, "guestsRefused")}</p>
     <p><a class="button" href="${scene.path("place", { show: "sign-in" })}">${say(scene, "signIn")}</a></p>`
 
-/** True if the visitor is a guest, or nobody yet, and the mechanism refuses guests. */
+/** True if the visitor is a guest, or unknown yet, and the mechanism refuses guests. */
 export const mustSignIn = (scene: Scene, { supportsGuest }: Record): boolean =>
   !supportsGuest && scene.visitor !== "authenticated"
 

@@ -1,28 +1,36 @@
 /** A queue in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
+import type { LiveFacts } from "./Live.ts"
 import { closed, closing, deniedFor, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
 import { form, heading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 export type QueueRecord = AnswerOf<"queues", "get">
 type State = AnswerOf<"queues", "status">
 
+/** A queue with what happens in it now. */
+interface Queue {
+  readonly record: QueueRecord
+  readonly live?: LiveFacts | undefined
+}
+
 /** Seconds of waiting that count as soon, where a page shows no position. */
 const soonSeconds = 300
 
 /** Shows the queue to a visitor; without a state to one that has no place. */
-export const queuePiece = (scene: Scene, record: QueueRecord, state: State = { status: "NOT_QUEUED" }): Piece => ({
+export const queuePiece = (scene: Scene, queue: Queue, state: State = { status: "NOT_QUEUED" }): Piece => ({
   status: state.status === "QUEUED" && state.position === undefined ? "LOBBY" : state.status,
-  html: shown(scene, record, state),
+  html: shown(scene, queue, state),
   isLive: state.status === "QUEUED" || state.status === "GRANTED"
 })
 
-const shown = (scene: Scene, record: QueueRecord, state: State): Html => {
+const shown = (scene: Scene, queue: Queue, state: State): Html => {
+  const { record } = queue
   switch (state.status) {
     case "NOT_QUEUED":
-      return outside(scene, record)
+      return outside(scene, queue)
     case "QUEUED":
-      return state.position === undefined ? lobby(scene, record) : waiting(scene, record, state)
+      return state.position === undefined ? lobby(scene, record) : waiting(scene, queue, state)
     case "GRANTED":
       return turn(scene, say(scene, "granted"), state, leave(scene, record, "giveUp"))
     case "COMPLETED":
@@ -40,24 +48,38 @@ const shown = (scene: Scene, record: QueueRecord, state: State): Html => {
 const isOpenAt = ({ lifecycle, lobbyOpenAt }: QueueRecord, now: number): boolean =>
   lifecycle === "open" || (lifecycle === "scheduled" && lobbyOpenAt !== null && lobbyOpenAt <= now)
 
-const outside = (scene: Scene, record: QueueRecord): Html => {
+const outside = (scene: Scene, queue: Queue): Html => {
+  const { record } = queue
   const { lifecycle, lobbyOpenAt, openAt } = record
   const hasLobby = lobbyOpenAt !== null && openAt !== null && lifecycle === "scheduled"
   const drawing = hasLobby && html`<p>${phrase(scene, "queueLobby", { time: instant(scene, openAt) })}</p>`
   if (isOpenAt(record, scene.now)) {
     return html`${heading(record.name)}
-      <p>${rule(scene, record)}</p>
+      <p>${rate(scene, queue)}</p>
       ${drawing}${enter(scene, record, say(scene, "enterQueue"))}${closing(scene, record)}`
   }
-  if (lifecycle === "scheduled") return html`${scheduled(scene, record, rule(scene, record))}${drawing}`
+  if (lifecycle === "scheduled") return html`${scheduled(scene, record, rate(scene, queue))}${drawing}`
   return closed(scene, record)
 }
 
-const rule = (scene: Scene, { admitRate }: QueueRecord): string =>
+/** How many are admitted a minute. */
+export const rateText = (scene: Scene, admitRate: number): string =>
   admitRate > 0 ? sayCounted(scene, "queueRate", admitRate) : say(scene, "queueByHand")
+
+/** The rate as it is now. It may change while visitors wait. */
+const rate = (scene: Scene, { record, live }: Queue): Html =>
+  html`<span data-fact="rate"
+    >${live?.paused === true ? say(scene, "queuePaused") : rateText(scene, live?.admitRate ?? record.admitRate)}</span
+  >`
 
 const leave = (scene: Scene, { id }: QueueRecord, key: "leave" | "giveUp"): Html =>
   form(scene, "leave", { at: id, label: say(scene, key), isQuiet: true, id: `leave-${id}` })
+
+/** A script shows this where the browser has notifications. */
+const notify = (scene: Scene): Html =>
+  html`<p data-notified="${say(scene, "notified")}" hidden>
+    <button type="button" class="quiet" id="notify">${say(scene, "notifyMe")}</button>
+  </p>`
 
 const again = (scene: Scene, record: QueueRecord) =>
   isOpenAt(record, scene.now) && enter(scene, record, say(scene, "again"))
@@ -73,20 +95,22 @@ const lobby = (scene: Scene, record: QueueRecord): Html =>
         <p>${phrase(scene, "lobbyText", { time: instant(scene, record.openAt) })}</p>`
     }
     <p>${say(scene, "keep")}</p>
-    ${leave(scene, record, "leave")}`
+    ${leave(scene, record, "leave")}${notify(scene)}`
 
 type Waiting = Extract<State, { readonly status: "QUEUED" }>
 
-const waiting = (scene: Scene, record: QueueRecord, state: Waiting): Html => {
+const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
+  const { record } = queue
   const { position = 1, estimatedWaitTimeInSeconds: wait, positionDisplayMode } = state
   const { formats } = scene
   // Words in place of a number: the order may still change, because loyal consumers are preferred.
   if (positionDisplayMode === "qualitative") {
-    const isSoon = wait !== undefined && wait <= soonSeconds
+    const words = { soon: say(scene, "soon"), later: say(scene, "later") }
+    const now = wait !== undefined && wait <= soonSeconds ? words.soon : words.later
     return html`${heading(say(scene, "queued"))}
-      <p class="lead" data-words>${say(scene, isSoon ? "soon" : "later")}</p>
+      <p class="lead" data-seconds="${soonSeconds}" data-soon="${words.soon}" data-later="${words.later}">${now}</p>
       <p>${say(scene, "keep")}</p>
-      ${leave(scene, record, "leave")}`
+      ${leave(scene, record, "leave")}${notify(scene)}`
   }
   return html`${heading(say(scene, "queued"))}
     <p class="muted">${say(scene, "position")}</p>
@@ -94,8 +118,17 @@ const waiting = (scene: Scene, record: QueueRecord, state: Waiting): Html => {
       ${formats.number(position)}
     </p>
     <progress aria-hidden="true" max="${position}" value="0"></progress>
-    ${wait !== undefined && html`<p>${phrase(scene, "wait", { wait: html`<strong data-text="wait">${formats.duration(wait)}</strong>` })}</p>`}
+    <p ${wait === undefined && html` hidden`}>
+      ${phrase(scene, "wait", { wait: html`<strong data-text="wait">${wait !== undefined && formats.duration(wait)}</strong>` })}
+    </p>
     <p>${say(scene, "keep")}</p>
-    ${leave(scene, record, "leave")}
-    <p class="muted">${rule(scene, record)}</p>`
+    ${leave(scene, record, "leave")}${notify(scene)}
+    <p class="muted">${rate(scene, queue)}</p>
+    ${checking(scene, queue, state)}`
 }
+
+/** Only queues with public facts have a line that visitors can check. Their places have tickets. */
+const checking = (scene: Scene, { record, live }: Queue, { ticket }: Waiting): Html | false =>
+  live !== undefined &&
+  ticket !== undefined &&
+  html`<p><a href="${scene.path("line", { at: record.id })}">${say(scene, "line")}</a></p>`

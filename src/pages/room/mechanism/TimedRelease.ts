@@ -1,28 +1,40 @@
 /** A timed release in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
+import { isSoldOut, type LiveFacts } from "./Live.ts"
 import { closed, closing, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
 import { type Experience, form, heading, say, type Scene } from "../Scene.ts"
 
 export type ReleaseRecord = AnswerOf<"timedReleases", "get">
 type State = AnswerOf<"timedReleases", "status">
 
+/** A timed release with what happens in it now. */
+interface Release {
+  readonly kind: "timed_release"
+  readonly record: ReleaseRecord
+  readonly live?: LiveFacts | undefined
+}
+
 /** Variants in a list. */
 const variantsMax = 200
 
 /** Shows the release to a visitor; without a state to one that has not entered. */
-export const releasePiece = (scene: Scene, record: ReleaseRecord, state: State = { status: "NOT_ENTERED" }): Piece => ({
-  status: state.status,
-  html: shown(scene, record, state),
-  isLive: state.status === "ENTERED",
-  hasFields: (state.status === "NOT_ENTERED" || state.status === "ENTERED") && variantsOf(scene, record).length > 1
-})
+export const releasePiece = (scene: Scene, release: Release, state: State = { status: "NOT_ENTERED" }): Piece => {
+  const hasChoice = state.status === "ENTERED" || (state.status === "NOT_ENTERED" && !isSoldOut(release))
+  return {
+    status: state.status,
+    html: shown(scene, release, state),
+    isLive: state.status === "ENTERED",
+    hasFields: hasChoice && variantsOf(scene, release.record).length > 1
+  }
+}
 
-const shown = (scene: Scene, record: ReleaseRecord, state: State): Html => {
-  const again = record.lifecycle === "open" && enter(scene, record, say(scene, "again"), choice(scene, record))
+const shown = (scene: Scene, release: Release, state: State): Html => {
+  const { record } = release
+  const again = record.lifecycle === "open" && entering(scene, release, "again")
   switch (state.status) {
     case "NOT_ENTERED":
-      return outside(scene, record)
+      return outside(scene, release)
     case "ENTERED":
       return turn(scene, say(scene, "granted"), state, selected(scene, record, state.selectedVariantId))
     case "COMPLETED":
@@ -36,13 +48,20 @@ const shown = (scene: Scene, record: ReleaseRecord, state: State): Html => {
   }
 }
 
-const outside = (scene: Scene, record: ReleaseRecord): Html => {
+const outside = (scene: Scene, release: Release): Html => {
+  const { record } = release
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "saleRule"))
   if (record.lifecycle !== "open") return closed(scene, record)
   return html`${heading(record.name)}
     <p>${say(scene, "saleRule")}</p>
-    ${enter(scene, record, say(scene, "enterSale"), choice(scene, record))}${closing(scene, record)}`
+    ${entering(scene, release, "enterSale")}${closing(scene, record)}`
 }
+
+/** A form to enter, while units are left. */
+const entering = (scene: Scene, release: Release, key: "enterSale" | "again"): Html =>
+  isSoldOut(release)
+    ? html`<p><strong>${say(scene, "soldOut")}</strong></p>`
+    : enter(scene, release.record, say(scene, key), choice(scene, release.record))
 
 /** The visitor's selection, with forms to change it and to give it up. */
 const selected = (scene: Scene, record: ReleaseRecord, variantId: string | undefined): Html => {
@@ -66,7 +85,7 @@ const choice = (scene: Scene, record: ReleaseRecord, chosen?: string): Html | un
   if (variants.length < 2) return undefined
   return html`<label
     >${say(scene, "choose")}
-    <select name="variant">
+    <select id="variant-${record.id}" name="variant">
       ${variants.map(({ id, name }) => html`<option value="${id}" ${id === chosen && html` selected`}>${name}</option>`)}
     </select></label
   >`

@@ -1,6 +1,6 @@
 /**
- * The page that checks a draw in the visitor's browser. It is the same for everybody. Without a script it tells how to
- * check the proof with the command line.
+ * The page that checks a draw in the visitor's browser. It is the same for all visitors. Without a script it explains
+ * how to check the proof with the command line.
  */
 import { Effect } from "effect"
 import type { Calls } from "../../Calls.ts"

@@ -1,8 +1,8 @@
 /** The screens on which a visitor signs in with a code, by mail or SMS, or shows an access code. */
 import { html, type Html } from "../../Html.ts"
-import { form, heading, hidden, say, type Scene } from "../Scene.ts"
+import { form, hidden, say, type Scene, screenHeading } from "../Scene.ts"
 
-/** What happens after the sign-in: an action, and its mechanism. */
+/** The action after the sign-in, and its mechanism. */
 export interface Afterwards {
   readonly action?: string | undefined
   readonly at?: string | undefined
@@ -37,13 +37,13 @@ export const signInScreen = (
 ): Html => {
   const field = channel === "email" ? emailField(scene, value) : phoneField(scene, value)
   const other = channel === "email" ? scene.takesPhones && screenOf.phone : screenOf.email
-  return html`${heading(say(scene, "signIn"))}
+  return html`${screenHeading(say(scene, "signIn"))}
     ${form(scene, "sign-in", { label: say(scene, "sendCode"), fields: html`${kept(afterwards)}${field}`, id: "send" })}
     ${other !== false && html`<p><a href="${scene.path("place", { show: other.show })}">${say(scene, other.key)}</a></p>`}
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
 }
 
-/** The screen that asks for each kind of address, and what a link to it says. */
+/** The screen that asks for each kind of address, and the text of a link to it. */
 const screenOf = {
   email: { show: "sign-in", key: "useEmail" },
   phone: { show: "sign-in-phone", key: "usePhone" }
@@ -55,7 +55,7 @@ export const codeScreen = (
   sent: { readonly to: Typed; readonly requestId: string },
   afterwards: Afterwards
 ): Html =>
-  html`${heading(say(scene, "signIn"))}
+  html`${screenHeading(say(scene, "signIn"))}
     <p>${say(scene, "codeSent", { address: sent.to.value })}</p>
     ${form(scene, "code", {
       label: say(scene, "signIn"),
@@ -70,7 +70,7 @@ export const codeScreen = (
 
 /** Asks for an access code. */
 export const accessCodeScreen = (scene: Scene): Html =>
-  html`${heading(say(scene, "accessCode"))}
+  html`${screenHeading(say(scene, "accessCode"))}
     ${form(scene, "access-code", {
       label: say(scene, "unlock"),
       fields: html`<label

@@ -9,7 +9,7 @@ import { accessCodeScreen, type Afterwards, codeScreen, signInScreen, type Typed
 import { callerOf } from "../Visit.ts"
 import { type Context, type Done, type Fields, type Run, showing, type Visitors } from "../Visitors.ts"
 
-/** What a form asks for after the sign-in. */
+/** The action that a form requests after the sign-in. */
 const afterwardsIn = (fields: Fields): Afterwards => ({
   action: fields.get("then") ?? undefined,
   at: fields.get("at") ?? undefined
@@ -54,7 +54,7 @@ const showCode = (calls: Calls["Service"], { withSession }: Visitors, { visit, f
     )
   })
 
-/** What a page says to an address that is none. */
+/** The text of a page for an invalid address. */
 const wrong = { email: "ADDRESS", phone: "PHONE" } as const
 
 /** Makes the actions. `after` runs what a visitor wanted to do before it had to sign in. */

@@ -1,0 +1,212 @@
+/** The states of a room that a person can see, and how they come about on a real server. */
+import type { Page } from "playwright-core"
+import type { At, State } from "./bringing.ts"
+
+const after = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+
+export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
+export const sees = (page: Page, text: string) => page.getByText(text).first().waitFor()
+
+/** Presses these buttons one after the other, and waits for the text. */
+const pressing =
+  (text: string, ...buttons: ReadonlyArray<string>) =>
+  async ({ page }: At) => {
+    for (const button of buttons) await press(page, button)
+    await sees(page, text)
+  }
+
+/** Lets other guests enter. */
+export const others = async (
+  { apis, mechanism }: Pick<At, "apis" | "mechanism">,
+  count: number,
+  action = "enter",
+  body?: object
+) => {
+  for (let made = 0; made < count; made++) {
+    const answer = await apis.doAs(await apis.guest(), `${mechanism}/${action}`, body)
+    if (answer.status >= 300) throw new Error(`${mechanism}/${action}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  }
+}
+
+export const queue = (own: object = {}) => ({ queues: [{ name: "Front door", admitRate: 0, ...own }] })
+export const draw = (closeIn: number) => ({
+  draws: [{ name: "Raffle", winnerCount: 1, closeAt: after(closeIn), drawAt: after(closeIn + 1) }]
+})
+const auction = (settleIn: number) => ({
+  auctions: [{ name: "Lot 1", startPrice: "10.00", minBidIncrement: "1.00", settleAt: after(settleIn) }]
+})
+export const sale = (capacity: number) => ({ timedReleases: [{ name: "Sale", capacity, closeAt: after(7_200) }] })
+const fitting = () => ({
+  appointments: [{ name: "Fitting", slotDurationMinutes: 120, slotsFrom: after(0), slotsUntil: after(3 * 86_400) }]
+})
+
+const bid = async ({ page }: At, amount: string) => {
+  await page.getByLabel("Your bid").fill(amount)
+  await press(page, "Place a bid")
+}
+
+/** A draw whose entries end once all have entered, however long that takes. */
+const drawn = (text: string, entered: number): State => ({
+  sequence: () => draw(600),
+  bring: async (at) => {
+    if (entered > 0) await pressing("You are entered", "Enter the draw")(at)
+    await others(at, 3)
+    await at.apis.change(at.mechanism, { closeAt: after(1), drawAt: after(2) })
+    await sees(at.page, text)
+  }
+})
+
+export const states: { readonly [name: string]: State } = {
+  "queue-scheduled": { sequence: () => queue({ openAt: after(3_700) }), bring: ({ page }) => sees(page, "Opens in") },
+  "queue-open": { sequence: () => queue({ admitRate: 60 }), bring: ({ page }) => sees(page, "Join the queue") },
+  "queue-lobby": {
+    sequence: () => queue({ lobbyOpenAt: after(1), openAt: after(600) }),
+    bring: async ({ page, url }) => {
+      while (!(await page.getByRole("button", { name: "Join the queue" }).isVisible())) await page.goto(`${url}/place`)
+      await press(page, "Join the queue")
+      await sees(page, "You are in the lobby")
+    }
+  },
+  "queue-waiting": {
+    sequence: () => queue({ admitRate: 30 }),
+    bring: async (at) => {
+      await others(at, 120)
+      await pressing("You are in line", "Join the queue")(at)
+    }
+  },
+  "queue-line": {
+    sequence: () => queue(),
+    bring: async (at) => {
+      await pressing("You are in line", "Join the queue")(at)
+      await at.page.getByRole("link", { name: "Check the line" }).click()
+      await sees(at.page, "The line as data")
+    }
+  },
+  "queue-turn": {
+    sequence: () => queue({ admitRate: 600, admissionExpirationSeconds: 600 }),
+    bring: async (at) => {
+      await pressing("It is your turn", "Join the queue")(at)
+      await press(at.page, "Stay here")
+    }
+  },
+  "queue-left": { sequence: () => queue(), bring: pressing("You have left", "Join the queue", "Leave the line") },
+  "queue-closed": { sequence: () => queue({ closeAt: after(3) }), bring: ({ page }) => sees(page, "This ended") },
+  "draw-open": { sequence: () => draw(600), bring: ({ page }) => sees(page, "Enter the draw") },
+  "draw-entered": { sequence: () => draw(600), bring: pressing("You are entered", "Enter the draw") },
+  "draw-outcome": drawn("Proof of the draw", 1),
+  "draw-closed": drawn("Proof of the draw", 0),
+  "draw-proof": {
+    sequence: () => draw(600),
+    bring: async (at) => {
+      await drawn("Proof of the draw", 1).bring(at)
+      // The room may be replaced while it is clicked.
+      const address = await at.page.getByRole("link", { name: "Proof of the draw" }).getAttribute("href")
+      await at.page.goto(new URL(address!, at.page.url()).href)
+      await sees(at.page, "The draw holds")
+    }
+  },
+  "auction-open": { sequence: () => auction(600), bring: ({ page }) => sees(page, "Highest bid") },
+  "auction-confirm": {
+    sequence: () => auction(600),
+    bring: async (at) => {
+      await bid(at, "12.50")
+      await sees(at.page, "Do you bid")
+    }
+  },
+  "auction-winning": {
+    sequence: () => auction(600),
+    bring: async (at) => {
+      await bid(at, "12.50")
+      await pressing("You are among the winners", "Yes, bid $12.50")(at)
+    }
+  },
+  "auction-outbid": {
+    sequence: () => auction(600),
+    bring: async (at) => {
+      await states["auction-winning"]!.bring(at)
+      await others(at, 1, "bid", { amount: "20" })
+      await sees(at.page, "You have been outbid")
+    }
+  },
+  "auction-too-low": {
+    sequence: () => auction(600),
+    bring: async (at) => {
+      await bid(at, "2")
+      await pressing("The bid is too low", "Yes, bid $2.00")(at)
+    }
+  },
+  "auction-won": {
+    // Its times are fixed from its opening on. A slow machine needs most of this for the bid.
+    sequence: () => auction(30),
+    bring: async (at) => {
+      await states["auction-winning"]!.bring(at)
+      await sees(at.page, "You have won")
+      await press(at.page, "Stay here")
+    }
+  },
+  "auction-dutch": {
+    sequence: () => {
+      const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }
+      const times = { openAt: after(1), settleAt: after(3_600) }
+      return { auctions: [{ name: "Falling", auctionType: "dutch", quantity: 3, ...times, ...falling }] }
+    },
+    bring: ({ page }) => sees(page, "Current price")
+  },
+  "sale-open": { sequence: () => sale(5), bring: ({ page }) => sees(page, "Choose") },
+  "sale-turn": {
+    sequence: () => sale(5),
+    bring: async (at) => {
+      await pressing("Chosen:", "Get access")(at)
+      await press(at.page, "Stay here")
+    }
+  },
+  "sale-sold-out": {
+    sequence: () => sale(1),
+    bring: async (at) => {
+      await others(at, 1)
+      await pressing("Sold out", "Get access")(at)
+    }
+  },
+  "appointment-open": { sequence: fitting, bring: ({ page }) => sees(page, "Free slots") },
+  "appointment-booked": {
+    sequence: fitting,
+    bring: async ({ page }) => {
+      await page.locator(".slots button").first().click()
+      await sees(page, "You are booked")
+    }
+  },
+  "waitlist-open": {
+    sequence: () => ({ waitlist: { name: "Tell me", supportsGuest: false } }),
+    bring: ({ page }) => sees(page, "Join the waitlist")
+  },
+  "waitlist-code": {
+    sequence: () => ({ waitlist: { name: "Tell me", supportsGuest: false } }),
+    bring: async (at) => {
+      await at.page.getByLabel("Email address").fill("ada@example.com")
+      await pressing("We have sent a code", "Join the waitlist")(at)
+    }
+  },
+  "sign-in": { sequence: () => queue(), bring: ({ page, url }) => page.goto(`${url}/place?show=sign-in`) },
+  "sign-in-phone": { sequence: () => queue(), bring: ({ page, url }) => page.goto(`${url}/place?show=sign-in-phone`) },
+  gate: {
+    sequence: () => queue(),
+    experience: { challenge: { mode: "always" } },
+    isAnswer: true,
+    bring: async (at) => {
+      await at.page.route(widgetAddress, (route) =>
+        route.fulfill({ contentType: "text/javascript", body: widgetScript })
+      )
+      await pressing("Please show that you are not a robot.", "Join the queue")(at)
+      await sees(at.page, widgetText)
+    }
+  },
+  "not-found": { sequence: () => queue(), bring: ({ page, url }) => page.goto(`${url}/nothing`) }
+}
+
+/** The provider of the gate. Its script is not loaded: another one draws what visitors see of it. */
+const widgetAddress = "https://challenges.cloudflare.com/turnstile/v0/api.js"
+const widgetText = "Success!"
+const widgetScript = `
+  const element = document.querySelector("form [data-sitekey]")
+  element.style.cssText = "max-width:300px;padding:1rem;margin-block:1rem;border:1px solid"
+  element.textContent = "${widgetText}"`
