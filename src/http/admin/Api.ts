@@ -76,7 +76,10 @@ export const AdminApi = describe(
   {
     title: "Usher Admin API",
     description:
-      "For an organization's server: experiences, their sequences, the mechanisms that release products to consumers, and what happens in them. Every operation needs the secret key. Every response carries `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused.",
+      "For an organization's server: experiences, their sequences, the mechanisms that release products to consumers, " +
+      "and what happens in them. Every operation needs the secret key. Every response carries `X-RateLimit-Limit`, " +
+      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds). They describe the limit with the least " +
+      "remaining; on a 429, the limit that refused the request.",
     webhooks: describedWebhooks
   }
 )

@@ -39,7 +39,8 @@ export const challengeRequired = ({ challenge }: ChallengeAsked): ChallengeRequi
 
 /** How the gate works, for descriptions of operations. */
 export const gateDescription =
-  "Where many arrive from one address, or all at once, a 403 `CHALLENGE_REQUIRED` carries a `challenge`. Repeat the " +
-  `request with its solution in \`${solutionHeader}\`: for \`proof_of_work\` what ALTCHA's library or widget makes of ` +
-  "`parameters` and `signature` (JSON `{challenge, solution}` in base64), else the token of the provider's widget. A " +
-  "solution serves once. Requests with the secret key are never asked."
+  "If many requests arrive from one address, or many consumers arrive at once, a 403 `CHALLENGE_REQUIRED` carries " +
+  `a \`challenge\`. Repeat the request with its solution in \`${solutionHeader}\`. For \`proof_of_work\` this is the ` +
+  "output of ALTCHA's library or widget for `parameters` and `signature` (JSON `{challenge, solution}` in base64). " +
+  "For other providers it is the token of their widget. A solution is valid once. Requests with the secret key get " +
+  "no challenge."

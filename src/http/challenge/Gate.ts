@@ -8,7 +8,7 @@ import { answering } from "../errors/Answering.ts"
 import { countedAddress, Origins, type RequestFacts } from "../server/Origins.ts"
 import { challengeRequired, solutionHeader } from "./ChallengeApi.ts"
 
-/** What an operation tells the gate. */
+/** The facts about a request that an operation passes to the gate. */
 interface Asked {
   readonly action: Action
   readonly tenant: Tenant

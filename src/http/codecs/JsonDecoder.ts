@@ -1,6 +1,6 @@
 /**
- * Decoders of small JSON bodies, compiled from a schema once. A compiled decoder knows only bodies that fit. The schema
- * decodes all others again, to say what is wrong with them.
+ * Decoders of small JSON bodies, compiled from a schema once. A compiled decoder accepts only valid bodies. The schema
+ * decodes all others again to describe the errors.
  */
 import { Result, Schema, SchemaAST } from "effect"
 import { checksOf } from "./Checks.ts"

@@ -2,7 +2,7 @@
  * Encoders of JSON answers, compiled from a schema once. `Schema.encode` interprets the schema for each value, which
  * costs several times as much. A compiled encoder writes the same text, and makes the same checks.
  *
- * It covers what answers are made of: structs, arrays, unions, literals, text, numbers, booleans, null, and pure
+ * It covers the parts of answers: structs, arrays, unions, literals, text, numbers, booleans, null, and pure
  * transformations such as that of a timestamp.
  */
 import { Result, Schema, SchemaAST } from "effect"

@@ -1,10 +1,11 @@
 /**
  * Bounds the connections of a listener: their number, the number from one address, and the time in which one may be
- * silent. Without them a caller that opens connections and sends nothing takes all descriptors of the process.
+ * silent. Without these bounds a caller that opens connections and sends nothing takes all descriptors of the process.
  *
  * When the listener is full, a new connection replaces the one that has waited longest without a complete request. If
- * none waits, idle ones make room. So people still get in while somebody holds connections open. Trusted proxies share their connections among many
- * clients, so they have no limit by address. An IPv6 client counts by its /64.
+ * none waits, an idle connection is replaced. So new callers get in while an attacker holds connections open. Trusted
+ * proxies share their connections among many clients, so they have no limit by address. An IPv6 client counts by its
+ * /64.
  */
 import { Clock, Effect, Schedule } from "effect"
 import { readFile } from "node:fs/promises"
@@ -39,8 +40,8 @@ const logMillis = 10_000
 type Reason = "total" | "address" | "silent" | "waiting"
 
 const meanings: { readonly [Name in Reason]: string } = {
-  total: "were refused, because all are taken (CONNECTIONS_MAX, or the limit of open files)",
-  address: "were refused, because their address has as many as it may have (CONNECTIONS_PER_ADDRESS)",
+  total: "were refused, because all connections are in use (CONNECTIONS_MAX, or the limit of open files)",
+  address: "were refused, because their address has its maximum of connections (CONNECTIONS_PER_ADDRESS)",
   silent: "were closed, because they sent nothing",
   waiting: "without a complete request made room for others, because all are taken (CONNECTIONS_MAX)"
 }
@@ -129,7 +130,7 @@ export class Connections {
     if (this.waiting.size > 0) this.waiting.delete(socket)
   }
 
-  /** What was cut since the last report. */
+  /** The connections cut since the last report. */
   takeReport(): ReadonlyArray<readonly [Reason, number]> {
     const report = [...this.cut]
     this.cut.clear()

@@ -36,9 +36,10 @@ export const ConsumerApi = describe(
   {
     title: "Usher Consumer API",
     description:
-      "For browsers, apps and an organization's server: sessions, and a consumer's way through a release. Every response " +
-      "carries `X-Request-Id` and `X-Api-Version`, and how its caller stands with its rate limits: `X-RateLimit-Limit`, " +
-      "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds) of the limit with the least remaining; on a 429, of the limit that refused.\n\n" +
-      `Guest sessions, one-time codes and entries are behind a gate for bots. ${gateDescription}`
+      "For browsers, apps and an organization's server: sessions, and the steps of a consumer through a release. Every " +
+      "response carries `X-Request-Id` and `X-Api-Version`. It also carries the caller's rate limits: " +
+      "`X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds). They describe the limit " +
+      "with the least remaining; on a 429, the limit that refused the request.\n\nGuest sessions, one-time codes and " +
+      `entries are behind a gate for bots. ${gateDescription}`
   }
 )

@@ -1,6 +1,6 @@
 /**
- * Operations without a credential: what anybody may read, cached for everybody. A request names no organization, so it
- * counts for its client's address alone.
+ * Operations without a credential. Their public answers are cached for all callers. A request names no organization, so
+ * it counts for its client's address alone.
  */
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -104,7 +104,7 @@ const makeKeyChecks = Effect.gen(function* () {
     )
   }
 
-  /** The checks of a status read, which do without the database while it is away. */
+  /** The checks of a status read. They work without the database while it is unreachable. */
   const forStatus = {
     publishableKey: publishableBy(keys.lookupForStatus),
     verifyAccess: (token: string) => verifyAccess(token, tokens.verifyForStatus)
@@ -171,7 +171,9 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
       )
     )
 
-  /** The check of a consumer that acts; for a status read, one that was verified before the database went away will do. */
+  /**
+   * The check of a consumer that acts. For a status read, a consumer that was verified before the outage is accepted.
+   */
   const consumer =
     (admit: Admission, isForStatus = false): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {

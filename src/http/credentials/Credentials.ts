@@ -1,7 +1,6 @@
 /**
  * The callers of operations (completions 2). Each class of operations has one middleware here. It accepts the
- * credentials of its class and provides the caller. A remembered key and a remembered token cost no SQL and no
- * signature check.
+ * credentials of its class and provides the caller. A cached key and a cached token cost no SQL and no signature check.
  *
  * `requirement` lists the same credentials for OpenAPI; `describe` in `OpenApi.ts` adds them to every operation.
  */
@@ -63,8 +62,7 @@ export class PublicRead extends HttpApiMiddleware.Service<PublicRead, { provides
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }, { secretKey: [] }]
-  static readonly layer = Layer.effect(
-    PublicRead,
+  static readonly layer = Layer.effect(PublicRead)(
     Effect.gen(function* () {
       const { anyKey, admission } = yield* makeChecks
       return (handle, { endpoint }) => withTenant(anyKey, admission("consumer", endpoint), handle)
@@ -78,8 +76,7 @@ export class SessionCreation extends HttpApiMiddleware.Service<SessionCreation, 
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }]
-  static readonly layer = Layer.effect(
-    SessionCreation,
+  static readonly layer = Layer.effect(SessionCreation)(
     Effect.gen(function* () {
       const { publishableKey, admission } = yield* makeChecks
       return (handle, { endpoint }) => withTenant(publishableKey, admission("consumer", endpoint), handle)
@@ -96,8 +93,7 @@ export class SessionUpgrade extends HttpApiMiddleware.Service<
     { publishableKey: [] },
     { publishableKey: [], accessToken: [] }
   ]
-  static readonly layer = Layer.effect(
-    SessionUpgrade,
+  static readonly layer = Layer.effect(SessionUpgrade)(
     Effect.gen(function* () {
       const { publishableKey, accessOf, admission } = yield* makeChecks
       return (handle, { endpoint }) =>
@@ -120,8 +116,7 @@ export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ accessToken: [] }]
-  static readonly layer = Layer.effect(
-    SessionEnd,
+  static readonly layer = Layer.effect(SessionEnd)(
     Effect.gen(function* () {
       const { tokenAlone, admission } = yield* makeChecks
       return (handle, { endpoint }) => withSession(tokenAlone, admission("consumer", endpoint), handle)
@@ -129,7 +124,7 @@ export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides
   )
 }
 
-/** Whether an operation is a status read: it is answered from memory while the database is away. */
+/** Whether an operation is a status read: it is answered from memory while the database is unreachable. */
 export const StatusRead = Context.Reference<boolean>("usher/http/credentials/StatusRead", { defaultValue: () => false })
 
 /** Consumer actions: publishable key and access token of the same tenant; or secret key and `X-Consumer-Id`. */
@@ -141,8 +136,7 @@ export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { 
     { publishableKey: [], accessToken: [] },
     { secretKey: [], consumerId: [] }
   ]
-  static readonly layer = Layer.effect(
-    ConsumerAction,
+  static readonly layer = Layer.effect(ConsumerAction)(
     Effect.gen(function* () {
       const { consumer, admission } = yield* makeChecks
       return (handle, { endpoint }) => {
@@ -159,8 +153,7 @@ export class ConsumerStream extends HttpApiMiddleware.Service<
   { provides: CurrentConsumer | CurrentStreamCredentials }
 >()("usher/http/credentials/ConsumerStream", { error: [...keyErrors, NotFound, ValidationError] }) {
   static readonly requirement = ConsumerAction.requirement
-  static readonly layer = Layer.effect(
-    ConsumerStream,
+  static readonly layer = Layer.effect(ConsumerStream)(
     Effect.gen(function* () {
       const { consumer, lasting, admission } = yield* makeChecks
       return (handle, { endpoint }) =>
@@ -182,8 +175,7 @@ export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { prov
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
-  static readonly layer = Layer.effect(
-    ServerAction,
+  static readonly layer = Layer.effect(ServerAction)(
     Effect.gen(function* () {
       const { secretKey, admission } = yield* makeChecks
       return (handle, { endpoint }) => withTenant(secretKey, admission("consumer", endpoint), handle)
@@ -197,8 +189,7 @@ export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: Cu
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
-  static readonly layer = Layer.effect(
-    AdminKey,
+  static readonly layer = Layer.effect(AdminKey)(
     Effect.gen(function* () {
       const { secretKey, admission } = yield* makeChecks
       return (handle, { endpoint }) => withTenant(secretKey, admission("admin", endpoint), handle)

@@ -33,7 +33,7 @@ export interface KnownCaller {
 /** Finds the caller of a request. */
 export type FindCaller = (headers: IncomingHttpHeaders) => KnownCaller | undefined
 
-/** Looks up a caller whose token is not in memory, so that it may be found. Undefined if that would tell nothing new. */
+/** Looks up a caller whose token is not in memory, and caches it. Undefined if a lookup cannot give a new result. */
 export type MeetCaller = (headers: IncomingHttpHeaders) => Effect.Effect<unknown, unknown> | undefined
 
 /** A class of operations. */

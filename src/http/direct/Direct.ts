@@ -182,7 +182,7 @@ const makeRun = Effect.fnUntraced(function* (api: HttpApi.Top) {
   }
 })
 
-/** What is here for handlers, without the scope of the listener. */
+/** The context for handlers, without the scope of the listener. */
 const servicesOfHandlers = Effect.map(Effect.context<Scope.Scope>(), (services): Context.Context<never> =>
   Context.omit(Scope.Scope)(services)
 )

@@ -15,14 +15,14 @@ import { mark } from "../limits/RateLimit.ts"
 import type { Operation } from "./Operations.ts"
 import * as Envelope from "../server/Envelope.ts"
 
-/** A request whose credentials and limits have been dealt with. */
+/** A request with checked credentials and limits. */
 export interface Outcome {
   readonly operation: Operation
   readonly message: IncomingMessage
   readonly response: ServerResponse
   readonly caller: KnownCaller
   readonly limit: LimitStatus
-  /** The handler, or what it has come to. */
+  /** The handler, or an outcome that needs none. */
   readonly effect: Effect.Effect<unknown, unknown>
 }
 

@@ -95,7 +95,7 @@ export class StockConflict extends Schema.Error<StockConflict>("StockConflict")(
     productVariantId: Schema.String,
     available: Schema.Int
   },
-  { httpApiStatus: 409, description: "More units of a variant are asked for than are left; nothing was counted" }
+  { httpApiStatus: 409, description: "An order needs more units of a variant than are left; nothing was counted" }
 ) {}
 
 /** 409 that can resolve itself: {@link Conflict} with `Retry-After`, in seconds. */
@@ -125,7 +125,7 @@ export const ConflictWithHeaders = Schema.Union([Conflict, ConflictForNow])
       }
     )
   )
-  .annotate({ description: "The state does not allow it; for now, if there is a Retry-After" })
+  .annotate({ description: "The state does not allow it. With a Retry-After the refusal is temporary" })
 
 /** 413: the body is larger than 1 MiB. */
 export class PayloadTooLarge extends Schema.Error<PayloadTooLarge>("PayloadTooLarge")(

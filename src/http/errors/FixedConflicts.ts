@@ -1,4 +1,4 @@
-/** The answers to refusals that are the same for every kind of mechanism, whatever the refusal says: 409, by its tag. */
+/** The answers to refusals that are the same for every kind of mechanism: 409, by the refusal's tag. */
 import type * as Refusals from "../../domain/mechanism/Refusals.ts"
 import { Conflict } from "./Errors.ts"
 

@@ -4,6 +4,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type {
   AdmissionsUsedUp,
   AlreadyBooked,
@@ -111,16 +112,6 @@ type Answer<E> =
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
 
-/** The name of each kind in a sentence. */
-export const labels: { readonly [K in Kind]: string } = {
-  queue: "Queue",
-  draw: "Draw",
-  auction: "Auction",
-  appointment: "Appointment",
-  timed_release: "Timed release",
-  waitlist: "Waitlist"
-}
-
 /** The error schemas of operations, by the refusals that they can have. All include 404. */
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused, a challenge to solve first. */
@@ -141,7 +132,7 @@ export const orAnswer =
       Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
     )
 
-/** Turns a store that is unavailable into a 503, for what does not use the engine. */
+/** Turns a store that is unavailable into a 503, for operations that do not use the engine. */
 export const orServiceUnavailable = answering({
   Unavailable: (_: Unavailable) => new ServiceUnavailable({ retryAfterSeconds: 1 })
 })
@@ -160,7 +151,7 @@ const keysTaken = {
 
 /** The answer to one refusal or error. */
 export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
-  const label = labels[kind]
+  const label = kindNames[kind]
   switch (error._tag) {
     case "NotOpen":
       return new NotOpenYet({
@@ -214,7 +205,7 @@ function engineAnswerOf(error: EngineError | ChallengeAsked): NotFound | Service
     case "ChallengeAsked":
       return challengeRequired(error)
     case "MechanismNotFound":
-      return NotFound.of(labels[error.kind])
+      return NotFound.of(kindNames[error.kind])
     case "Unavailable":
     case "Overloaded":
       return new ServiceUnavailable({ retryAfterSeconds: 1 })

@@ -8,7 +8,9 @@ import { SentTimestamp } from "../../domain/values/Time.ts"
 export const SlotId = Id.pipe(
   Schema.annotateEncoded({
     description:
-      "The slot's identifier: a UUIDv8, not a UUIDv7. It is derived from the instant at which the slot begins (its first 48 bits, in Unix milliseconds) and from the appointment's id. It is stable: the slot of this appointment that begins at this instant always has it, however the settings change."
+      "The slot's identifier: a UUIDv8, not a UUIDv7. It is derived from the slot's start (the first 48 bits, in Unix " +
+      "milliseconds) and the appointment's id. It is stable: the slot of this appointment with this start always has " +
+      "it, whatever the settings."
   })
 )
 

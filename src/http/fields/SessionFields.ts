@@ -10,7 +10,7 @@ export const sessionFields = {
   type: SessionType,
   createdAt: SentTimestamp,
   lastRefreshedAt: Schema.NullOr(SentTimestamp).annotate({ description: "Null if it was never refreshed." }),
-  expiresAt: SentTimestamp.annotate({ description: "When its last token expires, unless it is refreshed." })
+  expiresAt: SentTimestamp.annotate({ description: "The expiry of its last token, unless it is refreshed." })
 }
 
 /** The number of sessions that a request has ended. */

@@ -32,7 +32,7 @@ const retryAfterSeconds = 2
 
 /**
  * An annotation of an endpoint whose successes hold a secret that is stored nowhere. A repeated request learns that the
- * first one was done, and not its answer. For the rotation of a key, keeping the answer would not help: the old key is
+ * first one was done, without its answer. For the rotation of a key, keeping the answer would not help: the old key is
  * no longer accepted.
  */
 export const AnswerHoldsSecret = Context.Reference<boolean>("usher/http/idempotency/AnswerHoldsSecret", {
@@ -44,8 +44,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
   "usher/http/idempotency/Idempotency",
   { error: [ValidationError, ConflictWithHeaders, ServiceUnavailableWithHeaders] }
 ) {
-  static readonly layer = Layer.effect(
-    Idempotency,
+  static readonly layer = Layer.effect(Idempotency)(
     Effect.gen(function* () {
       const answers = yield* IdempotentResponses
       return (handle, { endpoint }) => {
@@ -130,11 +129,12 @@ export const keyParameter = {
   required: false,
   schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
   description:
-    "Makes the request safe to repeat: within " +
-    `${keptHours} hours the same request with the same key is answered as the first time, with \`Idempotency-Replayed: true\`. ` +
-    "Another request with the key is a 409 `IDEMPOTENCY_KEY_REUSED`; one whose first is not done within 10 seconds a 409 " +
-    "`IDEMPOTENCY_IN_PROGRESS`, with `Retry-After`. After a 401, 429 or 5xx, and after any answer with `Retry-After`, " +
-    "the same request is carried out again. After a 400 the key is free: a corrected request may use it."
+    `Makes the request safe to repeat. Within ${keptHours} hours the same request with the same key gets the first ` +
+    "response again, with `Idempotency-Replayed: true`. Another request with the key is a 409 " +
+    "`IDEMPOTENCY_KEY_REUSED`. If the first request is not done within 10 seconds, its repetition is a 409 " +
+    "`IDEMPOTENCY_IN_PROGRESS` with `Retry-After`. After a 401, 429 or 5xx, and after any response with " +
+    "`Retry-After`, the same request is carried out again. After a 400 the key is free: a corrected request may use " +
+    "it."
 } as const
 
 /** The header that marks a repeated answer, in the OpenAPI description. */
@@ -142,6 +142,6 @@ export const replayedHeader = {
   "Idempotency-Replayed": {
     required: false,
     schema: { type: "string", enum: ["true"] },
-    description: "This is the answer that was given to the first request with the key."
+    description: "True if this is a repetition of the response to the first request with the key."
   }
 } as const

@@ -54,8 +54,7 @@ export class IdempotentResponses extends Context.Service<
     ): Effect.Effect<Response | Repeated, E | Unavailable, R>
   }
 >()("usher/http/idempotency/IdempotentResponses") {
-  static readonly layerNoStore = Layer.effect(
-    IdempotentResponses,
+  static readonly layerNoStore = Layer.effect(IdempotentResponses)(
     Effect.gen(function* () {
       const keys = yield* IdempotencyKeys
       const underWay: UnderWay = new Map()

@@ -1,6 +1,6 @@
 /**
- * Limits on the requests of an address, whatever its organization: for callers of an unknown organization, and for
- * large documents. They are counted in this process alone.
+ * Limits on the requests of an address over all organizations: for callers of an unknown organization, and for large
+ * documents. They are counted in this process alone.
  */
 import type { Clock } from "effect"
 import { Accounts, Account, type Count } from "./Counts.ts"

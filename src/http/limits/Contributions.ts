@@ -1,6 +1,6 @@
 /**
- * What one client address may use of an organization's limit, and how much of that counts for other addresses
- * (completions 5). So one address never uses up an organization.
+ * Limits the requests of one client address within an organization's limit, and the part of them that counts for other
+ * addresses (completions 5). So one address never uses up an organization's limit.
  *
  * Of a limit of L requests, the first b requests of each address are its base; b is `LIMIT_ADDRESS_SHARE` of L, and at
  * least 1. The pot P counts the bases of all addresses. The requests of an address beyond its base are its excess E.

@@ -119,7 +119,7 @@ export class Accounts<A extends Account = Account> {
 
 /**
  * The number of the window that `now` is in. A clock that steps back a little over the edge of a window does not reopen
- * it. A clock that is set back for good is followed.
+ * it. A clock that is set back permanently is followed.
  */
 export function windowOf(now: Millis, windowMillis: number, present: number): number {
   const window = Math.floor(now / windowMillis)

@@ -144,7 +144,7 @@ export function subLimitsOf(settings: Settings["Service"]): SubLimits {
   }
 }
 
-/** A limit in each minute on the requests of one address, whatever its organization. */
+/** A limit in each minute on the requests of one address, over all organizations. */
 export const limitOfAddress = (name: string, requestsMax: number): Limit => ({
   name,
   slot: 0,

@@ -91,8 +91,8 @@ export const refuseNow = (request: Request, requestsMax: number, opensAt: Millis
   })
 
 /**
- * Makes the admission of requests by address alone, whatever their organization: so many in a minute, or a 429. Where
- * the credentials are checked before, `exemptsServers` leaves out requests with a secret key.
+ * Makes the admission of requests by address alone, over all organizations: so many in a minute, or a 429. Where the
+ * credentials are checked before, `exemptsServers` leaves out requests with a secret key.
  */
 export const addressAdmission = Effect.fnUntraced(function* (options: {
   readonly name: string

@@ -68,13 +68,12 @@ export class RateLimits extends Context.Service<
     standingOfUnknown(api: Api, address: string): LimitStatus
     /** True if such a caller would be refused on one of the APIs. */
     isUnknownRefused(address: () => string): boolean
-    /** Makes a limit of so many requests in a minute for each address, whatever its organization. */
+    /** Makes a limit of so many requests in a minute for each address, over all organizations. */
     byAddress(name: string, requestsMax: number): AddressLimit
   }
 >()("usher/http/limits/RateLimits") {
   /** Shares its counts over `REDIS_URL`, if that is set. `/ready` reports if it cannot. */
-  static readonly layer = Layer.effect(
-    RateLimits,
+  static readonly layer = Layer.effect(RateLimits)(
     Effect.gen(function* () {
       const settings = yield* Settings
       const readiness = yield* Readiness

@@ -11,10 +11,10 @@ export const mechanismsMax = 500
 export const ofAll = (engine: Engine["Service"], measures: MechanismMeasures) =>
   Effect.map(engine.parked, ({ length }) => [
     ...ofKinds(measures.samples()),
-    gauge("usher_mechanisms_parked", "Mechanisms that an operator has to unpark.", only(length))
+    gauge("usher_mechanisms_parked", "Parked mechanisms, which an operator has to unpark.", only(length))
   ])
 
-/** Reads what the database knows of wake-ups. */
+/** Reads the state of wake-ups in the database. */
 export const ofWakeUps = Effect.fnUntraced(function* (engine: Engine["Service"]) {
   const now = yield* Clock.currentTimeMillis
   const overdue = yield* engine.overdue(now)
@@ -47,7 +47,7 @@ function ofKinds(samples: ReadonlyArray<Sample>): ReadonlyArray<Family> {
     ),
     gauge(
       "usher_mailbox_commands",
-      "Commands that wait in mailboxes.",
+      "Commands waiting in mailboxes.",
       each((found) => found.reduce((sum, { waiting }) => sum + waiting, 0))
     ),
     gauge(
@@ -75,28 +75,16 @@ export function ofOrganization(measures: MechanismMeasures, organizationId: stri
     .toSorted((a, b) => busy(b) - busy(a))
     .slice(0, mechanismsMax)
   const labelsOf = ({ identity: { id, kind, mode } }: Sample) => ({ mechanism: id, kind, mode })
-  const each = (number: (sample: Sample) => number) =>
-    found.map((sample) => ({ labels: labelsOf(sample), value: number(sample) }))
+  const each = (name: "entriesPerMinute" | "grantsPerMinute" | "waiting") =>
+    found.map((sample) => ({ labels: labelsOf(sample), value: sample[name] }))
   return [
     gauge(
       "usher_mechanism_places",
       "Places by status.",
       found.flatMap((sample) => by("status", Object.entries(sample.counts), labelsOf(sample)))
     ),
-    gauge(
-      "usher_mechanism_entries_per_minute",
-      "Entries of the last 60 seconds.",
-      each(({ entriesPerMinute }) => entriesPerMinute)
-    ),
-    gauge(
-      "usher_mechanism_grants_per_minute",
-      "Grants of the last 60 seconds.",
-      each(({ grantsPerMinute }) => grantsPerMinute)
-    ),
-    gauge(
-      "usher_mechanism_mailbox_commands",
-      "Commands that wait in the mailbox.",
-      each(({ waiting }) => waiting)
-    )
+    gauge("usher_mechanism_entries_per_minute", "Entries of the last 60 seconds.", each("entriesPerMinute")),
+    gauge("usher_mechanism_grants_per_minute", "Grants of the last 60 seconds.", each("grantsPerMinute")),
+    gauge("usher_mechanism_mailbox_commands", "Commands waiting in the mailbox.", each("waiting"))
   ]
 }

@@ -1,7 +1,7 @@
 /**
  * The port for operators (`OPERATIONS_PORT`, off by default): `/metrics` in the text format of Prometheus,
  * `/metrics/mechanisms?organization=ID`, `/live`, `/ready` and `/version`. Only loopback reaches it, or callers with
- * `OPERATIONS_TOKEN`. Nothing is watched or counted for it alone while it is off, but for plain additions.
+ * `OPERATIONS_TOKEN`. While it is off, the measures cost only additions.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, Option, Redacted } from "effect"

@@ -43,7 +43,7 @@ export const watch = Effect.gen(function* () {
   )
   let before = performance.eventLoopUtilization()
 
-  /** A look comes `resolutionMillis` after the one before it, and what exceeds this is delay. */
+  /** A sample is due `resolutionMillis` after the one before it. Any excess is delay. */
   const delayed = (nanos: number) => Math.max(0, nanos / 1e9 - resolutionMillis / 1_000)
 
   return (): ReadonlyArray<Family> => {
@@ -59,21 +59,21 @@ export const watch = Effect.gen(function* () {
     const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
     return [
       gauge("usher_event_loop_delay_seconds", "Delays of the event loop since the last scrape.", delays),
-      gauge("usher_event_loop_utilization_ratio", "Share of time the event loop worked.", only(utilization)),
-      gauge("usher_heap_used_bytes", "Memory of the heap in use.", only(used)),
-      gauge("usher_heap_limit_bytes", "Memory of the heap at most.", only(limit)),
-      gauge("usher_resident_memory_bytes", "Memory of the whole process.", only(process.memoryUsage.rss())),
+      gauge("usher_event_loop_utilization_ratio", "Share of time in which the event loop was busy.", only(utilization)),
+      gauge("usher_heap_used_bytes", "Used heap memory.", only(used)),
+      gauge("usher_heap_limit_bytes", "Maximum heap memory.", only(limit)),
+      gauge("usher_resident_memory_bytes", "Resident memory of the process.", only(process.memoryUsage.rss())),
       counter(
         "usher_processor_seconds_total",
         "Processor time.",
         only(process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6)
       ),
-      histogram("usher_collection_pause_seconds", "Pauses of the collector of memory.", [
+      histogram("usher_collection_pause_seconds", "Pauses of the garbage collector.", [
         { labels: { collection: "minor" }, value: pauses.minor },
         { labels: { collection: "major" }, value: pauses.major }
       ]),
       gauge("usher_uptime_seconds", "Time since the start of the process.", only(process.uptime())),
-      gauge("usher_build_info", "1; the labels say what runs.", [
+      gauge("usher_build_info", "1; the labels name the running version.", [
         { labels: { version: apiVersion, node: process.version }, value: 1 }
       ])
     ]

@@ -1,4 +1,4 @@
-/** Series of what `/ready` reports, and of the certificate that the process serves. */
+/** Series of the report at `/ready`, and of the certificate that the process serves. */
 import { Clock, Effect } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -12,7 +12,7 @@ const subjects = ["wake-ups", "parked mechanisms", "redis"]
 /** Makes the function that reads the series from a report. */
 export const make = Effect.gen(function* () {
   const { tlsCertFile } = yield* Settings
-  // The listeners have read the file too, once at the start, and would have refused one that cannot be used.
+  // The listeners have read the file too, once at the start, and would have refused an unusable one.
   const expiresAt =
     tlsCertFile === undefined ? Infinity : new X509Certificate(readFileSync(tlsCertFile)).validToDate.getTime()
   return Effect.fnUntraced(function* ({ isReady, remarks }: Report) {

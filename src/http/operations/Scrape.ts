@@ -1,6 +1,6 @@
 /**
- * One reading of all series. What needs the database is read at most every few seconds, and is left out while the
- * database does not answer: then the other series say so.
+ * One reading of all series. Series that need the database are read at most every few seconds, except for the age of the
+ * backup, which is one row. They are left out while the database does not answer; other series then report that.
  */
 import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -13,7 +13,7 @@ import * as ProcessSeries from "./ProcessSeries.ts"
 import * as ReadinessSeries from "./ReadinessSeries.ts"
 import * as StoreSeries from "./StoreSeries.ts"
 
-/** Time between two readings of what needs the database. */
+/** Time between two readings of the series that need the database. */
 const storeInterval = Duration.seconds(5)
 
 /** How long the database may take. */
@@ -35,14 +35,9 @@ export const make = Effect.gen(function* () {
       Effect.timeout(storeTimeout),
       Effect.catchCause((cause) => Effect.as(Effect.logDebug("Some series cannot be read", cause), none))
     )
+  const ofStore = Effect.provideService(SqlClient.SqlClient, sql)
   const stored = yield* Effect.cachedWithTTL(
-    Effect.all(
-      [
-        orNone(EngineSeries.ofWakeUps(engine)),
-        orNone(Effect.provideService(StoreSeries.read, SqlClient.SqlClient, sql))
-      ],
-      { concurrency: 2 }
-    ),
+    Effect.all([orNone(EngineSeries.ofWakeUps(engine)), orNone(ofStore(StoreSeries.read))], { concurrency: 2 }),
     storeInterval
   )
 
@@ -50,7 +45,10 @@ export const make = Effect.gen(function* () {
     all: Effect.gen(function* () {
       const mechanisms = yield* EngineSeries.ofAll(engine, measures.mechanisms)
       const report = yield* ofReadiness(yield* readiness.report)
-      return toText([measures.families(), mechanisms, report, ...(yield* stored), ofProcess()].flat())
+      const [ofDatabase, backup] = yield* Effect.all([stored, orNone(ofStore(StoreSeries.readBackup))], {
+        concurrency: 2
+      })
+      return toText([measures.families(), mechanisms, report, ...ofDatabase, backup, ofProcess()].flat())
     }),
     ofOrganization: (id: string) => toText(EngineSeries.ofOrganization(measures.mechanisms, id))
   }

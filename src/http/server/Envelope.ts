@@ -57,7 +57,7 @@ export const layer = (api: Api) =>
     })
   )
 
-/** Makes the function that answers with the response of an effect, in its envelope, whatever becomes of the effect. */
+/** Makes the function that answers with the response of an effect, or with its failure, in its envelope. */
 export const make = Effect.fnUntraced(function* (api: Api) {
   const origins = yield* Origins
   const logsAccess = yield* accessIsLogged
@@ -141,7 +141,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: Api) {
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
-/** A response, or whatever else becomes of a request. */
+/** A response, or another outcome of a request. */
 export type Handle = Effect.Effect<Response, Types.unhandled>
 
 /** Answers of the APIs hold tokens and grants, so no cache may keep them unless an operation says so itself. */

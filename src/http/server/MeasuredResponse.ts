@@ -38,7 +38,7 @@ class MeasuredResponse extends OneWriteResponse {
   }
 
   override emit(event: string | symbol, ...rest: ReadonlyArray<unknown>): boolean {
-    // The client has gone before it got an answer.
+    // The client disconnected before it got an answer.
     if (event === "close" && this.isOpen) this.leave()
     return super.emit(event as "close", ...(rest as []))
   }

@@ -22,7 +22,7 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.Constrai
   options: {
     readonly title: string
     readonly description: string
-    /** What the API sends to its callers, by type. Made when the description is. */
+    /** The webhooks that the API sends to its callers, by type. Made with the description. */
     readonly webhooks?: () => Webhooks
   }
 ): HttpApi.HttpApi<Id, Groups> =>

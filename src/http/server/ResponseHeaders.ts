@@ -28,7 +28,7 @@ export type ResponseHeaders = Record<string, string>
 export const requestIdOf = (sent: string | ReadonlyArray<string> | undefined): string =>
   typeof sent === "string" && requestIdPattern.test(sent) ? sent : randomUUID()
 
-/** What the headers of a response say. `nosniff` is always among them: browsers must not guess a type. */
+/** The meaning of a response's headers. `nosniff` is always among them: browsers must not guess a type. */
 export interface Facts {
   readonly requestId: string
   /** True if the client uses TLS. */

@@ -103,8 +103,8 @@ export const layer = <E1, R1, E2, R2>(apis: {
   )
 
 /**
- * What a request has of its listener's services. Each route brings those it needs, and HttpApi copies the context of a
- * request for it, so the context is small.
+ * The services of the listener that a request gets. Each route brings those it needs, and HttpApi copies the context of
+ * a request for it, so the context is small.
  */
 const ofRequests: (services: Context.Context<Scope.Scope>) => Context.Context<Scope.Scope> = Context.pick(
   Scope.Scope,

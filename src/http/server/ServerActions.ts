@@ -1,6 +1,6 @@
 /**
  * Actions of an organization's server on the place of a consumer that it names (completions 2 and 3). The consumer must
- * be one of the tenant's: an unknown, archived or foreign one is a 404. A remembered consumer costs no SQL.
+ * be one of the tenant's: an unknown, archived or foreign one is a 404. A cached consumer costs no SQL.
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
@@ -13,8 +13,8 @@ import { orAnswer, type Refusal } from "../errors/Refusals.ts"
 
 /** The text about server actions in the descriptions of kinds that grant. */
 export const description =
-  "A server that acts on a place names the consumer: one that is unknown or archived is a 404 `Consumer not found`. Grants " +
-  "of a deleted mechanism can be validated, completed and denied until the last of them has ended."
+  "A server that acts on a place names the consumer; an unknown or archived one is a 404 `Consumer not found`. " +
+  "Grants of a deleted mechanism can be validated, completed and denied until the last of them has ended."
 
 /** A consumer's place, as a server names it. */
 interface NamedPlace {

@@ -35,7 +35,7 @@ export class EventStream {
   private readonly response: ServerResponse
   private readonly clock: Clock.Clock
   private readonly onEnd: () => void
-  /** The instant since which the connection takes no more; undefined if it does. */
+  /** The instant since which the connection accepts no data; undefined if it does. */
   private behindSince: Millis | undefined
   /** The event that it gets when it has caught up. */
   private latest: string | undefined
@@ -83,7 +83,7 @@ export class EventStream {
     if (!this.hasEnded) this.close(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`)
   }
 
-  /** Closes the connection after these last bytes. Cuts a connection that takes no more. */
+  /** Closes the connection after these last bytes. Cuts a connection that accepts no data. */
   close(lastWords = ""): void {
     if (this.hasEnded) return
     const { socket } = this.response

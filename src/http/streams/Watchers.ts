@@ -7,13 +7,13 @@ export interface Snapshot {
   readonly event: string
 }
 
-/** What readers watch. It begins to look when the first one joins. */
+/** The object that readers watch. It begins to read when the first one joins. */
 interface Watched {
   add(watcher: Watcher): void
   remove(watcher: Watcher): void
 }
 
-/** One stream of what is watched. */
+/** One stream of a watched object. */
 export class Watcher implements EventSource {
   stream: EventStream | undefined
   private watched: Watched | undefined

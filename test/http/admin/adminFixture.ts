@@ -18,6 +18,7 @@ import { Settings } from "../../../src/settings/Settings.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
+import { storeBrokenQueue } from "../support/brokenQueue.ts"
 
 /** A response: status, headers, the body's text, and the parsed body where the text is JSON. */
 export interface Answer {
@@ -139,38 +140,24 @@ export const aQueue = Effect.fnUntraced(function* (body: { readonly [name: strin
   }
 })
 
-/** Creates a queue with one consumer whose first event cannot be read. The first request for the queue parks it. */
+/** Creates a queue with one consumer whose entry cannot be read. The first request for the queue parks it. */
 export const aBrokenQueue = Effect.gen(function* () {
   const { brand } = yield* Admin
-  const sql = yield* SqlClient.SqlClient
-  const { sequenceId, experienceId } = yield* aQueue()
-  const id = randomUUID()
-  const configuration = {
-    name: "Broken",
-    timeZone: "UTC",
-    supportsGuest: true,
-    admitRate: 1,
-    recycleExpiredAdmissions: false,
-    loyaltyBiasEnabled: false,
-    loyaltyHeadStartSeconds: 60
-  }
-  const { organizationId, mode } = brand.tenant
-  yield* sql.withTransaction(
-    Effect.gen(function* () {
-      yield* sql`
-        insert into mechanisms (id, organization_id, mode, experience_id, sequence_id, kind, configuration,
-          created_at, created_by, updated_at, updated_by)
-        values (${id}, ${organizationId}, ${mode}, ${experienceId}, ${sequenceId}, 'queue',
-          ${JSON.stringify(configuration)}::text::jsonb, now(), 'x', now(), 'x')`
-      yield* sql`insert into mechanism_heads (mechanism_id, sequence, wake_at) values (${id}, 1, null)`
-      yield* sql`insert into journal (mechanism_id, sequence, at, type, data) values (${id}, 1, now(), 'Gibberish', null)`
-      yield* sql`
-        insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
-        values (${id}, ${randomUUID()}, 'QUEUED', now(), now())`
-    })
-  )
-  return { id, experienceId }
+  const parents = yield* aQueue()
+  return { ...(yield* storeBrokenQueue(brand.tenant, parents)), experienceId: parents.experienceId }
 })
+
+const later = "2033-01-01T00:00:00Z"
+
+/** The paths of all kinds of mechanism, and the settings that one needs besides its name and sequence. */
+export const oneOfEachKind: ReadonlyArray<readonly [path: string, settings: object]> = [
+  ["/queues", { admitRate: 0 }],
+  ["/draws", { drawAt: later, winnerCount: 1 }],
+  ["/auctions", { settleAt: later, startPrice: "10" }],
+  ["/appointments", { slotDurationMinutes: 30, slotsFrom: later, slotsUntil: "2033-01-08T00:00:00Z" }],
+  ["/timed-releases", {}],
+  ["/waitlists", {}]
+]
 
 /** Returns the path and the check of each issue in a 400, sorted by path. */
 export const issuesOf = ({ status, body }: Pick<Answer, "status" | "body">): ReadonlyArray<string> => {

@@ -117,7 +117,7 @@ layer(gated, { excludeTestServices: true })("The gate for bots", (it) => {
     })
   )
 
-  it.effect("refuses what is no solution, without an error", () =>
+  it.effect("refuses a malformed solution without an error", () =>
     Effect.gen(function* () {
       const usher = yield* Usher
       yield* crowd(usher, "198.51.100.6")

@@ -5,15 +5,15 @@ import { SqlClient } from "effect/sql"
 /** By table: the number of its rows and the latest transaction that wrote one of them. */
 export type Records = { readonly [table: string]: string }
 
-/**
- * Returns the summary of every table except `nodes`, which every process updates every two seconds, and
- * `security_events`, which records refusals up to a second later.
- */
+/** `nodes` is written every two seconds. The others record refusals and sent messages some time after the response. */
+const writtenLater = ["nodes", "security_events", "sent_messages"]
+
+/** Returns the summary of every table that a request writes before its response. */
 export const records = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
     select tablename as name from pg_tables
-    where schemaname = 'public' and tablename not in ('nodes', 'security_events') order by 1`
+    where schemaname = 'public' and tablename <> all(${writtenLater}) order by 1`
   const each = tables.map(
     ({ name }) => `select '${name}' as name, count(*) || ' rows, ' || max(xmin::text::bigint) as held from "${name}"`
   )

@@ -270,7 +270,7 @@ describe("On a connection", () => {
       })
     )
 
-    it.effect("a client that reads slowly gets every answer, and holds up nobody", () =>
+    it.effect("a client that reads slowly gets every answer, and delays no other client", () =>
       Effect.gen(function* () {
         const { queueId, asGuest, url } = yield* setUp
         const status = `/api/queues/${queueId}/status`

@@ -219,7 +219,7 @@ describe("rate limits", () => {
 
   const from = (address: string) => ({ address: () => address })
 
-  it.effect("count what one address used for other addresses with at most a fifth of the limit", () =>
+  it.effect("count the requests of one address for other addresses with at most a fifth of the limit", () =>
     Effect.gen(function* () {
       const limits = yield* limitsAt(start)
       const requests = (address: string) => passed(limits, "consumer", "general", from(address), 6_000)

@@ -193,7 +193,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/experiences/:experienceId": onExperience(),
   "POST /api/experiences/:experienceId/enter": onExperience({}),
   "DELETE /api/experiences/:experienceId/leave": onExperience(),
-  // Anybody may read them, so no identifier is another tenant's.
+  // Any caller may read them, so no identifier is another tenant's.
   "GET /api/experiences/:experienceId/live": just(({ experienceId }) => ({ params: { experienceId }, status: 200 })),
   "GET /api/queues/:queueId/line": just(({ queueId }) => ({ params: { queueId }, status: 200 })),
   "GET /api/experiences/:experienceId/live/events": just(({ experienceId }) => ({
@@ -282,6 +282,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "PUT /api/queues/:id": record("id", "queueId", { name: "Another" }),
   "DELETE /api/queues/:id": record("id", "queueId"),
   "POST /api/queues/:id/end": record("id", "queueId"),
+  "POST /api/queues/:id/unpark": record("id", "queueId"),
   "POST /api/queues/:id/admit": record("id", "queueId", { count: 1 }),
   "POST /api/queues/:id/pause": record("id", "queueId", { reason: "OTHER" }),
   "POST /api/queues/:id/resume": record("id", "queueId"),

@@ -1,8 +1,12 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { release } from "../../../src/domain/values/Release.ts"
 import * as Server from "../../../src/http/server/Server.ts"
+import { backup } from "../../../src/store/archive/Backup.ts"
 import { asConsumer, asServer, otherListeners, send, Usher } from "../support/usherFixture.ts"
 import { ask, layer as operations, urlOf, valueIn, values } from "./operationsFixture.ts"
 
@@ -109,6 +113,20 @@ describe("OPERATIONS_PORT", () => {
         assert.notInclude(text, other)
         assert.strictEqual((yield* ask("/metrics/mechanisms?organization=all")).status, 400)
       })
+    )
+
+    it.effect("shows the age of a backup as soon as it is made", () =>
+      Effect.gen(function* () {
+        assert.strictEqual(
+          (yield* ask("/metrics")).text.match(/^usher_backup_age_seconds .*$/m)?.[0],
+          "usher_backup_age_seconds +Inf"
+        )
+        const path = join(mkdtempSync(join(tmpdir(), "usher-backup-")), "usher.tar")
+        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dirname(path), { recursive: true })))
+        yield* backup({ path, usher: "test", onBegun: () => {}, onBytes: () => Effect.void })
+        const [age] = yield* values("usher_backup_age_seconds")
+        assert.isTrue(age! > 0 && age! < Infinity, `${age}`)
+      }).pipe(Effect.scoped)
     )
 
     it.effect("shows the journal, the database and the process", () =>

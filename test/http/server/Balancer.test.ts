@@ -80,6 +80,15 @@ describe("The balancer of docker-compose.yml", () => {
       })
     )
 
+    it.effect("starts without a node, follows one to another address, keeps slow ones, and ends live streams", () =>
+      Effect.sync(() => {
+        const { content } = compose.configs.balancer
+        assert.match(content, /^ *default-server .* resolvers network init-addr libc,none$/m)
+        assert.match(content, /^ *timeout check [1-9]\d*s$/m)
+        assert.match(content, /^ *hard-stop-after [1-9]s$/m)
+      })
+    )
+
     it.effect("replaces all forwarding headers of a client", () =>
       Effect.sync(() => {
         for (const address of [gateway, "203.0.113.7"]) {

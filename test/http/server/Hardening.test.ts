@@ -1,4 +1,4 @@
-/** What every answer of both listeners tells browsers and caches, and the methods that no listener has. */
+/** The headers of every answer of both listeners for browsers and caches, and the methods that no listener has. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Fixture from "../support/usherFixture.ts"

@@ -30,10 +30,18 @@ export class AppointmentApi extends mechanismGroup(
     aNoun: "an appointment",
     name: "Appointment",
     creating:
-      "Slots are cut from the opening hours between `slotsFrom` and `slotsUntil`, which lie at most 3,660 days apart: each lasts `slotDurationMinutes`, and the next begins `bufferMinutes` (0) after its end. `hours` names for each weekday its openings in local time, `{from, to}`, where `to` may be `24:00`; the default is 09:00 to 17:00 from Monday to Friday. A slot has `maxCapacityPerSlot` (1) places. Consumers may book from `openAt` (at once) to `closeAt` (until it is ended). `timeZone` defaults to the experience's. `supportsGuest` defaults to true; false is recommended, because one person can book every slot as many guests.",
+      "Slots are cut from the opening hours between `slotsFrom` and `slotsUntil`, which lie at most 3,660 days apart. " +
+      "Each slot lasts `slotDurationMinutes`; the next begins `bufferMinutes` (default 0) after its end. `hours` lists " +
+      "the openings of each weekday in local time, as `{from, to}`; `to` may be `24:00`. The default is 09:00 to 17:00 " +
+      "from Monday to Friday. A slot has `maxCapacityPerSlot` (default 1) places. Consumers may book from `openAt` " +
+      "(default: at once) to `closeAt` (default: until the appointment is ended). `timeZone` defaults to the " +
+      "experience's. `supportsGuest` defaults to true; false is recommended, because one person can book every slot as " +
+      "many guests.",
     changing:
-      "Bookings keep their times. What would make slots overlap those that are booked cannot be changed, nor the location while somebody is to come, nor `openAt` once it has opened (409 `CONFIGURATION_FIXED`).",
-    ending: "nobody books any more, bookings already made stay valid."
+      "Bookings keep their times. A change is refused (409 `CONFIGURATION_FIXED`) if its slots would overlap booked " +
+      "ones. So is a change of the location while a booked consumer is still to come, and of `openAt` after the " +
+      "opening.",
+    ending: "consumers can no longer book, and bookings already made stay valid."
   },
   appointmentSchemas
 )
@@ -43,14 +51,17 @@ export class AppointmentApi extends mechanismGroup(
         identifier: "checkInAppointment",
         summary: "Check a consumer in",
         description:
-          "The consumer has come: `CHECKED_IN`, from `BOOKED`, or from `NO_SHOW` while the slot lasts. At the slot's end it is `COMPLETED` by itself."
+          "The consumer has arrived. A `BOOKED` booking becomes `CHECKED_IN`; so does a `NO_SHOW` while the slot lasts. At " +
+          "the slot's end it becomes `COMPLETED` automatically."
       })
     ),
     HttpApiEndpoint.post("complete", "/appointments/:id/complete", forConsumer).annotateMerge(
       OpenApi.annotations({
         identifier: "completeAppointment",
         summary: "Complete a consumer's appointment",
-        description: "It took place: `COMPLETED`, from any status but `CANCELLED`, also when the slot is over."
+        description:
+          "The appointment took place. The booking becomes `COMPLETED` from any status but `CANCELLED`, also after the " +
+          "slot's end."
       })
     ),
     HttpApiEndpoint.post("noShow", "/appointments/:id/no-show", forConsumer).annotateMerge(
@@ -58,7 +69,8 @@ export class AppointmentApi extends mechanismGroup(
         identifier: "missAppointment",
         summary: "Record that a consumer did not come",
         description:
-          "`NO_SHOW`, from `BOOKED` or `CHECKED_IN`, once the slot has begun (409 `SLOT_NOT_BEGUN`). Who is still `BOOKED` at the slot's end is a `NO_SHOW` by itself."
+          "A `BOOKED` or `CHECKED_IN` booking becomes `NO_SHOW`, once the slot has begun (409 `SLOT_NOT_BEGUN` before). A " +
+          "booking still `BOOKED` at the slot's end becomes `NO_SHOW` automatically."
       })
     )
   )
@@ -66,6 +78,7 @@ export class AppointmentApi extends mechanismGroup(
     OpenApi.annotations({
       title: "Appointments",
       description:
-        "Slots cut from opening hours, which consumers book. A consumer that is unknown or archived cannot be checked in, completed or missed: a 404 `Consumer not found`."
+        "Slots cut from opening hours, which consumers book. Check-in, completion and no-show of an unknown or archived " +
+        "consumer are a 404 `Consumer not found`."
     })
   ) {}

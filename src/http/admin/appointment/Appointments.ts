@@ -1,4 +1,4 @@
-/** Appointments on the Admin API: what is special about them. */
+/** Declares appointments for the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems, defaultHours } from "../../../domain/appointment/Appointment.ts"
@@ -19,10 +19,8 @@ export const appointments: KindOfMechanism<"appointment"> = {
   problems: configurationProblems
 }
 
-export const AppointmentHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "appointments",
-  Effect.fnUntraced(function* (handlers) {
+export const AppointmentHandlers = HttpApiBuilder.group(AdminApi, "appointments", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const { onPlace } = yield* ServerActions.make("appointment")
     const shared = yield* makeHandlers<"appointment", typeof appointmentSchemas.Record.Type>(appointments)

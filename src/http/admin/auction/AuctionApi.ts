@@ -12,20 +12,30 @@ export class AuctionApi extends mechanismGroup(
     aNoun: "an auction",
     name: "Auction",
     creating:
-      "Amounts are decimal text, and are shown as they were written. `auctionType` defaults to `english`: the `quantity` (1) highest bids win and each pays what it bid; who leads below `reservePrice`, which consumers never see, wins nothing. `minBidIncrement` defaults to the smallest unit of the currency. A bid within `autoExtendSeconds` (0) of `closeAt` moves `closeAt` to its own time plus `autoExtendSeconds`, and `settleAt` with it if that was before, also beyond the `closeAt` of its experience. " +
-      "`dutch` needs `floorPrice`, `priceDropAmount` and `priceDropIntervalSeconds`: the price falls from `startPrice` since it opened: at `openAt`, or with its creation if there is none, or with its experience if that was later; a bid takes one unit at once. " +
-      "`maxBid` is the highest bid an English auction takes, `maxBidJump` the most by which one may exceed the minimum. Without them a slip of the finger can win: only a bid that no other could follow is refused. " +
-      "`supportsGuest` defaults to true; false is recommended, because a guest is anybody who comes without an account, and a winning bid binds nobody. " +
-      "Settings of the other type are refused. Without `openAt` it is open at once; `closeAt` defaults to `settleAt`, `currencyCode` and `timeZone` to the experience's; without `admissionExpirationSeconds` grants do not expire.",
+      "Amounts are decimal text and are returned as they were written. `auctionType` defaults to `english`. Settings " +
+      "of the other type are refused.\n\n`english`: the `quantity` (default 1) highest bids win, and each winner pays " +
+      "its bid. A bid below `reservePrice` wins nothing; consumers never see `reservePrice`. `minBidIncrement` " +
+      "defaults to the smallest unit of the currency. A bid within `autoExtendSeconds` (default 0) of `closeAt` moves " +
+      "`closeAt` to the bid's time plus `autoExtendSeconds`, even beyond the `closeAt` of the experience. `settleAt` " +
+      "moves with it if it would be earlier. `maxBid` is the highest bid that is accepted. `maxBidJump` is the most by " +
+      "which a bid may exceed the minimum. Without these two, a mistyped bid can win: only a bid that no other could " +
+      "follow is refused.\n\n`dutch` needs `floorPrice`, `priceDropAmount` and `priceDropIntervalSeconds`. The price " +
+      "falls from `startPrice` from the opening on. The opening is `openAt`, or the creation without `openAt`, or the " +
+      "experience's opening if that is later. A bid takes one unit at once.\n\nWithout `openAt` the auction is open at " +
+      "once. `closeAt` defaults to `settleAt`; `currencyCode` and `timeZone` default to the experience's. Without " +
+      "`admissionExpirationSeconds` grants do not expire. `supportsGuest` defaults to true; false is recommended, " +
+      "because a guest has no account and a winning bid binds no known person.",
     changing:
-      "Once it has opened, only `name`, `timeZone`, `supportsGuest` and `admissionExpirationSeconds` can be changed (409 `CONFIGURATION_FIXED`).",
+      "After the opening only `name`, `timeZone`, `supportsGuest` and `admissionExpirationSeconds` can be changed (409 " +
+      "`CONFIGURATION_FIXED`).",
     ending:
-      "before it has closed by itself this calls it off: nobody wins, and who waits for the outcome is denied with `AUCTION_CLOSED`. Units that a dutch auction has sold stay sold."
+      "before the closing this calls the auction off. No bidder wins, and bidders that wait for the outcome are denied " +
+      "with `AUCTION_CLOSED`. Units that a dutch auction has sold stay sold."
   },
   auctionSchemas
 ).annotateMerge(
   OpenApi.annotations({
     title: "Auctions",
-    description: "English auctions, won by the highest bidders, and Dutch ones, whose price falls."
+    description: "English auctions, won by the highest bidders, and Dutch auctions, whose price falls."
   })
 ) {}

@@ -1,4 +1,4 @@
-/** Auctions on the Admin API: what is special about them. */
+/** Declares auctions for the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { smallestOf, toText } from "../../../domain/values/Amount.ts"

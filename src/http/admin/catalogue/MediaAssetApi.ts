@@ -17,36 +17,32 @@ export const ChangeMediaAsset = Schema.Struct(changeFields(Settings.fields, ["na
   identifier: "ChangeMediaAsset"
 })
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "MediaAsset",
-  aNoun: "a media asset",
-  path: "media-assets",
-  record: MediaAsset
-})
+const mediaAsset = operationsOn(MediaAsset, { name: "MediaAsset", aNoun: "a media asset", path: "media-assets" })
 
 export class MediaAssetApi extends HttpApiGroup.make("mediaAssets")
   .add(
-    create({
+    mediaAsset.create({
       payload: CreateMediaAsset,
       description:
-        "A picture, a film or another file that products show. Usher keeps what is said of it; the file itself is kept where its addresses lead."
+        "A picture, a film or another file that products show. Usher stores its description. The file stays at its " +
+        "addresses."
     }),
-    list({
+    mediaAsset.list({
       shape: MediaAssets.shape,
       search: "the name",
-      description: "All that are not archived, or with `archived=true` those that are."
+      description: "Lists media assets that are not archived, or with `archived=true` only archived ones."
     }),
-    get(),
-    change({
+    mediaAsset.get(),
+    mediaAsset.change({
       payload: ChangeMediaAsset,
-      description: "Send the fields to change: one that is absent keeps its value, null takes an optional one away."
+      description: "Send only the fields to change. An absent field keeps its value; null removes an optional one."
     }),
-    archive({
+    mediaAsset.archive({
       error: [NotFound, Conflict],
       description:
-        "Answers the archived record. As long as a product shows it, it is refused (409 `MEDIA_ASSET_IN_USE`)."
+        "Returns the archived record. It is refused while a product shows the media asset (409 `MEDIA_ASSET_IN_USE`)."
     }),
-    restore()
+    mediaAsset.restore()
   )
   .annotateMerge(
     OpenApi.annotations({ title: "Media assets", description: "Pictures and other media that products show." })

@@ -14,16 +14,16 @@ export const MediaAssetHandlers = HttpApiBuilder.group(AdminApi, "mediaAssets", 
       createMediaAsset: ({ payload }) =>
         forTenant((tenant, by) => mediaAssets.create(tenant, by, revised({}, payload))),
 
-      listMediaAssets: onList((tenant, query) => mediaAssets.list(tenant, query, {})),
+      listMediaAssets: onList(mediaAssets.list),
 
-      getMediaAsset: onRecord((tenant, id) => mediaAssets.find(tenant, id)),
+      getMediaAsset: onRecord(mediaAssets.find),
 
       changeMediaAsset: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => mediaAssets.change(tenant, id, by, (settings) => revised(settings, payload))),
 
       archiveMediaAsset: onRecord((tenant, id, by) => Effect.flatMap(mediaAssets.archive(tenant, id, by), inUse)),
 
-      restoreMediaAsset: onRecord((tenant, id, by) => mediaAssets.restore(tenant, id, by))
+      restoreMediaAsset: onRecord(mediaAssets.restore)
     })
   )
 )

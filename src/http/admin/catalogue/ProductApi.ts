@@ -28,41 +28,42 @@ export const ChangeProduct = Schema.Struct({
   productMediaAssets
 }).annotate({ identifier: "ChangeProduct" })
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "Product",
-  aNoun: "a product",
-  path: "products",
-  record: Product
-})
+const product = operationsOn(Product, { name: "Product", aNoun: "a product", path: "products" })
 
 export class ProductApi extends HttpApiGroup.make("products")
   .add(
-    create({
+    product.create({
       payload: CreateProduct,
       description:
-        "With its variants and media, all or nothing. The first of the variants becomes the default one; a `defaultVariantId` can only be named later, when there are variants to name. A media asset, a sync source, an option or a value that is not there is a 400 that names it."
+        "Creates the product with its variants and media, all or nothing. The first variant becomes the default; " +
+        "`defaultVariantId` can be set later, when the variants have ids. An unknown media asset, sync source, option or " +
+        "value is a 400 that names it."
     }),
-    list({
+    product.list({
       shape: Products.shape,
       search: "name and handle",
       description:
-        "All that are not archived, or with `archived=true` those that are. Variants that are archived are not shown."
+        "Lists products that are not archived, or with `archived=true` only archived ones. Archived variants are left " +
+        "out."
     }),
-    get(),
-    change({
+    product.get(),
+    product.change({
       payload: ChangeProduct,
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes an optional one away. `productMediaAssets` and `metadata` are replaced as a whole. Variants are changed through `/variants`."
+        "Send only the fields to change. An absent field keeps its value; null removes an optional one. " +
+        "`productMediaAssets` and `metadata` are replaced as a whole. Variants are changed through `/variants`."
     }),
-    archive({
+    product.archive({
       error: [NotFound, Conflict],
       description:
-        "Archives its variants too, and answers the archived record with them. As long as an experience offers the product, it is refused (409 `PRODUCT_IN_USE`). Sequences that weigh it pick it no more."
+        "Archives its variants too, and returns the archived record with them. It is refused while an experience offers " +
+        "the product (409 `PRODUCT_IN_USE`). Sequences with a weight for the product no longer assign it."
     }),
-    restore({
+    product.restore({
       error: [NotFound, Conflict],
       description:
-        "Its variants stay archived and are restored one by one; a default variant that is archived is its default no more. If a media asset or the sync source that it names is archived it is refused (409 `REFERENCE_ARCHIVED`)."
+        "Its variants stay archived; restore them one by one. An archived default variant is no longer the default. It " +
+        "is refused while the sync source or a media asset of the product is archived (409 `REFERENCE_ARCHIVED`)."
     })
   )
   .annotateMerge(OpenApi.annotations({ title: "Products", description: "What experiences release." })) {}

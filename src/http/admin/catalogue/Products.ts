@@ -24,9 +24,9 @@ export const ProductHandlers = HttpApiBuilder.group(AdminApi, "products", (handl
           return products.create(tenant, by, draft).pipe(orInvalidReferences(CreateProduct, payload))
         }),
 
-      listProducts: onList((tenant, query) => products.list(tenant, query)),
+      listProducts: onList(products.list),
 
-      getProduct: onRecord((tenant, id) => products.find(tenant, id)),
+      getProduct: onRecord(products.find),
 
       changeProduct: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => {

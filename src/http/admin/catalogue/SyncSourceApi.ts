@@ -17,38 +17,38 @@ export const ChangeSyncSource = Schema.Struct(changeFields(Settings.fields, ["sy
   identifier: "ChangeSyncSource"
 })
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "SyncSource",
-  aNoun: "a sync source",
-  path: "sync-sources",
-  record: SyncSource
-})
+const syncSource = operationsOn(SyncSource, { name: "SyncSource", aNoun: "a sync source", path: "sync-sources" })
 
 export class SyncSourceApi extends HttpApiGroup.make("syncSources")
   .add(
-    create({
+    syncSource.create({
       payload: CreateSyncSource,
       description:
-        "A place that products and variants are synchronized from: `syncSource` is the system, `syncSourceId` the source's name there. Usher keeps what is said of it, and synchronizes nothing by itself."
+        "A place from which products and variants are synchronized: `syncSource` is the system, `syncSourceId` the " +
+        "source's name there. Usher stores this description only. It synchronizes nothing itself."
     }),
-    list({
+    syncSource.list({
       shape: SyncSources.shape,
       search: "`syncSource` and `syncSourceId`",
       only: { syncStatus: Schema.optionalKey(SyncStatus) },
-      description: "All that are not archived, or those with one `syncStatus`."
+      description: "Lists sync sources that are not archived, or those with one `syncStatus`."
     }),
-    get(),
-    change({
+    syncSource.get(),
+    syncSource.change({
       payload: ChangeSyncSource,
-      description: "Send the fields to change: one that is absent keeps its value, null takes an optional one away."
+      description: "Send only the fields to change. An absent field keeps its value; null removes an optional one."
     }),
-    archive({
+    syncSource.archive({
       error: [NotFound, Conflict],
       description:
-        "Answers the archived record. As long as a product or a variant has it as its primary one, it is refused (409 `SYNC_SOURCE_IN_USE`)."
+        "Returns the archived record. It is refused while it is the primary sync source of a product or a variant (409 " +
+        "`SYNC_SOURCE_IN_USE`)."
     }),
-    restore()
+    syncSource.restore()
   )
   .annotateMerge(
-    OpenApi.annotations({ title: "Sync sources", description: "Where records of the catalogue are synchronized from." })
+    OpenApi.annotations({
+      title: "Sync sources",
+      description: "The systems from which records of the catalogue are synchronized."
+    })
   ) {}

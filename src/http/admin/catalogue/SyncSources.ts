@@ -16,14 +16,14 @@ export const SyncSourceHandlers = HttpApiBuilder.group(AdminApi, "syncSources", 
 
       listSyncSources: onList((tenant, query) => syncSources.list(tenant, query, { syncStatus: query.syncStatus })),
 
-      getSyncSource: onRecord((tenant, id) => syncSources.find(tenant, id)),
+      getSyncSource: onRecord(syncSources.find),
 
       changeSyncSource: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => syncSources.change(tenant, id, by, (settings) => revised(settings, payload))),
 
       archiveSyncSource: onRecord((tenant, id, by) => Effect.flatMap(syncSources.archive(tenant, id, by), inUse)),
 
-      restoreSyncSource: onRecord((tenant, id, by) => syncSources.restore(tenant, id, by))
+      restoreSyncSource: onRecord(syncSources.restore)
     })
   )
 )

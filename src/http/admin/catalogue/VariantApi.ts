@@ -11,7 +11,8 @@ import { operationsOn } from "../records/RecordApi.ts"
 const options = Schema.optionalKey(
   Schema.NullOr(
     OptionChoices.annotate({
-      description: "The variant's values of options: one value of each option at most, and a value of that very option."
+      description:
+        "The variant's values of options: at most one value of each option. Each value must belong to its option."
     })
   )
 )
@@ -29,41 +30,48 @@ export const ChangeVariant = Schema.Struct({ ...changeFields(Settings.fields, []
   identifier: "ChangeVariant"
 })
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "Variant",
-  aNoun: "a variant",
-  path: "variants",
-  record: Variant
-})
+const variant = operationsOn(Variant, { name: "Variant", aNoun: "a variant", path: "variants" })
 
 export class VariantApi extends HttpApiGroup.make("variants")
   .add(
-    create({
+    variant.create({
       payload: CreateVariant,
       error: [NotFound, Conflict],
-      description: `Of a product, which has ${variantsMax} variants at most (409 \`TOO_MANY_VARIANTS\`). \`inventoryPolicy\` defaults to \`untracked\`. By \`deny\` orders count \`inventoryQuantity\` down and are refused where too little is left, so that it never falls below zero; by \`continue\` they count it down below zero; by \`untracked\` they never count it. A quantity that is not set counts as 0. A sync source, an option or a value that is not there is a 400 that names it.`
+      description:
+        `A product has at most ${variantsMax} variants (409 \`TOO_MANY_VARIANTS\`). \`inventoryPolicy\` defaults to ` +
+        "`untracked`: orders do not count `inventoryQuantity`. With `deny`, orders count it down, and an order for more " +
+        "than is left is refused, so it never falls below zero. With `continue`, orders count it down below zero. An " +
+        "unset quantity counts as 0. An unknown sync source, option or value is a 400 that names it."
     }),
-    list({
+    variant.list({
       shape: Variants.shape,
       search: "the `sku`",
       only: { productId: Schema.optionalKey(Id) },
-      description: "All that are not archived, or with `archived=true` those that are; of all products, or of one."
+      description:
+        "Lists variants of one product or of all. It lists those that are not archived, or with `archived=true` only " +
+        "archived ones."
     }),
-    get(),
-    change({
+    variant.get(),
+    variant.change({
       payload: ChangeVariant,
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes it back to its default or away. `options` and `metadata` are replaced as a whole. A variant stays with its product. `inventoryQuantity` is set as it is sent, whatever orders have counted meanwhile: leave it out to keep their count. An order that counts it changes `updatedAt` and `updatedBy` too."
+        "Send only the fields to change. An absent field keeps its value; null removes it or resets it to its default. " +
+        "`options` and `metadata` are replaced as a whole. A variant stays with its product. A sent `inventoryQuantity` " +
+        "overwrites the count of orders; leave it out to keep that count. An order that changes the count also sets " +
+        "`updatedAt` and `updatedBy`."
     }),
-    archive({
+    variant.archive({
       error: [NotFound, Conflict],
       description:
-        "Answers the archived record. As long as an experience offers this very variant, it is refused (409 `VARIANT_IN_USE`). A product whose default it was has none then."
+        "Returns the archived record. It is refused while an experience offers this variant by name (409 " +
+        "`VARIANT_IN_USE`). A product whose default variant it was has no default afterwards."
     }),
-    restore({
+    variant.restore({
       error: [NotFound, Conflict],
       description:
-        "If its product is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if an option, a value or the sync source that it names is (409 `REFERENCE_ARCHIVED`), or if its product has as many variants as it can have (409 `TOO_MANY_VARIANTS`)."
+        "It is refused if its product is archived (409 `PARENT_ARCHIVED`), or if its sync source or one of its options " +
+        "or values is (409 `REFERENCE_ARCHIVED`). It is also refused if the product has its maximum of variants (409 " +
+        "`TOO_MANY_VARIANTS`)."
     })
   )
   .annotateMerge(OpenApi.annotations({ title: "Variants", description: "The forms in which a product is sold." })) {}

@@ -67,27 +67,31 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
   .add(
     create({
       payload: CreateVariantOption,
-      description: `With its first \`values\`, if one likes, in their order: all or nothing. ${valuesMax} at most, and no two of the same text.`
+      description:
+        `Creates the option with optional first \`values\`, in their order, all or nothing. It has at most ${valuesMax} ` +
+        "values, and no two with the same text."
     }),
     list({
       shape: VariantOptions.shape,
       search: "the name",
       item: VariantOption,
       description:
-        "All that are not archived, or with `archived=true` those that are; without their values: `GET /variant-options/{optionId}` has those."
+        "Lists variant options that are not archived, or with `archived=true` only archived ones. Values are left out; " +
+        "`GET /variant-options/{optionId}` returns them."
     }),
-    get("With all its values that are not archived, in order."),
+    get("Includes all values that are not archived, in order."),
     change({
       payload: ChangeVariantOption,
       description:
-        "Send the fields to change: one that is absent keeps its value. Values are changed by operations of their own."
+        "Send only the fields to change. An absent field keeps its value. Values have operations of their own."
     }),
     archive({
       error: [NotFound, Conflict],
       description:
-        "Answers the archived record; neither it nor its values are found afterwards, until it is restored. As long as a variant that is not archived has one of its values, it is refused (409 `OPTION_IN_USE`)."
+        "Returns the archived record. The option and its values are then not found until it is restored. It is refused " +
+        "while a variant that is not archived has one of its values (409 `OPTION_IN_USE`)."
     }),
-    restore({ description: "It has the values that were not archived themselves." })
+    restore({ description: "Its values return with it, except those that were archived by themselves." })
   )
   .add(
     HttpApiEndpoint.get("listVariantOptionValues", values, {
@@ -98,7 +102,8 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
     }).annotateMerge(
       listAnnotations({
         summary: "List the values of a variant option",
-        description: "All that are not archived, in their order, or with `archived=true` those that are."
+        description:
+          "Lists the values that are not archived, or with `archived=true` only archived ones, in their order."
       })
     ),
     HttpApiEndpoint.post("addVariantOptionValue", values, {
@@ -109,7 +114,10 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Add a value to a variant option",
-        description: `It comes after all others. \`isCentrallyManaged\` defaults to true: the value takes part in reordering. A text that another value of the option has is refused (409 \`VALUE_EXISTS\`), and so is one value more than ${valuesMax} (409 \`OPTION_FULL\`).`
+        description:
+          "The value comes after all others. `isCentrallyManaged` defaults to true: the value takes part in reordering. A " +
+          `text that another value of the option has is refused (409 \`VALUE_EXISTS\`). An option has at most ${valuesMax} ` +
+          "values (409 `OPTION_FULL`)."
       })
     ),
     HttpApiEndpoint.put("reorderVariantOptionValues", `${values}/reorder`, {
@@ -121,29 +129,35 @@ export class VariantOptionApi extends HttpApiGroup.make("variantOptions")
       OpenApi.annotations({
         summary: "Reorder the centrally managed values of a variant option",
         description:
-          "`valueOrder` names each centrally managed value of the option once. Answers all values of the option in their new order, `sortOrder` from 0 on; those that are not centrally managed keep their order after the others. An identifier that is there twice, unknown or missing is a 400 that names it, and nothing changes."
+          "`valueOrder` names each centrally managed value of the option once. A repeated, unknown or missing id is a 400 " +
+          "that names it, and nothing changes. Returns all values in their new order, with `sortOrder` from 0 on. Values " +
+          "that are not centrally managed follow in their former order."
       })
     ),
     value.change({
       payload: ChangeVariantOptionValue,
       error: [NotFound, Conflict],
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. A text that another value of the option has is refused (409 `VALUE_EXISTS`)."
+        "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
+        "text that another value of the option has is refused (409 `VALUE_EXISTS`)."
     }),
     value.archive({
       error: [NotFound, Conflict],
       description:
-        "Answers the archived record. As long as a variant that is not archived has it, it is refused (409 `VALUE_IN_USE`)."
+        "Returns the archived record. It is refused while a variant that is not archived has the value (409 " +
+        "`VALUE_IN_USE`)."
     }),
     value.restore({
       error: [NotFound, Conflict],
       description:
-        "It comes after all others. If the option is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another value has its text (409 `VALUE_EXISTS`), or if the option has as many values as it can have (409 `OPTION_FULL`)."
+        "The value comes after all others. It is refused if the option is archived (409 `PARENT_ARCHIVED`), if another " +
+        "value has its text (409 `VALUE_EXISTS`), or if the option is full (409 `OPTION_FULL`)."
     })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Variant options",
-      description: "What tells variants apart, such as size and colour, with their values in an order of one's own."
+      description:
+        "The properties by which variants differ, such as size and colour, with their values in a chosen order."
     })
   ) {}

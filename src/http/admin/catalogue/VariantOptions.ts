@@ -19,10 +19,8 @@ import type { CreateVariantOption, ValueOrder } from "./VariantOptionApi.ts"
 
 const defaults = { isCentrallyManaged: true }
 
-export const VariantOptionHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "variantOptions",
-  Effect.fnUntraced(function* (handlers) {
+export const VariantOptionHandlers = HttpApiBuilder.group(AdminApi, "variantOptions", (handlers) =>
+  Effect.gen(function* () {
     const options = yield* VariantOptions
     const values = yield* VariantOptionValues
 
@@ -40,7 +38,7 @@ export const VariantOptionHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listVariantOptions: onList((tenant, query) => options.list(tenant, query)),
+      listVariantOptions: onList(options.list),
 
       getVariantOption: ({ params: { optionId } }) => forTenant((tenant) => options.find(tenant, optionId)),
 

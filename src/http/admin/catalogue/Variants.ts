@@ -24,7 +24,7 @@ export const VariantHandlers = HttpApiBuilder.group(AdminApi, "variants", (handl
 
       listVariants: onList((tenant, query) => variants.list(tenant, query, query)),
 
-      getVariant: onRecord((tenant, id) => variants.find(tenant, id)),
+      getVariant: onRecord(variants.find),
 
       changeVariant: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => {
@@ -53,7 +53,7 @@ const defaults = { inventoryPolicy: "untracked" } as const
 
 const revised = revising<Settings>(Settings.fields, defaults)
 
-/** What a variant is created from, alone or with its product. */
+/** The data from which a variant is created, alone or with its product. */
 export const variantDraft = (body: typeof ChangeVariant.Type) => ({
   settings: revised(defaults, body),
   options: body.options ?? []

@@ -7,13 +7,13 @@ import { Timestamp } from "../../../domain/values/Time.ts"
 import * as AudienceMembers from "../../../store/consumer/AudienceMembers.ts"
 import * as Audiences from "../../../store/consumer/Audiences.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
-import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
+import { searchQuery } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { operationsOn } from "../records/RecordApi.ts"
+import { listBelow, operationsOn } from "../records/RecordApi.ts"
 
 const type = Schema.optionalKey(
   Schema.NullOr(AudienceType).annotate({
-    description: "Default `DYNAMIC` with rules, else `STATIC`. It stays as it is."
+    description: "Default `DYNAMIC` with rules, else `STATIC`. It cannot be changed."
   })
 )
 
@@ -44,51 +44,53 @@ export const AudienceMember = Schema.Struct({
 
 const params = { id: Id }
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "Audience",
-  aNoun: "an audience",
-  path: "audiences",
-  record: Audience
-})
+const audience = operationsOn(Audience, { name: "Audience", aNoun: "an audience", path: "audiences" })
 
 export class AudienceApi extends HttpApiGroup.make("audiences")
   .add(
-    create({
+    audience.create({
       payload: CreateAudience,
       description:
-        "A `STATIC` one is of consumers that are named one by one, and has no members yet. The members of a `DYNAMIC` one are the consumers who fit its rules at the moment: all or any of them. Text of email, phone and full name is compared upper and lower case alike, everything else exactly; what is not known is equal to nothing and has no order."
+        "The members of a `STATIC` audience are named one by one; it begins without any. The members of a `DYNAMIC` " +
+        "audience are the consumers who fit all, or any, of its rules now. Email, phone and full name are compared " +
+        "without regard to case; every other field is compared exactly. An unknown value equals no value and has no " +
+        "order."
     }),
-    list({
+    audience.list({
       shape: Audiences.shape,
       search: "the name",
       description:
-        "All that are not archived, or with `archived=true` those that are. Sorted by `lastRefreshedAt`, those whose members never changed come first. `memberCount` of a `DYNAMIC` one is as it was last counted."
+        "Lists audiences that are not archived, or with `archived=true` only archived ones. In the order of " +
+        "`lastRefreshedAt`, audiences whose members never changed come first. `memberCount` of a `DYNAMIC` audience is " +
+        "its last count."
     }),
-    get("The members of a `DYNAMIC` one are counted, once a minute at most: `lastRefreshedAt` says when."),
-    change({
+    audience.get(
+      "Counts the members of a `DYNAMIC` audience, at most once a minute. `lastRefreshedAt` is the time of the count."
+    ),
+    audience.change({
       payload: ChangeAudience,
       error: [NotFound, Conflict],
       description:
-        "Send the fields to change: one that is absent keeps its value. New rules hold at once. A `STATIC` audience takes no rules, and a `DYNAMIC` one keeps some (409 `AUDIENCE_TYPE_FIXED`)."
+        "Send only the fields to change. An absent field keeps its value. New rules apply at once. A `STATIC` audience " +
+        "takes no rules, and a `DYNAMIC` one must keep some (409 `AUDIENCE_TYPE_FIXED`)."
     }),
-    archive({
+    audience.archive({
       error: [NotFound, Conflict],
       description:
-        "Answers the archived record. As long as a sequence is for it, it is refused (409 `AUDIENCE_IN_USE`), so that no sequence opens or shuts unnoticed."
+        "Returns the archived record. It is refused while a sequence is reserved for the audience (409 " +
+        "`AUDIENCE_IN_USE`), because the sequence would open or shut unnoticed."
     }),
-    restore({ description: "It has the members it had." }),
-    HttpApiEndpoint.get("listAudienceMembers", "/audiences/:id/members", {
-      params,
-      query: { ...listQuery(AudienceMembers.shape), ...searchQuery("email, phone and full name") },
-      success: pageOf(AudienceMember).annotate({ identifier: "AudienceMemberPage" }),
-      error: NotFound
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List an audience's members",
-        description:
-          "In the order they were added; of a `DYNAMIC` audience, those who fit its rules now, in the order they were created, which is the only order there."
-      })
-    ),
+    audience.restore({ description: "Its members are those it had before." }),
+    listBelow("listAudienceMembers", "/audiences/:id/members", {
+      shape: AudienceMembers.shape,
+      only: { ...searchQuery("email, phone and full name") },
+      item: AudienceMember,
+      page: "AudienceMemberPage",
+      summary: "List an audience's members",
+      description:
+        "A `STATIC` audience lists its members in the order they were added. A `DYNAMIC` one lists the consumers who fit " +
+        "its rules now, in the order they were created."
+    }),
     HttpApiEndpoint.post("addAudienceMembers", "/audiences/:id/members", {
       params,
       payload: ConsumerIds,
@@ -98,7 +100,8 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       OpenApi.annotations({
         summary: "Add members to an audience",
         description:
-          "All or none: a consumer that is not there is a 400 that names it. Who is a member already stays one. Answers the audience. A `DYNAMIC` one takes none (409 `AUDIENCE_DYNAMIC`)."
+          "Adds all or none: an unknown consumer is a 400 that names it. A consumer that is already a member stays one. " +
+          "Returns the audience. A `DYNAMIC` audience takes no members (409 `AUDIENCE_DYNAMIC`)."
       })
     ),
     HttpApiEndpoint.delete("removeAudienceMembers", "/audiences/:id/members", {
@@ -110,13 +113,14 @@ export class AudienceApi extends HttpApiGroup.make("audiences")
       OpenApi.annotations({
         summary: "Remove members from an audience",
         description:
-          "All or none, as for adding. They cannot enter the audience's sequences any more; places they have already stay theirs. Answers the audience."
+          "Removes all or none: an unknown consumer is a 400 that names it. They can no longer enter the audience's " +
+          "sequences, but keep the places they have. Returns the audience."
       })
     )
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Audiences",
-      description: "Consumers named one by one, or by rules that they fit. A sequence may be reserved for them."
+      description: "Consumers named one by one, or selected by rules. A sequence may be reserved for an audience."
     })
   ) {}

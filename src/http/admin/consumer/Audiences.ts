@@ -20,10 +20,8 @@ import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInUse } from "../records/References.ts"
 
-export const AudienceHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "audiences",
-  Effect.fnUntraced(function* (handlers) {
+export const AudienceHandlers = HttpApiBuilder.group(AdminApi, "audiences", (handlers) =>
+  Effect.gen(function* () {
     const audiences = yield* Audiences
     const members = yield* AudienceMembers
     const protection = yield* Protection
@@ -34,9 +32,9 @@ export const AudienceHandlers = HttpApiBuilder.group(
           Effect.flatMap(settingsOf(payload), (settings) => audiences.create(tenant, by, settings))
         ),
 
-      listAudiences: onList((tenant, query) => audiences.list(tenant, query)),
+      listAudiences: onList(audiences.list),
 
-      getAudience: onRecord((tenant, id) => audiences.find(tenant, id)),
+      getAudience: onRecord(audiences.find),
 
       changeAudience: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>
@@ -49,7 +47,7 @@ export const AudienceHandlers = HttpApiBuilder.group(
 
       archiveAudience: onRecord((tenant, id, by) => Effect.flatMap(audiences.archive(tenant, id, by), inUse)),
 
-      restoreAudience: onRecord((tenant, id, by) => audiences.restore(tenant, id, by)),
+      restoreAudience: onRecord(audiences.restore),
 
       listAudienceMembers: ({ params: { id }, query }) =>
         forTenant((tenant) => members.list(tenant, id, query).pipe(orInvalidPage(query))),

@@ -16,9 +16,8 @@ import { EmailText } from "../../../domain/values/Email.ts"
 import { Country, PhoneText } from "../../fields/AddressFields.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
 import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
-import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 import { createFields } from "../records/Payloads.ts"
-import { operationsOn } from "../records/RecordApi.ts"
+import { listBelow, operationsOn } from "../records/RecordApi.ts"
 import { ConsumerExport } from "./ConsumerExport.ts"
 
 /** The settings of a consumer, in bodies that create or change it. */
@@ -59,26 +58,23 @@ const params = { id: Id }
 const taken =
   "An email, phone number or external id of another consumer is refused (409 `EMAIL_TAKEN`, `PHONE_TAKEN`, `EXTERNAL_ID_TAKEN`)."
 
-const { create, list, get, change, restore } = operationsOn({
-  name: "Consumer",
-  aNoun: "a consumer",
-  path: "consumers",
-  record: Consumer
-})
+const consumer = operationsOn(Consumer, { name: "Consumer", aNoun: "a consumer", path: "consumers" })
 
 export class ConsumersApi extends HttpApiGroup.make("consumers")
   .add(
-    create({
+    consumer.create({
       payload: ConsumerSettings,
       error: Conflict,
-      description: `An authenticated one, who can sign in with its email or phone number. ${taken}`
+      description: `An authenticated consumer, who can sign in with its email or phone number. ${taken}`
     }),
-    list({
+    consumer.list({
       shape: ConsumerList.shape,
       search: "email, phone and full name; or a whole id or external id",
       only: { type: Schema.optionalKey(ConsumerType) },
       description:
-        "All that are not archived, guests too, or with `archived=true` those that are. Those without a value of the sort field come first. `totalOrderValue` sorts by what was ordered in the organization's currency; what was ordered in others is in `totalOrderValues`."
+        "Lists consumers that are not archived, guests included, or with `archived=true` only archived ones. Consumers " +
+        "without a value of the sort field come first. `totalOrderValue` sorts by orders in the organization's currency; " +
+        "`totalOrderValues` has the other currencies."
     }),
     HttpApiEndpoint.post("upsertConsumers", "/consumers/batch", {
       payload: ConsumerBatch,
@@ -87,20 +83,23 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       OpenApi.annotations({
         summary: "Create and change many consumers",
         description:
-          "All or none, answered in the order of the rows. A row changes the consumer that has its external id, else its email, else its phone number, by the fields it has; if there is none it creates one. Rows that mean the same consumer, or one whose fields point at different consumers, are a 400 that names them."
+          "Imports all rows or none, and returns the consumers in the order of the rows. A row changes the consumer with " +
+          "its external id, else with its email, else with its phone number. Only the fields of the row change. Without " +
+          "such a consumer the row creates one. Two rows for the same consumer, or a row whose fields name different " +
+          "consumers, are a 400 that names them."
       })
     ),
-    get(),
-    change({
+    consumer.get(),
+    consumer.change({
       payload: ConsumerSettings,
       error: [NotFound, Conflict],
-      description: `Send the fields to change: one that is absent keeps its value, null takes it away. ${taken}`
+      description: `Send only the fields to change. An absent field keeps its value; null removes it. ${taken}`
     }),
     HttpApiEndpoint.delete("archiveConsumer", "/consumers/:id", {
       params,
       query: {
         erase: Schema.optionalKey(
-          Schema.Boolean.annotate({ description: "`true` also erases the consumer, which cannot be undone." })
+          Schema.Boolean.annotate({ description: "`true` also erases the consumer. This cannot be undone." })
         )
       },
       success: Consumer,
@@ -109,8 +108,13 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       OpenApi.annotations({
         summary: "Archive or erase a consumer",
         description:
-          "Answers the archived record. Its tokens work no more, anywhere. It loses its places: where it waits it has `LEFT`, its grants, its wins and its bids are `DENIED` with `ADMIN_ACTION`, a booking is `CANCELLED`; in an auction the next best bid leads in place of its own. A request that fails with a 503 may be sent again, and goes on. Its email, phone number and external id are free for another. " +
-          "With `erase=true`, also for one that is archived, what says who it is goes for good: addresses, names, external id, attributes, metadata, identities, sessions, audiences, security events, and the metadata of its orders. Orders keep what was sold, their numbers and sums. Histories keep its id, which names nobody then."
+          "Returns the archived record. The consumer's tokens stop working everywhere.\n\nIt loses its places. Where it " +
+          "waits it has `LEFT`. Its grants, wins and bids are `DENIED` with `ADMIN_ACTION`; in an auction the next best " +
+          "bid leads instead. A booking is `CANCELLED`. A request that fails with a 503 can be repeated, and continues. " +
+          "Another consumer can then take its email, phone number and external id.\n\n`erase=true` also deletes personal " +
+          "data, and accepts consumers that are archived already. It deletes addresses, names, external id, attributes, " +
+          "metadata, identities, sessions, audiences, security events, and the metadata of orders. Orders keep their " +
+          "items, numbers and sums. Histories keep the consumer's id, which then leads to no person."
       })
     ),
     HttpApiEndpoint.get("exportConsumer", "/consumers/:id/export", {
@@ -119,25 +123,24 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Export what is stored about a consumer",
-        description: `For a person who asks for it; archived consumers too. Each list has the newest ${exportedMax.toLocaleString("en")} entries, and events come from the ${exportedJournalsMax} mechanisms that the consumer entered last. \`isComplete\` is false if there is more.`
+        summary: "Export the data of a consumer",
+        description:
+          "For a data request by a consumer, also an archived one. Each list has the newest " +
+          `${exportedMax.toLocaleString("en")} entries. Events come from the ${exportedJournalsMax} mechanisms that the ` +
+          "consumer entered last. `isComplete` is false if entries are left out."
       })
     ),
-    HttpApiEndpoint.get("listConsumerSessions", "/consumers/:id/sessions", {
-      params,
-      query: { ...listQuery(ConsumerSessions.shape), type: Schema.optionalKey(SessionType) },
-      success: pageOf(Session).annotate({ identifier: "SessionPage" }),
-      error: NotFound
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List a consumer's sessions",
-        description: "Those that have not ended, a guest's too."
-      })
-    ),
-    HttpApiEndpoint.get("listConsumerPlaces", "/consumers/:id/places", {
-      params,
-      query: {
-        ...listQuery(ConsumerPlaces.shape),
+    listBelow("listConsumerSessions", "/consumers/:id/sessions", {
+      shape: ConsumerSessions.shape,
+      only: { type: Schema.optionalKey(SessionType) },
+      item: Session,
+      page: "SessionPage",
+      summary: "List a consumer's sessions",
+      description: "Lists sessions that have not ended, also those of a guest."
+    }),
+    listBelow("listConsumerPlaces", "/consumers/:id/places", {
+      shape: ConsumerPlaces.shape,
+      only: {
         type: Schema.optionalKey(
           Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
             description: "Only places in mechanisms of this kind."
@@ -146,16 +149,14 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
         experienceId: Schema.optionalKey(Id.annotate({ description: "Only places in this experience." })),
         active: Schema.optionalKey(Schema.Boolean)
       },
-      success: pageOf(ConsumerPlace).annotate({ identifier: "ConsumerPlacePage" }),
-      error: NotFound
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List a consumer's places",
-        description:
-          "In mechanisms of every kind, archived ones too, as last recorded. Each item has the common fields and those of " +
-          "its status. Each of the organization's mechanisms is looked up, or with `active=true` each that is not over."
-      })
-    ),
+      item: ConsumerPlace,
+      page: "ConsumerPlacePage",
+      summary: "List a consumer's places",
+      description:
+        "Lists places in mechanisms of every kind, archived ones included, as last recorded. Each item has the common " +
+        "fields and those of its status. The request looks up each of the organization's mechanisms, or with " +
+        "`active=true` each that is not over."
+    }),
     HttpApiEndpoint.delete("endConsumerSessions", "/consumers/:id/sessions", {
       params,
       success: EndedSessions,
@@ -164,7 +165,8 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       OpenApi.annotations({
         summary: "End all of a consumer's sessions",
         description:
-          "At once and everywhere, their refresh tokens included. The consumer may sign in again, and its places stay. A guest cannot come back to its places."
+          "Ends them at once on every server, with their refresh tokens. The consumer may sign in again and keeps its " +
+          "places. A guest cannot return to its places."
       })
     ),
     HttpApiEndpoint.delete("endConsumerSession", "/consumers/:id/sessions/:sessionId", {
@@ -174,20 +176,23 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "End a session of a consumer",
-        description: "At once and everywhere, its refresh token included. Answers the session."
+        description: "Ends it at once on every server, with its refresh token. Returns the session."
       })
     )
   )
   .add(
-    restore({
+    consumer.restore({
       error: [NotFound, Conflict],
-      description: `It can sign in again; its sessions from before have ended, but for those of a guest, which has no other way in. What another consumer has by now is refused (409 \`EMAIL_TAKEN\`, \`PHONE_TAKEN\`, \`EXTERNAL_ID_TAKEN\`).`
+      description:
+        "The consumer can sign in again. Its former sessions have ended, except those of a guest, which has no other way " +
+        "to sign in. It is refused if another consumer now has its email, phone number or external id (409 " +
+        "`EMAIL_TAKEN`, `PHONE_TAKEN`, `EXTERNAL_ID_TAKEN`)."
     })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Consumers",
       description:
-        "Everyone the organization knows, guests included: who they are, how loyal, and what they have ordered."
+        "All consumers of the organization, guests included: names and addresses, loyalty, and totals of orders."
     })
   ) {}

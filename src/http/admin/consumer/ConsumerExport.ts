@@ -1,4 +1,4 @@
-/** What is stored about a consumer, as the Admin API exports it. */
+/** The stored data about a consumer, as the Admin API exports it. */
 import { Schema } from "effect"
 import { Consumer } from "../../../domain/consumer/Consumer.ts"
 import { Order } from "../../../domain/consumer/Order.ts"

@@ -29,10 +29,8 @@ import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
 
-export const ConsumerHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "consumers",
-  Effect.fnUntraced(function* (handlers) {
+export const ConsumerHandlers = HttpApiBuilder.group(AdminApi, "consumers", (handlers) =>
+  Effect.gen(function* () {
     const records = yield* ConsumerRecords
     const consumers = yield* Consumers
     const sessions = yield* ConsumerSessions
@@ -52,11 +50,11 @@ export const ConsumerHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listConsumers: onList((tenant, query) => records.list(tenant, query)),
+      listConsumers: onList(records.list),
 
       upsertConsumers: ({ payload }) => forTenant((tenant, by) => upsert(tenant, by, payload)),
 
-      getConsumer: onRecord((tenant, id) => records.find(tenant, id)),
+      getConsumer: onRecord(records.find),
 
       changeConsumer: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>
@@ -70,7 +68,7 @@ export const ConsumerHandlers = HttpApiBuilder.group(
       archiveConsumer: ({ params: { id }, query }) =>
         forTenant((tenant, by) => (query.erase === true ? erase(tenant, id, by) : archive(tenant, id, by))),
 
-      exportConsumer: onRecord((tenant, id) => exports.collect(tenant, id)),
+      exportConsumer: onRecord(exports.collect),
 
       listConsumerSessions: ({ params: { id }, query }) =>
         forTenant((tenant) => sessions.list(tenant, id, query).pipe(orInvalidPage(query))),

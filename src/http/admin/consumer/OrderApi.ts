@@ -16,9 +16,11 @@ const reference = (description: string) => Schema.optionalKey(Schema.NullOr(desc
 /** The body of `POST /orders`. */
 export const CreateOrder = Schema.Struct({
   consumerId: Id,
-  experienceId: reference("Follows from the sequence, if one is named."),
-  sequenceId: reference("Follows from the distribution, if one is named."),
-  distributionId: reference("The mechanism that let the consumer order: its grant, or its booking, is completed."),
+  experienceId: reference("Taken from the sequence, if the order names one."),
+  sequenceId: reference("Taken from the distribution, if the order names one."),
+  distributionId: reference(
+    "The mechanism that allowed the order. The consumer's grant or booking there is completed."
+  ),
   ...createFields(Settings.fields, [])
 }).annotate({ identifier: "CreateOrder" })
 
@@ -29,7 +31,7 @@ export const ChangeOrder = Schema.Struct({
 
 const only = (what: string) => Schema.optionalKey(described(`Only those of this ${what}.`))
 
-const { create, get, change } = operationsOn({ name: "Order", aNoun: "an order", path: "orders", record: Order })
+const { create, get, change } = operationsOn(Order, { name: "Order", aNoun: "an order", path: "orders" })
 
 export class OrderApi extends HttpApiGroup.make("orders")
   .add(
@@ -37,10 +39,22 @@ export class OrderApi extends HttpApiGroup.make("orders")
       payload: CreateOrder,
       error: [Conflict, StockConflict],
       description:
-        "`status` defaults to `CREATED`, `placedAt` to now, `currencyCode` to the experience's or else the organization's, `items` to none, and `total` to the exact sum of the items, with as many digits after the point as the longest of their prices has; a `total` that differs from it is taken as it is, since there are discounts and fees. Prices stay as they were written. Products are not looked up: an item may name any. " +
-        "Items that name a variant of this organization count its `inventoryQuantity` down, unless its `inventoryPolicy` is `untracked`. By `deny` it never falls below zero: where too little is left for one item the whole order is refused (409 `OUT_OF_STOCK` with the `productVariantId` and how many units are `available`), nothing is counted, and no grant is completed. An archived variant is counted as well. " +
-        "An order that names a distribution completes the consumer's grant there, or its booking, unless it is created as `CANCELLED`; if the consumer holds none it is refused (409 `INVALID_STATUS`), not written and not counted. Completing is idempotent: after an error the same request can be sent again. One grant has one order that is not cancelled (409 `GRANT_HAS_ORDER`); a booking may have several. " +
-        "An `externalId` that another order has is refused (409 `EXTERNAL_ID_TAKEN`): with it, an order that is sent twice is written once, and where it completed a grant of the same consumer the first order is the answer again. Orders that are not cancelled count in the consumer's `orderCount`, `totalOrderValues` (a sum for each currency), `totalOrderValue` (the sum in the organization's currency) and `lastOrderAt`, and toward the sequence's `orderLimitPerConsumer`."
+        "Defaults: `status` is `CREATED`, `placedAt` is now, `currencyCode` is the experience's or else the " +
+        "organization's, and `items` is empty. `total` defaults to the exact sum of the items, with as many decimal " +
+        "places as the longest price. A different `total` is accepted, because there are discounts and fees. Prices are " +
+        "kept as they were written. Products are not looked up: an item may name any.\n\nStock: items that name a variant " +
+        "of this organization count its `inventoryQuantity` down, unless its `inventoryPolicy` is `untracked`. Archived " +
+        "variants are counted too. With `deny` the count never falls below zero. If too little is left for one item, the " +
+        "whole order is refused (409 `OUT_OF_STOCK` with the `productVariantId` and the units `available`). Then nothing " +
+        "is counted and no grant is completed.\n\nGrants: an order that names a distribution completes the consumer's " +
+        "grant or booking there, unless it is created as `CANCELLED`. If the consumer holds neither, the order is " +
+        "refused (409 `INVALID_STATUS`), not written and not counted. After an error the same request can be repeated, " +
+        "because completing is idempotent. A grant has at most one order that is not cancelled (409 `GRANT_HAS_ORDER`); " +
+        "a booking may have several.\n\nAn `externalId` that another order has is refused (409 `EXTERNAL_ID_TAKEN`), so a " +
+        "repeated order is written once. If the first order completed a grant of the same consumer, the response is that " +
+        "first order.\n\nOrders that are not cancelled count in the consumer's `orderCount`, `totalOrderValues` (one sum " +
+        "for each currency), `totalOrderValue` (the sum in the organization's currency) and `lastOrderAt`. They also " +
+        "count toward the sequence's `orderLimitPerConsumer`."
     }),
     HttpApiEndpoint.get("listOrders", "/orders", {
       query: {
@@ -55,7 +69,7 @@ export class OrderApi extends HttpApiGroup.make("orders")
     }).annotateMerge(
       listAnnotations({
         summary: "List orders",
-        description: "Sorted by `total`, amounts are compared as numbers, whatever their currency."
+        description: "With a sort by `total`, amounts are compared as numbers, whatever their currency."
       })
     ),
     get(),
@@ -63,13 +77,18 @@ export class OrderApi extends HttpApiGroup.make("orders")
       payload: ChangeOrder,
       error: [NotFound, Conflict, StockConflict],
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default; a `total` that was never set follows the items. `status` goes from `CREATED` over `PAID` to `FULFILLED`, and may skip; any but `FULFILLED` can become `CANCELLED`; anything else is refused (409 `ORDER_STATUS`). The consumer and where the order comes from stay as they are, and a grant that was completed stays so, also if the order is cancelled. " +
-        "A change of the items counts the difference in the stock of the variants, and is refused as a whole where too little is left (409 `OUT_OF_STOCK`). An order that becomes `CANCELLED` gives the units back that it took, once, whatever the variants' policies have become; units that were not counted when they were ordered are not given back."
+        "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
+        "`total` that was never set follows the items.\n\n`status` goes from `CREATED` over `PAID` to `FULFILLED`, and may " +
+        "skip a step. Any status but `FULFILLED` can become `CANCELLED`. Every other change is refused (409 " +
+        "`ORDER_STATUS`). The consumer and the origin of the order cannot be changed. A completed grant stays completed, " +
+        "even if the order is cancelled.\n\nA change of the items counts the difference in the variants' stock. It is " +
+        "refused as a whole where too little is left (409 `OUT_OF_STOCK`). An order that becomes `CANCELLED` returns its " +
+        "units once, whatever the variants' policies are now. Units that the order did not count are not returned."
     })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Orders",
-      description: "What consumers have ordered. An order that names a mechanism completes the grant it was made with."
+      description: "Orders of consumers. An order that names a mechanism completes the consumer's grant there."
     })
   ) {}

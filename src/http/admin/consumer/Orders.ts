@@ -38,10 +38,8 @@ import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import type { ChangeOrder, CreateOrder } from "./OrderApi.ts"
 import { revising } from "../records/Payloads.ts"
 
-export const OrderHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "orders",
-  Effect.fnUntraced(function* (handlers) {
+export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers) =>
+  Effect.gen(function* () {
     const orders = yield* Orders
     const completion = yield* makeCompletion
 
@@ -74,7 +72,7 @@ export const OrderHandlers = HttpApiBuilder.group(
 
       listOrders: onList((tenant, query) => orders.list(tenant, query, query)),
 
-      getOrder: onRecord((tenant, id) => orders.find(tenant, id)),
+      getOrder: onRecord(orders.find),
 
       changeOrder: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>

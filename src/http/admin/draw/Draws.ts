@@ -1,4 +1,4 @@
-/** Draws on the Admin API: what is special about them. */
+/** Declares draws for the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/draw/Draw.ts"

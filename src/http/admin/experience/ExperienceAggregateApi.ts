@@ -24,7 +24,7 @@ export const offeredProducts = Schema.optionalKey(
   Schema.NullOr(
     Schema.Array(OfferedProduct)
       .check(Schema.isMaxLength(productsMax))
-      .annotate({ description: "Each product once; or once for each of its variants that is offered." })
+      .annotate({ description: "Each product once, or once for each offered variant." })
   )
 )
 
@@ -33,7 +33,9 @@ export const experienceAccessCode = Schema.optionalKey(
   Schema.NullOr(
     NewAccessCode.annotate({
       description:
-        "Opens the experience, and all of its sequences, to consumers who show it when they enter the experience. A sequence that has one of its own asks for both. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
+        "Consumers who send this code when they enter can see the experience and all its sequences. A sequence with a " +
+        "code of its own requires both codes. The code is never returned. Only the rate limits bound guessing, so choose " +
+        "one that cannot be guessed."
     })
   )
 )

@@ -33,45 +33,59 @@ const shiftSecondsMax = 315_360_000
 
 /** The body of `POST /experiences/{id}/duplicate`, which may be absent. */
 export const DuplicateExperience = Schema.Struct({
-  name: Schema.optionalKey(Schema.NullOr(Name.annotate({ description: "Default: the original's, marked as a copy." }))),
+  name: Schema.optionalKey(
+    Schema.NullOr(Name.annotate({ description: "Default: the original's name, marked as a copy." }))
+  ),
   shiftSeconds: Schema.optionalKey(
     Schema.NullOr(
       Schema.Int.check(Schema.isBetween({ minimum: -shiftSecondsMax, maximum: shiftSecondsMax })).annotate({
-        description: "Every time of the copy is so many seconds after the original's. Default 0."
+        description: "Moves every time of the copy by this many seconds. Default 0."
       })
     )
   )
 }).annotate({ identifier: "DuplicateExperience" })
 
-const { create, list, get, change, archive, restore } = operationsOn({
+const experience = operationsOn(ExperienceAggregate, {
   name: "Experience",
   aNoun: "an experience",
-  path: "experiences",
-  record: ExperienceAggregate
+  path: "experiences"
 })
 
 export class ExperienceApi extends HttpApiGroup.make("experiences")
   .add(
-    create({
+    experience.create({
       payload: CreateExperience,
       error: NotFound,
-      description: `Time zone and currency default to the organization's, else UTC and USD. An \`openAt\` and a \`closeAt\` that are set bound its mechanisms: the later opening and the earlier closing hold. Where one is not set, the earliest opening or the latest closing of the mechanisms that have one is shown, waitlists aside. With it come its products and its sequences with their mechanisms, at most ${sequencesMax} sequences and ${mechanismsMax} mechanisms, all or nothing: every problem is named by its path, and then nothing is created. Each sequence and mechanism takes what its own operation takes.`
+      description:
+        "Time zone and currency default to the organization's, else UTC and USD. `openAt` and `closeAt` bound the " +
+        "mechanisms: the later opening and the earlier closing apply. An unset `openAt` or `closeAt` is returned as the " +
+        "earliest opening or the latest closing of the mechanisms, without waitlists.\n\nThe request also creates the " +
+        `experience's products and its sequences with their mechanisms: at most ${sequencesMax} sequences and ` +
+        `${mechanismsMax} mechanisms. It creates all or nothing; a 400 names every problem by its path. Each sequence ` +
+        "and mechanism takes the fields of its own operation."
     }),
-    list({
+    experience.list({
       shape: Experiences.shape,
       search: "the name",
       item: ListedExperience,
       page: "ExperienceList",
       description:
-        "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come last. Products are only named here, and sequences are not shown."
+        "Lists experiences that are not archived, or with `archived=true` only archived ones. In the order of `openAt`, " +
+        "those without one come last. Products are returned by name only; sequences are left out."
     }),
-    get(
-      "With what it offers and its sequences: at most 200 of these, those of highest priority, with 1,000 mechanisms, the oldest. Products and variants that are archived are not shown."
+    experience.get(
+      "Includes its offered products and at most 200 sequences, those of highest priority. They have at most 1,000 " +
+        "mechanisms, the oldest ones. Archived products and variants are left out."
     ),
-    change({
+    experience.change({
       payload: ChangeExperience,
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. A change of `openAt` or `closeAt` is answered when all its mechanisms have it; the same request completes one that was cut off. What has opened stays open, and what has closed stays closed. Null lifts the bound. `products` replaces what it offers; what it offered before and timed releases name stays theirs. Sequences are changed by themselves, and ignored here. Consumers who have shown an earlier access code need not show a new one."
+        "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
+        "change of `openAt` or `closeAt` is answered when all mechanisms have it. If the request is cut off, the same " +
+        "request completes it. Open mechanisms stay open, and closed ones stay closed. Null removes the " +
+        "bound.\n\n`products` replaces the offered products. Products that a timed release names stay available there. " +
+        "Sequences have operations of their own and are ignored here. Consumers who have sent an earlier access code " +
+        "need not send a new one."
     }),
     HttpApiEndpoint.post("duplicateExperience", "/experiences/:id/duplicate", {
       params: { id: Id },
@@ -82,7 +96,11 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
       OpenApi.annotations({
         summary: "Duplicate an experience",
         description:
-          "A copy with the same settings, products, sequences and mechanisms, all or nothing; nobody has entered any of it, and draws have seeds of their own. Every time is moved by `shiftSeconds`, and must then lie in the future, or the copy would be open or over at once: a 400 says how many seconds are needed. An access code is not known to the server and not copied: what has one in the original is closed to everybody in the copy until it is given one. Archived products are left out. An experience that is larger than one that can be created at once is a 409 `TOO_LARGE`."
+          "Copies settings, products, sequences and mechanisms, all or nothing. The copy has no entries, and its draws " +
+          "have new seeds. Every time moves by `shiftSeconds` and must then lie in the future; otherwise a 400 says how " +
+          "many seconds are needed.\n\nAccess codes are not copied, because the server stores only their hashes. In the " +
+          "copy, an experience or sequence with a code stays closed to all consumers until it gets a new code. Archived " +
+          "products are left out. An experience larger than one request can create is a 409 `TOO_LARGE`."
       })
     ),
     HttpApiEndpoint.get("watchExperience", "/experiences/:id/events", {
@@ -95,22 +113,25 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Follow an experience",
-          description: "One stream of all its mechanisms, as they change."
+          description: "One stream of all changes of its mechanisms."
         })
       ),
-    archive({
+    experience.archive({
       description:
-        "Ends and archives its mechanisms, archives its sequences, its pages and then itself, and answers the archived record with what was archived with it. It is not found any more afterwards, until it is restored."
+        "Ends and archives its mechanisms, then archives its sequences, its pages and itself. Returns the archived " +
+        "record with everything that was archived with it. The experience is then not found until it is restored."
     }),
-    restore({
+    experience.restore({
       description:
-        "What was archived with it stays archived: its sequences and its pages are restored one by one, and its mechanisms have ended for good. Products that were archived since are not shown."
+        "Sequences and pages that were archived with it stay archived; restore them one by one. Its mechanisms have " +
+        "ended permanently. Products that were archived since are left out."
     })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Experiences",
       description:
-        "A release: what it is called and how it looks. Its sequences say which consumers it is for, its mechanisms how they take part."
+        "A release: its name and its look. Its sequences say for which consumers it is; its mechanisms say how they take " +
+        "part."
     })
   ) {}

@@ -33,35 +33,36 @@ export const ChangeExperiencePage = Schema.Struct(changeFields(Settings.fields, 
 })
 
 const messagesDescription =
-  "Messages about grants (`grantMessages` of the organization) are written from the published page of the experience with " +
-  "kind `transactional-email`, and with kind `transactional-sms`, that was published last, as it is at that moment; one of " +
-  `more than ${documentBytesMax / 1_024} KiB is not used. Its subject, texts and addresses may have placeholders, \`{{consumerName}}\`: ` +
-  `${placeholderList}. One that is unknown or has no value becomes empty. An email goes out as HTML and as plain text: ` +
-  "placeholders are escaped, and within an address encoded; a link must be absolute (`https`, `http`, `mailto`, `tel`), an " +
-  "image too (`https`, `http`), and what is not is shown as text; of the theme an email wears the colours `background`, `surface`, " +
-  "`text`, `muted`, `primary` and both fonts. The input of `dynamic-text` is a type of mechanism."
+  "Messages about grants (`grantMessages` of the organization) use the experience's pages of kind " +
+  "`transactional-email` and `transactional-sms`. Of each kind they use the page that was published last, in its " +
+  `present state. A page of more than ${documentBytesMax / 1_024} KiB is not used. Its subject, texts and ` +
+  `addresses may contain placeholders such as \`{{consumerName}}\`: ${placeholderList}. An unknown placeholder, or ` +
+  "one without a value, becomes empty. The input of `dynamic-text` is a type of mechanism.\n\nAn email is sent as " +
+  "HTML and as plain text. Placeholders are escaped, and encoded within an address. A link must be absolute " +
+  "(`https`, `http`, `mailto`, `tel`), and so must an image (`https`, `http`); other links and images are shown as " +
+  "text. Of the theme, an email uses the colours `background`, `surface`, `text`, `muted`, `primary` and both " +
+  "fonts."
 
 const params = { id: Id }
 
-const { create, list, get, change, archive, restore } = operationsOn({
+const page = operationsOn(ExperiencePage, {
   name: "ExperiencePage",
   aNoun: "an experience page",
-  path: "experience-pages",
-  record: ExperiencePage
+  path: "experience-pages"
 })
 
 export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
   .add(
-    create({
+    page.create({
       payload: CreateExperiencePage,
       error: [NotFound, Conflict],
       description:
-        "The slug is the page's own among the pages of its experience (409 `SLUG_TAKEN`); an archived page gives its slug back. " +
-        "The creative document is checked whole, at any depth, and each mistake in it has an issue with its path. Fields that " +
-        "the vocabulary does not know are ignored; the body of `rich-content-v0` is kept as it is. " +
-        `An email has at most ${nodesMax} nodes, at most ${nodeLevelsMax} levels deep.\n\n${messagesDescription}`
+        "The slug is unique among the pages of the experience (409 `SLUG_TAKEN`). An archived page releases its slug. " +
+        "The creative document is checked at every depth, and each error has an issue with its path. Unknown fields are " +
+        `ignored; the body of \`rich-content-v0\` is kept unchanged. An email has at most ${nodesMax} nodes, at most ` +
+        `${nodeLevelsMax} levels deep.\n\n${messagesDescription}`
     }),
-    list({
+    page.list({
       shape: ExperiencePages.shape,
       search: "the title and the slug",
       only: {
@@ -70,25 +71,27 @@ export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
       },
       page: "ExperiencePageList",
       description:
-        "All that are not archived, or with `archived=true` those that are, with their creative documents. Where these are large, a page of the list ends after " +
-        `${ExperiencePages.documentBytesMax / 2 ** 20} MiB of them and has fewer items than were asked for; its cursors go on from there.`
+        "Lists pages with their creative documents: those that are not archived, or with `archived=true` only archived " +
+        `ones. If the documents are large, a page of the list ends after ${ExperiencePages.documentBytesMax / 2 ** 20} ` +
+        "MiB of them and has fewer items than requested. Its cursors continue from there."
     }),
-    get(),
-    change({
+    page.get(),
+    page.change({
       payload: ChangeExperiencePage,
       error: [NotFound, Conflict],
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes an optional one away. The creative document is " +
-        "replaced as a whole. A page stays with its experience, and its status is changed by publishing and unpublishing alone. " +
-        "Nothing is frozen by publishing: consumers see a change of a published page at once, it stays `PUBLISHED`, and " +
-        "`publishedAt` and `lastPublishedAt` stay as they are, so that an `updatedAt` after `lastPublishedAt` says that it has " +
-        "changed since. To prepare a change unseen, make another page and publish that one when it is ready."
+        "Send only the fields to change. An absent field keeps its value; null removes an optional one. The creative " +
+        "document is replaced as a whole. A page stays with its experience. Only publishing and unpublishing change its " +
+        "status.\n\nConsumers see a change of a published page at once. The page stays `PUBLISHED`, and `publishedAt` and " +
+        "`lastPublishedAt` keep their values. An `updatedAt` after `lastPublishedAt` therefore shows a change since the " +
+        "publication. To prepare a change unseen, create another page and publish it when it is ready."
     }),
-    archive({ description: "Answers the archived record. It is not found any more afterwards, until it is restored." }),
-    restore({
+    page.archive({ description: "Returns the archived record. The page is then not found until it is restored." }),
+    page.restore({
       error: [NotFound, Conflict],
       description:
-        "Its status is what it was. If its experience is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if another page has its slug now (409 `SLUG_TAKEN`)."
+        "The page has its former status. It is refused if its experience is archived (409 `PARENT_ARCHIVED`), or if " +
+        "another page now has its slug (409 `SLUG_TAKEN`)."
     }),
     HttpApiEndpoint.post("publishExperiencePage", "/experience-pages/:id/publish", {
       params,
@@ -98,9 +101,9 @@ export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
       OpenApi.annotations({
         summary: "Publish an experience page",
         description:
-          "The status is `PUBLISHED` from then on. `publishedAt` is the first publication, `lastPublishedAt` this one: a page can " +
-          "be published as often as one likes. Consumers find the document of a page of kind `experience-page` at " +
-          "`GET /experiences/{experienceId}/page`: by its slug, and without a slug if it is the page that was published last."
+          "Sets the status to `PUBLISHED`. `publishedAt` is the first publication, `lastPublishedAt` the latest; a page " +
+          "can be published repeatedly. Consumers read the document of a page of kind `experience-page` at `GET " +
+          "/experiences/{experienceId}/page`: by its slug, or without a slug the page that was published last."
       })
     ),
     HttpApiEndpoint.post("unpublishExperiencePage", "/experience-pages/:id/unpublish", {
@@ -111,8 +114,8 @@ export class ExperiencePageApi extends HttpApiGroup.make("experiencePages")
       OpenApi.annotations({
         summary: "Unpublish an experience page",
         description:
-          "The status is `DRAFT` again, and consumers do not find the page any more. `publishedAt` and `lastPublishedAt` stay. " +
-          "A draft stays as it is, so the request can be repeated."
+          "Sets the status to `DRAFT`. Consumers no longer find the page. `publishedAt` and `lastPublishedAt` keep their " +
+          "values. A draft stays unchanged, so the request can be repeated."
       })
     )
   )

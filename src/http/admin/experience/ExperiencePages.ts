@@ -22,20 +22,20 @@ export const ExperiencePageHandlers = HttpApiBuilder.group(AdminApi, "experience
 
       listExperiencePages: onList((tenant, query) => pages.list(tenant, query, query)),
 
-      getExperiencePage: onRecord((tenant, id) => pages.find(tenant, id)),
+      getExperiencePage: onRecord(pages.find),
 
       changeExperiencePage: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>
           pages.change(tenant, id, by, (settings) => revised(settings, payload)).pipe(orSlugTaken)
         ),
 
-      archiveExperiencePage: onRecord((tenant, id, by) => pages.archive(tenant, id, by)),
+      archiveExperiencePage: onRecord(pages.archive),
 
       restoreExperiencePage: onRecord((tenant, id, by) => pages.restore(tenant, id, by).pipe(orArchived, orSlugTaken)),
 
-      publishExperiencePage: onRecord((tenant, id, by) => pages.publish(tenant, id, by)),
+      publishExperiencePage: onRecord(pages.publish),
 
-      unpublishExperiencePage: onRecord((tenant, id, by) => pages.unpublish(tenant, id, by))
+      unpublishExperiencePage: onRecord(pages.unpublish)
     })
   )
 )

@@ -32,10 +32,8 @@ import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
 
-export const ExperienceHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "experiences",
-  Effect.fnUntraced(function* (handlers) {
+export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", (handlers) =>
+  Effect.gen(function* () {
     const experiences = yield* Experiences
     const aggregates = yield* ExperienceAggregates
     const products = yield* ExperienceProducts

@@ -1,5 +1,5 @@
 /**
- * A sequence with its mechanisms in one body: the schemas that create it, alone or with its experience, and show it
+ * The schemas of a sequence with its mechanisms in one body: to create it, alone or with its experience, and to show it
  * (interface document 2.8; completions 4, "Create").
  */
 import { Schema } from "effect"
@@ -33,7 +33,8 @@ export const sequenceAccessCode = Schema.optionalKey(
   Schema.NullOr(
     NewAccessCode.annotate({
       description:
-        "Opens the sequence to consumers who show it when they enter the experience. Never shown again. How often one may be tried, the rate limits alone say: choose one that cannot be guessed."
+        "Consumers who send this code when they enter the experience can see the sequence. The code is never returned. " +
+        "Only the rate limits bound guessing, so choose one that cannot be guessed."
     })
   )
 )

@@ -15,55 +15,57 @@ export const ChangeSequence = Schema.Struct({
   accessCode: sequenceAccessCode
 }).annotate({ identifier: "ChangeSequence" })
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "Sequence",
-  aNoun: "a sequence",
-  path: "sequences",
-  record: SequenceWithMechanisms
-})
+const sequence = operationsOn(SequenceWithMechanisms, { name: "Sequence", aNoun: "a sequence", path: "sequences" })
 
 export class SequenceApi extends HttpApiGroup.make("sequences")
   .add(
-    create({
+    sequence.create({
       payload: CreateSequence,
       error: NotFound,
       description:
-        `With it come its mechanisms, at most ${mechanismsMax}, all or nothing: every problem is named by its path, and ` +
-        "then nothing is created. Each mechanism takes what its own operation takes. `priority` defaults to 0; a " +
-        "sequence of higher priority comes first. With an `audienceId` it is for the audience's members alone, with an " +
-        "`accessCode` for consumers who have shown it once; with both, for members who have. Others do not see it, and " +
-        "get a 403 when they enter one of its mechanisms. A consumer with `orderLimitPerConsumer` orders in the " +
-        "sequence, cancelled ones aside, gets a 409 `DISTRIBUTION_ORDER_LIMIT` there; places and grants it has already " +
-        "stay its own. With the `productSelectionMode` `SYSTEM_ASSIGNED` one of the `sequenceProducts` is picked for " +
-        "each consumer, by weight and always the same; a change of the products moves only those consumers whose product " +
-        "it takes away, or whose pick falls on a product that it adds. Archived products are not picked, and none is where there are none."
+        `Creates the sequence with its mechanisms, at most ${mechanismsMax}. It creates all or nothing; a 400 names ` +
+        "every problem by its path. Each mechanism takes the fields of its own operation. `priority` defaults to 0; a " +
+        "sequence of higher priority comes first.\n\nWith an `audienceId` the sequence is only for the audience's members. " +
+        "With an `accessCode` it is only for consumers who have sent the code once. With both it is for members who have " +
+        "sent the code. Other consumers do not see it, and get a 403 when they enter one of its mechanisms. A consumer " +
+        "with `orderLimitPerConsumer` orders in the sequence, without cancelled ones, gets a 409 " +
+        "`DISTRIBUTION_ORDER_LIMIT` there. It keeps the places and grants it has.\n\nWith the `productSelectionMode` " +
+        "`SYSTEM_ASSIGNED`, each consumer is assigned one of the `sequenceProducts`, by weight and always the same. A " +
+        "change of the products moves only consumers whose product it removes, or whose pick falls on a product that it " +
+        "adds. Archived products are not assigned. Without any product none is assigned."
     }),
-    list({
+    sequence.list({
       shape: Sequences.shape,
       search: "the name",
       only: { experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." })) },
       item: Sequence,
-      description: "All that are not archived, or with `archived=true` those that are."
+      description: "Lists sequences that are not archived, or with `archived=true` only archived ones."
     }),
-    get("With its mechanisms that are not archived: at most 1,000, the oldest."),
-    change({
+    sequence.get("Includes its mechanisms that are not archived: at most 1,000, the oldest ones."),
+    sequence.change({
       payload: ChangeSequence,
       description:
-        "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its default. `sequenceProducts` are replaced as a whole; those that were archived since they were named may stay. Mechanisms are changed by themselves, and ignored here. Consumers who have shown an earlier access code need not show a new one."
+        "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. " +
+        "`sequenceProducts` are replaced as a whole; products that were archived since they were named may stay. " +
+        "Mechanisms have operations of their own and are ignored here. Consumers who have sent an earlier access code " +
+        "need not send a new one."
     }),
-    archive({
+    sequence.archive({
       description:
-        "Ends and archives its mechanisms and then itself, and answers the archived record with the mechanisms that were archived with it. It is not found any more afterwards, until it is restored."
+        "Ends and archives its mechanisms and then itself. Returns the archived record with the mechanisms that were " +
+        "archived with it. The sequence is then not found until it is restored."
     }),
-    restore({
+    sequence.restore({
       error: [NotFound, Conflict],
       description:
-        "Its mechanisms have ended for good and stay archived; new ones can be created. If its experience is archived it is refused (409 `PARENT_ARCHIVED`), and so it is if the audience is that it is for (409 `REFERENCE_ARCHIVED`)."
+        "Its mechanisms have ended permanently and stay archived; new ones can be created. It is refused if its experience " +
+        "is archived (409 `PARENT_ARCHIVED`), or if its audience is (409 `REFERENCE_ARCHIVED`)."
     })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Sequences",
-      description: "The parts of an experience, each for everybody or for an audience, in which mechanisms run."
+      description:
+        "The parts of an experience in which mechanisms run. Each sequence is for all consumers or for an audience."
     })
   ) {}

@@ -1,6 +1,6 @@
 /**
- * The bodies that create and change sequences, alone or with their experience. The functions here return what a body
- * leads to, or every issue of the body with its path.
+ * The bodies that create and change sequences, alone or with their experience. The functions here return the settings
+ * of a body, or every issue of the body with its path.
  */
 import { Result, Schema } from "effect"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"

@@ -15,10 +15,8 @@ import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.t
 import type { CreateSequence } from "./SequenceAggregateApi.ts"
 import { sequenceAggregate } from "./AggregateRecords.ts"
 
-export const SequenceHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "sequences",
-  Effect.fnUntraced(function* (handlers) {
+export const SequenceHandlers = HttpApiBuilder.group(AdminApi, "sequences", (handlers) =>
+  Effect.gen(function* () {
     const sequences = yield* Sequences
     const aggregates = yield* SequenceAggregates
     const creation = yield* Creation

@@ -23,6 +23,7 @@ import { denyEndpoint, RiskScore } from "../steering/DenialApi.ts"
 import { extendEndpoint } from "./extension/ExtensionApi.ts"
 import { statusFields } from "./MechanismRecord.ts"
 import { queueSchemas } from "../queue/QueueApi.ts"
+import { listBelow } from "../records/RecordApi.ts"
 import { archivedQuery } from "../records/Restoring.ts"
 import { timedReleaseSchemas } from "../timedRelease/TimedReleaseApi.ts"
 import { waitlistSchemas } from "../waitlist/WaitlistApi.ts"
@@ -38,7 +39,7 @@ export const Live = Schema.Struct({
   lastSequence: count.annotate({ description: "Of the last recorded event." }),
   node: Schema.NullOr(Schema.String).annotate({ description: "The process it runs in; null while it is parked." }),
   restarts: count.annotate({ description: "How often it was rebuilt after a failure." }),
-  parked: Schema.Boolean.annotate({ description: "True if it failed too often and does not run." })
+  parked: Schema.Boolean.annotate({ description: "True if it failed too often and is stopped." })
 }).annotate({ identifier: "Live" })
 
 const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
@@ -52,7 +53,9 @@ const distributionOf = <const K extends Kind, F extends Schema.Struct.Fields>(
     ...record.fields,
     type: Schema.Literal(kind),
     lifecycle: Lifecycle,
-    live: Schema.NullOr(Live).annotate({ description: "Null only in lists, of what does not run in this process." })
+    live: Schema.NullOr(Live).annotate({
+      description: "Null only in lists, for a mechanism that does not run in this process."
+    })
   }).annotate({ identifier: `${name}Distribution` })
 
 /** A mechanism with its live state. */
@@ -88,8 +91,8 @@ export const DistributionConsumer = Schema.StructWithRest(
     updatedAt: Timestamp,
     risk: Risk.annotate({
       description:
-        "How much suggested, at its entry, that a program made it: a score from 0 to 1, and its reasons. It changes " +
-        "nothing, except where the `riskWeight` of a draw or a queue says so."
+        "How strongly the entry suggests a program: a score from 0 to 1, with its reasons. It has no effect unless a " +
+        "draw or a queue sets `riskWeight`."
     })
   }),
   [Schema.Record(Schema.String, Schema.Unknown)]
@@ -138,7 +141,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
             description: "Only those of this kind."
           })
         ),
-        lifecycle: Schema.optionalKey(Lifecycle.annotate({ description: "Only those that stand there." })),
+        lifecycle: Schema.optionalKey(Lifecycle.annotate({ description: "Only those in this state." })),
         experienceId: Schema.optionalKey(Id.annotate({ description: "Only those of this experience." }))
       },
       success: pageOf(Distribution).annotate({ identifier: "DistributionPage" })
@@ -146,7 +149,9 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       listAnnotations({
         summary: "List the mechanisms of all kinds",
         description:
-          "All that are not archived, or with `archived=true` those that are, with where they stand and, for those that run in this process, what happens in them. Sorted by `openAt`, those without one come first."
+          "Lists mechanisms that are not archived, or with `archived=true` only archived ones, with their state. " +
+          "Mechanisms that run in this process also have their counters. In the order of `openAt`, those without one come " +
+          "first."
       })
     ),
     HttpApiEndpoint.get("getDistribution", "/distributions/:id", {
@@ -157,7 +162,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       OpenApi.annotations({
         summary: "Watch a mechanism",
         description:
-          "Its record, where it stands, and live counters out of its actor's memory: nothing is counted for it."
+          "The mechanism's record, its state, and live counters from its actor's memory. The request counts nothing."
       })
     ),
     HttpApiEndpoint.get("watchDistribution", "/distributions/:id/events", {
@@ -170,56 +175,49 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
       .annotateMerge(
         OpenApi.annotations({
           summary: "Follow a mechanism",
-          description: "A stream of what `GET /distributions/{id}` answers, as it changes."
+          description: "Streams changes of the result of `GET /distributions/{id}`."
         })
       ),
-    HttpApiEndpoint.get("listDistributionConsumers", "/distributions/:id/consumers", {
-      params: { id: Id },
-      query: {
-        ...listQuery(Places.shape),
+    listBelow("listDistributionConsumers", "/distributions/:id/consumers", {
+      shape: Places.shape,
+      only: {
         ...searchQuery("email and phone, or at the beginning of the consumer's id"),
         status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." })),
         slotId: Schema.optionalKey(
-          Id.annotate({ description: "Of an appointment alone: only bookings of this slot, whatever their status." })
+          Id.annotate({ description: "For appointments only: bookings of this slot, in any status." })
         ),
         confirmationCode: Schema.optionalKey(
           text({ minLength: 1, maxLength: 100 }).annotate({
-            description: "Of an appointment alone: only the booking with this code, exactly as it was given out."
+            description: "For appointments only: the booking with this exact code."
           })
         ),
         minRiskScore: Schema.optionalKey(RiskScore)
       },
-      success: pageOf(DistributionConsumer).annotate({ identifier: "DistributionConsumerPage" }),
-      error: NotFound
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List a mechanism's consumers",
-        description: "As last recorded. Each item has the common fields and those of its status."
-      })
-    ),
+      item: DistributionConsumer,
+      page: "DistributionConsumerPage",
+      summary: "List a mechanism's consumers",
+      description: "Lists consumers as last recorded. Each item has the common fields and those of its status."
+    }),
     denyEndpoint,
     extendEndpoint,
-    HttpApiEndpoint.get("listDistributionHistory", "/distributions/:id/history", {
-      params: { id: Id },
-      query: {
-        ...listQuery(History.shape),
+    listBelow("listDistributionHistory", "/distributions/:id/history", {
+      shape: History.shape,
+      only: {
         type: Schema.optionalKey(
           text({ minLength: 1, maxLength: 100 }).annotate({ description: "Only events of this type." })
         )
       },
-      success: pageOf(HistoryEntry).annotate({ identifier: "HistoryPage" }),
-      error: NotFound
-    }).annotateMerge(
-      listAnnotations({
-        summary: "List a mechanism's recorded events",
-        description:
-          "In their order; `data` holds the event's own fields, as they were stored, without what is secret as yet."
-      })
-    )
+      item: HistoryEntry,
+      page: "HistoryPage",
+      summary: "List a mechanism's recorded events",
+      description:
+        "Lists events in their order. `data` holds the event's own fields as they were stored, without those that are " +
+        "still secret."
+    })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Distributions",
-      description: "Mechanisms of every kind together: their live state, the consumers in them and what has happened."
+      description: "Mechanisms of every kind: their live state, their consumers and their recorded events."
     })
   ) {}

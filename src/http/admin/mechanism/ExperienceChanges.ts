@@ -18,7 +18,7 @@ export const experienceSnapshotOf = (mechanisms: ReadonlyArray<Told>): Experienc
   return { told: new Map(mechanisms), id, event: eventOf("state", json, id) }
 }
 
-/** Returns the events of what has changed; undefined if nothing has. The last one carries the id of the snapshot. */
+/** Returns the events of the changes; undefined without any. The last one carries the id of the snapshot. */
 export const experienceDiffOf = (before: ExperienceSnapshot, after: ExperienceSnapshot): string | undefined => {
   if (before.id === after.id) return undefined
   const events: ReadonlyArray<readonly [name: string, json: string]> = [

@@ -1,6 +1,6 @@
 /**
- * What is special about a kind of mechanism on the Admin API, and the settings that follow from it. They are the same
- * whether a mechanism is created alone, with its experience, or changed.
+ * The differences between kinds of mechanism on the Admin API, and the settings that follow from them. They are the
+ * same whether a mechanism is created alone, with its experience, or changed.
  */
 import type { Schema } from "effect"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
@@ -11,7 +11,7 @@ import { issueAt } from "../../errors/Issues.ts"
 import { type Problem, problemIssues } from "../records/Answers.ts"
 import { withChanges } from "../records/Payloads.ts"
 
-/** What is special about a kind. */
+/** The declaration of a kind for the Admin API. */
 export interface KindOfMechanism<K extends Kind> {
   readonly kind: K
   readonly Configuration: Schema.Codec<ConfigurationOf<K>, unknown>

@@ -1,4 +1,4 @@
-/** What is special about each kind of mechanism, for operations over all kinds. */
+/** The declarations of all kinds of mechanism, for operations over all kinds. */
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { appointments } from "../appointment/Appointments.ts"
 import { auctions } from "../auction/Auctions.ts"

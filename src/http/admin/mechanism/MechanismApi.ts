@@ -27,7 +27,7 @@ export interface Words<Group extends string> {
   readonly creating: string
   /** The settings that cannot be changed, and when. */
   readonly changing: string
-  /** What ending does to the consumers in it. */
+  /** The effect of ending on the mechanism's consumers. */
   readonly ending: string
 }
 
@@ -64,7 +64,7 @@ interface Schemas<Record, Create, Change> {
   readonly Change: Change
 }
 
-/** The group of a kind, with the operations `create`, `list`, `get`, `change`, `archive` and `end`. */
+/** The group of a kind, with the operations `create`, `list`, `get`, `change`, `archive`, `end` and `unpark`. */
 export const mechanismGroup = <
   const Group extends string,
   Record extends Schema.Top,
@@ -73,7 +73,8 @@ export const mechanismGroup = <
 >(
   words: Words<Group>,
   schemas: Schemas<Record, Create, Change>
-) => HttpApiGroup.make(words.group).add(...ofAll(words, schemas), ...ofOne(words, schemas))
+) =>
+  HttpApiGroup.make(words.group).add(...ofAll(words, schemas), ...ofOne(words, schemas), ...steeringOf(words, schemas))
 
 /** The operations `create` and `list`. */
 const ofAll = <const Group extends string, Record extends Schema.Top, Create extends Schema.Top>(
@@ -103,15 +104,16 @@ const ofAll = <const Group extends string, Record extends Schema.Top, Create ext
         identifier: `list${name}s`,
         summary: `List ${noun}s`,
         description:
-          "All that are not archived, or with `archived=true` those that are. Sorted by `openAt`, those without one come first."
+          "Lists mechanisms that are not archived, or with `archived=true` only archived ones. In the order of `openAt`, " +
+          "those without one come first."
       })
     )
   ] as const
 }
 
-/** The operations `get`, `change`, `archive` and `end`. */
+/** The operations `get`, `change` and `archive`. */
 const ofOne = <const Group extends string, Record extends Schema.Top, Change extends Schema.Top>(
-  { group, aNoun, name, changing, ending }: Words<Group>,
+  { group, aNoun, name, changing }: Words<Group>,
   schemas: Pick<Schemas<Record, unknown, Change>, "Record" | "Change">
 ) => {
   const one = `/${group}/:id` as const
@@ -121,9 +123,9 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
         identifier: `get${name}`,
         summary: `Get ${aNoun}`,
         description:
-          "The record, with the times it was given. Where its experience has an `openAt` or a `closeAt`, the later opening " +
-          "and the earlier closing hold; of a waitlist and a lobby only the closing is bounded, as they come before the " +
-          "opening. `GET /distributions/{id}` adds what happens in it at this moment."
+          "The record, with the times it was given. If its experience has an `openAt` or a `closeAt`, the later opening " +
+          "and the earlier closing apply. For a waitlist and a lobby only the closing is bounded, because they come before " +
+          "the opening. `GET /distributions/{id}` adds its live state."
       })
     ),
     HttpApiEndpoint.put("change", one, {
@@ -136,8 +138,8 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
         identifier: `change${name}`,
         summary: `Change ${aNoun}`,
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes an optional one back to its " +
-          `default. What has closed cannot be changed (409 \`CLOSED\`). ${changing}`
+          "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
+          `closed mechanism cannot be changed (409 \`CLOSED\`). ${changing}`
       })
     ),
     HttpApiEndpoint.delete("archive", one, {
@@ -149,19 +151,40 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
         identifier: `archive${name}`,
         summary: `Archive ${aNoun}`,
         description:
-          "Ends it, if it has not ended, and answers the archived record. It is not found any more afterwards, on either API; lists show it with `archived=true`. Grants made before stay valid until they end, and a server can still validate, complete and deny them. It cannot be restored: what has ended does not open again."
+          "Ends it, if it has not ended, and returns the archived record. Neither API finds it any more; lists show it " +
+          "with `archived=true`. Grants made before stay valid until they end, and a server can still validate, complete " +
+          "and deny them. It cannot be restored, because a mechanism that has ended never reopens."
       })
-    ),
-    HttpApiEndpoint.post("end", `${one}/end`, {
-      params: { id: Id },
-      payload: whyBody,
-      success: schemas.Record,
-      error: NotFound
-    }).annotateMerge(
+    )
+  ] as const
+}
+
+/** The operations `end` and `unpark`. */
+const steeringOf = <const Group extends string, Record extends Schema.Top>(
+  { group, aNoun, name, ending }: Words<Group>,
+  { Record }: Pick<Schemas<Record, unknown, unknown>, "Record">
+) => {
+  const one = `/${group}/:id` as const
+  const steered = { params: { id: Id }, payload: whyBody, success: Record, error: NotFound }
+  return [
+    HttpApiEndpoint.post("end", `${one}/end`, steered).annotateMerge(
       OpenApi.annotations({
         identifier: `end${name}`,
         summary: `End ${aNoun}`,
-        description: `Closes it at once: ${ending} Ending what has ended changes nothing. \`reason\` is recorded with the author, and \`note\` is kept in the audit log.`
+        description:
+          `Closes it at once: ${ending} A mechanism that has ended stays as it is. \`reason\` is recorded with the author, ` +
+          "and `note` is kept in the audit log."
+      })
+    ),
+    HttpApiEndpoint.post("unpark", `${one}/unpark`, steered).annotateMerge(
+      OpenApi.annotations({
+        identifier: `unpark${name}`,
+        summary: `Unpark ${aNoun}`,
+        description:
+          "A mechanism that fails five times within a minute is parked: it answers 503 to everything until it is unparked. " +
+          "Unparking starts it again from its recorded events, in the process that owns it. If it keeps failing, it is " +
+          "parked again within seconds, and `GET /distributions/{id}` shows it. A mechanism that is not parked stays as it " +
+          "is. The audit log keeps the author, `reason` and `note`."
       })
     )
   ] as const

@@ -1,11 +1,11 @@
 /**
- * The handlers of the six operations that mechanisms of all kinds have on the Admin API. They read records from the
- * table and send every change to the mechanism's actor.
+ * The handlers of the operations that mechanisms of all kinds have on the Admin API. They read records from the table
+ * and send every change to the mechanism's actor.
  */
 import { Effect, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
-import type { AdminCommand, ConfigurationOf } from "../../../domain/mechanism/Mechanism.ts"
+import { type AdminCommand, type ConfigurationOf, kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine } from "../../../engine/Engine.ts"
@@ -21,14 +21,15 @@ import {
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict, NotFound } from "../../errors/Errors.ts"
-import { makeOneAtATime } from "../../../store/postgres/OneAtATime.ts"
-import { labels, orAnswer } from "../../errors/Refusals.ts"
+import { makeOneAtATime } from "../../../store/postgres/Turn.ts"
+import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onRecord } from "../records/Operations.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import * as Notes from "../steering/Notes.ts"
+import * as Unparking from "../steering/Unparking.ts"
 import { reasonOf, type Why } from "../steering/WhyFields.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
@@ -40,9 +41,11 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
   const revised = yield* makeRevised(what)
   const sendAdmin = yield* makeSendAdmin(kind)
   const change = yield* makeChange(what)
+  const unpark = yield* Unparking.make
   const noted = makeNoted(yield* Notes.make, (tenant, id) => Effect.map(current(tenant, id), recordOf))
 
-  // A change sends only what differs, and is completed with what is stored. Two at once must not undo each other.
+  // A request contains only the changed fields, and the stored record completes it. Two changes at once must not undo
+  // each other.
   const oneAtATime = makeOneAtATime()
 
   return {
@@ -83,7 +86,10 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
     end: ({ params: { id }, payload }: OfOne & { readonly payload: Why | null }) =>
       forTenant((tenant, by) =>
         sendAdmin(tenant, id, { _tag: "End", by, ...reasonOf(payload) }).pipe(noted(tenant, by, id, "end", payload))
-      )
+      ),
+
+    unpark: ({ params: { id }, payload }: OfOne & { readonly payload: Why | null }) =>
+      forTenant((tenant, by) => Effect.map(unpark(current(tenant, id), by, payload), recordOf))
   }
 })
 
@@ -97,7 +103,7 @@ const makeNoted =
 const makeRecords = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
   const mechanisms = yield* Mechanisms
   const decode = Schema.decodeUnknownSync(what.Configuration)
-  const unknown = NotFound.of(labels[what.kind])
+  const unknown = NotFound.of(kindNames[what.kind])
 
   const stored = Effect.fnUntraced(function* (tenant: Tenant, id: string) {
     const found = yield* mechanisms.find(tenant, id)

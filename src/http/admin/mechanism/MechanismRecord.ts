@@ -3,9 +3,9 @@
  * completions 4). It is the same for every kind.
  */
 import { Schema } from "effect"
-import { stampFields } from "../../../domain/experience/Experience.ts"
 import type { StatusFields } from "../../../domain/mechanism/Decider.ts"
 import { Id } from "../../../domain/values/Ids.ts"
+import { stampFields } from "../../../domain/values/Record.ts"
 import { TimeZone } from "../../../domain/values/Locale.ts"
 import { Name } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"

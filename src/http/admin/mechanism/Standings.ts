@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
   const engine = yield* Engine
   const mechanisms = yield* Mechanisms
 
-  /** The distribution as far as the record alone shows it. */
+  /** The part of a distribution that the record alone shows. */
   const recorded = (mechanism: StoredMechanism): Effect.Effect<Shown> =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       distributionOf(mechanism, {
@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
         Effect.catch(() => recorded(mechanism))
       ),
 
-    /** The distribution of a mechanism whose actor is parked. Only here the database has to count places. */
+    /** The distribution of a parked mechanism. Only here the database has to count places. */
     parked: Effect.fnUntraced(function* (mechanism: StoredMechanism, restarts: number) {
       const { counts, lastSequence } = yield* mechanisms.tally(mechanism.identity, mechanism.identity.id)
       const live = { ...parkedFields(restarts), counts, lastSequence }

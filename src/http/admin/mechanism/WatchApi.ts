@@ -8,23 +8,25 @@ export const LifeChange = Schema.Literals(["opened", "closing", "ended", "settle
 export type LifeChange = typeof LifeChange.Type
 
 const description =
-  "Server-Sent Events. `state`: the mechanism as `GET /distributions/{id}` answers it; first of all, and again when its " +
-  "configuration changes. `counters`: its `live` part, once a second at most, if anything in it has changed. `lifecycle`: what " +
-  "has happened to it, at once, with where it stands then: `opened`; `closing` (its time has come, and there is something " +
-  "outstanding) or `ended` (by an admin); `settled` (nothing is outstanding any more); `archived`. `id` names the state after " +
-  "the event: a caller that sends the present one as `Last-Event-ID` does not get the state again. `end`: no further event will come. " +
-  "`CLOSED`: the mechanism is archived; `REPLACED`: it has more watchers than it can have, and this was the oldest; " +
-  "`CREDENTIALS_ENDED`: come back with another key. A stream that ends without it may be opened again, after the pause in " +
-  "`retry`. Every 15 seconds there is a comment. A reader that falls behind gets the whole state when it has caught up."
+  "Server-Sent Events. `state`: the mechanism as `GET /distributions/{id}` returns it, first of all and after a " +
+  "change of its configuration. `counters`: its `live` part, at most once a second, if anything in it has changed. " +
+  "`lifecycle`: a change of its state, at once. It is `opened`, `closing` (the closing time passed and work is " +
+  "outstanding), `ended` (by an admin), `settled` (no work is outstanding) or `archived`. `id` names the state " +
+  "after the event: a caller that sends the present one as `Last-Event-ID` does not get the state again. `end`: no " +
+  "further event will come. Its reason is `CLOSED` (the mechanism is archived), `REPLACED` (the mechanism has too " +
+  "many watchers, and this was the oldest) or `CREDENTIALS_ENDED` (connect again with another key). After any " +
+  "other end of the stream, connect again after the pause in `retry`. Every 15 seconds there is a comment. A " +
+  "reader that falls behind gets the whole state when it has caught up."
 
 const describedOfExperience =
-  "Server-Sent Events. `state`: all mechanisms of the experience that are not archived, as `GET /distributions` lists them, " +
-  "at most 200; first of all. `distribution`: one of them, when it was created or anything in it has changed, once a second " +
-  "for its counters, and sooner for its lifecycle and settings. `removed`: one was archived. `id` names the state after the " +
-  "event: a caller that sends the present one as `Last-Event-ID` does not get the state again. `end`: no further event will " +
-  "come. `CLOSED`: the experience is archived; `REPLACED`: it has more watchers than it can have, and this was the oldest; " +
-  "`CREDENTIALS_ENDED`: come back with another key. A stream that ends without it may be opened again, after the pause in " +
-  "`retry`. Every 15 seconds there is a comment. A reader that falls behind gets the whole state when it has caught up."
+  "Server-Sent Events. `state`: all mechanisms of the experience that are not archived, as `GET /distributions` " +
+  "lists them, at most 200; first of all. `distribution`: one mechanism that was created or has changed. It comes " +
+  "at most once a second for counters, and at once for lifecycle and settings. `removed`: one mechanism was " +
+  "archived. `id` names the state after the event: a caller that sends the present one as `Last-Event-ID` does not " +
+  "get the state again. `end`: no further event will come. Its reason is `CLOSED` (the experience is archived), " +
+  "`REPLACED` (the experience has too many watchers, and this was the oldest) or `CREDENTIALS_ENDED` (connect " +
+  "again with another key). After any other end of the stream, connect again after the pause in `retry`. Every 15 " +
+  "seconds there is a comment. A reader that falls behind gets the whole state when it has caught up."
 
 const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
 

@@ -29,7 +29,7 @@ export type Found =
     }
   | undefined
 
-/** What a watched mechanism needs from its owner. */
+/** The data that a watched mechanism needs from its owner. */
 interface WatchDependencies {
   /** Streams at the same time. A further stream ends the oldest. */
   readonly watchersMax: number

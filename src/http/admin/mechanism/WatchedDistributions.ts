@@ -33,8 +33,7 @@ export class WatchedDistributions extends Context.Service<
     }): EventSource
   }
 >()("usher/http/admin/mechanism/WatchedDistributions") {
-  static readonly layer = Layer.effect(
-    WatchedDistributions,
+  static readonly layer = Layer.effect(WatchedDistributions)(
     Effect.gen(function* () {
       const engine = yield* Engine
       const mechanisms = yield* Mechanisms

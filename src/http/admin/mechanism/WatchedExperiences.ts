@@ -28,7 +28,7 @@ const lookMillis = { most: 1_000, least: 200 } as const
 type Shown = typeof Distribution.Type
 
 interface Dependencies {
-  /** Lists the mechanisms. `gone` if the experience is archived; undefined if it cannot be told for now. */
+  /** Lists the mechanisms. `gone` if the experience is archived; undefined if that is unknown for now. */
   readonly find: Effect.Effect<ReadonlyArray<Shown> | "gone" | undefined>
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
   readonly fork: (loop: Effect.Effect<void>) => void
@@ -126,8 +126,7 @@ export class WatchedExperiences extends Context.Service<
     }): EventSource
   }
 >()("usher/http/admin/mechanism/WatchedExperiences") {
-  static readonly layer = Layer.effect(
-    WatchedExperiences,
+  static readonly layer = Layer.effect(WatchedExperiences)(
     Effect.gen(function* () {
       const engine = yield* Engine
       const experiences = yield* Experiences

@@ -19,12 +19,12 @@ const addressFilters = {
   channel: Schema.optionalKey(MessageChannel.annotate({ description: "Only those of this channel." })),
   address: Schema.optionalKey(
     Address.annotate({
-      description: "Only this address, whole, in upper or lower case. Write the + of a phone as %2B."
+      description: "Only this whole address, in upper or lower case. Write the + of a phone number as %2B."
     })
   )
 }
 
-const message = operationsOn({ name: "Message", aNoun: "a message", path: "messages", record: SentMessage })
+const message = operationsOn(SentMessage, { name: "Message", aNoun: "a message", path: "messages" })
 
 const listMessages = HttpApiEndpoint.get("listMessages", "/messages", {
   query: {
@@ -35,7 +35,7 @@ const listMessages = HttpApiEndpoint.get("listMessages", "/messages", {
     consumerId: Schema.optionalKey(
       Id.pipe(
         Schema.annotateEncoded({
-          description: "Only those to this consumer: those that name it, and those to its present addresses."
+          description: "Only messages that name this consumer or went to its present addresses."
         })
       )
     )
@@ -44,15 +44,16 @@ const listMessages = HttpApiEndpoint.get("listMessages", "/messages", {
 }).annotateMerge(
   listAnnotations({
     summary: "List messages",
-    description: `Messages that were sent, or could not be, and what the provider reported about them. Kept for ${SentMessages.keptDays} days, without their text. A message to a stopped address is not sent, and not listed.`
+    description:
+      "Messages that were sent or could not be sent, and the provider's reports about them. Kept for " +
+      `${SentMessages.keptDays} days, without their text. A message to a stopped address is not sent and not listed.`
   })
 )
 
-const stop = operationsOn({
+const stop = operationsOn(StoppedAddress, {
   name: "StoppedAddress",
   aNoun: "a stopped address",
-  path: "stopped-addresses",
-  record: StoppedAddress
+  path: "stopped-addresses"
 })
 
 const listStops = HttpApiEndpoint.get("listStoppedAddresses", "/stopped-addresses", {
@@ -65,7 +66,7 @@ const listStops = HttpApiEndpoint.get("listStoppedAddresses", "/stopped-addresse
 }).annotateMerge(
   listAnnotations({
     summary: "List stopped addresses",
-    description: "The addresses that get no more messages, because a receiver got a bounce, a complaint or a STOP."
+    description: "Addresses that get no more messages, because a receiver reported a bounce, a complaint or a STOP."
   })
 )
 
@@ -77,7 +78,9 @@ const lift = HttpApiEndpoint.delete("liftStoppedAddress", "/stopped-addresses/:i
   OpenApi.annotations({
     summary: "Lift a stop",
     description:
-      "The address gets messages again, and the audit log says who lifted the stop (`stopped_address.lifted`). Answers the stop as it was. Lift it only if the consumer asks for it, or the mailbox works again: the provider has a list of its own, and the next bounce stops the address again."
+      "The address gets messages again. The audit log names who lifted the stop (`stopped_address.lifted`). Returns " +
+      "the stop as it was. Lift it only if the consumer asks for it, or the mailbox works again. The provider has a " +
+      "list of its own, and the next bounce stops the address again."
   })
 )
 
@@ -86,6 +89,6 @@ export class MessageApi extends HttpApiGroup.make("messages")
   .annotateMerge(
     OpenApi.annotations({
       title: "Messages",
-      description: "What became of messages to consumers and staff, and the addresses that get none."
+      description: "Messages to consumers and staff with their outcome, and the addresses that get none."
     })
   ) {}

@@ -6,18 +6,16 @@ import { StoppedAddresses } from "../../../store/message/StoppedAddresses.ts"
 import { AdminApi } from "../Api.ts"
 import { onList, onRecord } from "../records/Operations.ts"
 
-export const MessageHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "messages",
-  Effect.fnUntraced(function* (handlers) {
+export const MessageHandlers = HttpApiBuilder.group(AdminApi, "messages", (handlers) =>
+  Effect.gen(function* () {
     const messages = yield* SentMessages
     const stops = yield* StoppedAddresses
     return handlers.handleAll({
       listMessages: onList(messages.list),
-      getMessage: onRecord((tenant, id) => messages.find(tenant, id)),
+      getMessage: onRecord(messages.find),
       listStoppedAddresses: onList(stops.list),
-      getStoppedAddress: onRecord((tenant, id) => stops.find(tenant, id)),
-      liftStoppedAddress: onRecord((tenant, id, by) => stops.lift(tenant, id, by))
+      getStoppedAddress: onRecord(stops.find),
+      liftStoppedAddress: onRecord(stops.lift)
     })
   })
 )

@@ -25,7 +25,7 @@ const narrowed = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(
 export const AnalyticsQuery = Schema.Struct({
   interval: Interval,
   timeRange: text({ minLength: 2, maxLength: 100 }).annotate({
-    description: "`<n>m`, `<n>h` or `<n>d` back from now, or `start/end`, the end excluded, as ISO 8601 date-times.",
+    description: "`<n>m`, `<n>h` or `<n>d` back from now, or `start/end` as ISO 8601 date-times. The end is excluded.",
     examples: ["24h", "2026-11-21T18:00:00Z/2026-11-22T00:00:00Z"]
   }),
   measures: Schema.Array(Measure).check(Schema.isMinLength(1), Schema.isMaxLength(measuresMax)),
@@ -74,18 +74,21 @@ export class AnalyticsApi extends HttpApiGroup.make("analytics")
     })
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Measure what happened",
+          summary: "Measure events",
           description:
-            `Over the recorded events of all mechanisms, archived ones too, and orders. At most ${measuresMax} measures, ${bucketsMax.toLocaleString("en")} buckets and ${rangeDaysMax} days. ` +
-            "Every bucket of the range is answered, with 0 where nothing happened. Buckets lie on the UTC clock; the first and the last hold what of them lies within the range. " +
-            "`count` counts events; `sum` and `avg` need a `field`. They are worked out in exact decimals and answered as the nearest number. Amounts of different currencies are never added up: where the orders or bids of a `sum` or `avg` are in several, the query is a 400 at `where.currencyCode` that names them, and has to be narrowed to one. `unit` labels the result and changes nothing. " +
-            "`where` narrows all measures: `currencyCode` to orders and auctions in that currency, as nothing else has one. A field that it does not have is a 400 that names those it has. " +
-            "A query that takes longer than 10 seconds is a 400 that asks for a smaller range. An order counts as created, paid, fulfilled and cancelled when a request to the API says so. " +
-            `The events, with what of them can be added up: ${events}.`
+            "Covers orders and the recorded events of all mechanisms, archived ones included. A query has at most " +
+            `${measuresMax} measures, ${bucketsMax.toLocaleString("en")} buckets and ${rangeDaysMax} days. A query that ` +
+            "takes longer than 10 seconds is a 400 that asks for a smaller range.\n\nThe response has every bucket of the " +
+            "range, with 0 where nothing happened. Buckets follow the UTC clock; the range cuts the first and the last. " +
+            "`count` counts events; `sum` and `avg` need a `field`. They are computed in exact decimals and returned as the " +
+            "nearest number. `unit` only labels the result.\n\nAmounts of different currencies are never added up. If the " +
+            "orders or bids of a `sum` or `avg` have several currencies, the query is a 400 at `where.currencyCode` that " +
+            "names them; choose one. `where` narrows all measures. `currencyCode` narrows to orders and auctions in that " +
+            "currency, because other records have none. An unknown field in it is a 400 that names the known ones.\n\nAn order " +
+            "counts as created, paid, fulfilled and cancelled at the request to the API that says so. The events, with their " +
+            `fields that can be added up: ${events}.`
         })
       )
       .annotate(RateCategory, "analyticsQuery")
   )
-  .annotateMerge(
-    OpenApi.annotations({ title: "Analytics", description: "What happened, counted and added up over time." })
-  ) {}
+  .annotateMerge(OpenApi.annotations({ title: "Analytics", description: "Events, counted and added up over time." })) {}

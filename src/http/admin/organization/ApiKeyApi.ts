@@ -21,7 +21,7 @@ export const ApiKey = Schema.Struct(shown).annotate({ identifier: "ApiKey" })
 /** A key that was just made, with its whole text. */
 export const RotatedApiKey = Schema.Struct({
   ...shown,
-  key: Schema.String.annotate({ description: "The key itself. Shown in this answer alone." })
+  key: Schema.String.annotate({ description: "The key itself. Only this response contains it." })
 }).annotate({ identifier: "RotatedApiKey" })
 
 export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
@@ -43,10 +43,10 @@ export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
         OpenApi.annotations({
           summary: "Replace an API key",
           description:
-            "Answers a new key of the caller's mode, this once. The old one has stopped working everywhere by then; requests " +
-            "under way are finished. Takes up to 6 seconds where a process of this installation does not answer. Should the " +
-            "answer be lost, `usher keys rotate` makes another key: the new key is kept nowhere, so that the request repeated " +
-            "with its `Idempotency-Key` is a 409 `IDEMPOTENCY_ANSWER_NOT_KEPT`."
+            "Returns a new key of the caller's mode. Only this response contains it. By then no server accepts the former " +
+            "key; requests in progress are finished. It takes up to 6 seconds if a process of this installation does not " +
+            "answer.\n\nThe new key is not stored. If the response is lost, the request repeated with its `Idempotency-Key` is " +
+            "a 409 `IDEMPOTENCY_ANSWER_NOT_KEPT`, and `usher keys rotate` makes another key."
         })
       )
       .annotate(AnswerHoldsSecret, true)
@@ -54,6 +54,6 @@ export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
   .annotateMerge(
     OpenApi.annotations({
       title: "API keys",
-      description: "The keys of the organization in the mode of the key that asks."
+      description: "The organization's API keys in the mode of the caller's key."
     })
   ) {}

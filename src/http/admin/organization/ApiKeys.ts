@@ -8,10 +8,8 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 
-export const ApiKeyHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "apiKeys",
-  Effect.fnUntraced(function* (handlers) {
+export const ApiKeyHandlers = HttpApiBuilder.group(AdminApi, "apiKeys", (handlers) =>
+  Effect.gen(function* () {
     const keys = yield* OrganizationKeys
     const events = yield* SecurityEvents
 

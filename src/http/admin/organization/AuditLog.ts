@@ -5,10 +5,8 @@ import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
 import { AdminApi } from "../Api.ts"
 import { onList } from "../records/Operations.ts"
 
-export const AuditLogHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "auditLog",
-  Effect.fnUntraced(function* (handlers) {
+export const AuditLogHandlers = HttpApiBuilder.group(AdminApi, "auditLog", (handlers) =>
+  Effect.gen(function* () {
     const events = yield* TenantEvents
     return handlers.handle("listAuditLog", onList(events.list))
   })

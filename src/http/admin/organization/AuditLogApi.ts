@@ -12,7 +12,7 @@ const values = Schema.Record(Schema.String, Schema.Json)
 
 /** One change of one record. */
 export const AuditEvent = Schema.Struct({
-  sequence: Schema.Int.annotate({ description: "Counts the events of the live or the test mode, without a gap." }),
+  sequence: Schema.Int.annotate({ description: "Number of the event within the live or the test mode, without gaps." }),
   at: SentTimestamp,
   type: TenantEventType,
   actor: Schema.String.annotate({
@@ -22,7 +22,8 @@ export const AuditEvent = Schema.Struct({
   subjectId: Id.annotate({ description: "The record that changed." }),
   changed: Schema.Array(Schema.String).annotate({
     description:
-      "The fields that changed. Not all of them are in `before` and `after`. None: what is stored below the record was sent again, such as the products of an experience."
+      "The fields that changed. Not all of them are in `before` and `after`. Empty if data below the record was sent " +
+      "again, such as the products of an experience."
   }),
   before: values,
   after: values
@@ -35,16 +36,16 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
         ...listQuery(shape),
         type: Schema.optionalKey(TenantEventType.annotate({ description: "Only events of this type." })),
         actor: Schema.optionalKey(
-          text({ minLength: 1, maxLength: 64 }).annotate({ description: "Only what this actor did." })
+          text({ minLength: 1, maxLength: 64 }).annotate({ description: "Only actions of this actor." })
         ),
         subjectId: Schema.optionalKey(
-          Id.pipe(Schema.annotateEncoded({ description: "Only what happened to this record." }))
+          Id.pipe(Schema.annotateEncoded({ description: "Only events about this record." }))
         ),
         from: Schema.optionalKey(
-          Timestamp.pipe(Schema.annotateEncoded({ description: "Only what happened then or later." }))
+          Timestamp.pipe(Schema.annotateEncoded({ description: "Only events at this time or later." }))
         ),
         until: Schema.optionalKey(
-          Timestamp.pipe(Schema.annotateEncoded({ description: "Only what happened then or earlier." }))
+          Timestamp.pipe(Schema.annotateEncoded({ description: "Only events at this time or earlier." }))
         )
       },
       success: pageOf(AuditEvent).annotate({ identifier: "AuditEventPage" })
@@ -52,16 +53,16 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
       listAnnotations({
         summary: "List the audit log",
         description:
-          "Who changed which record, when, and what it was before and after: records, settings, mechanisms' settings, keys, " +
-          "webhooks and receivers. Values of secrets, addresses, long texts and free-form objects are left out, and so are all values of " +
-          "consumers. A change of the organization is listed in both modes. What consumers do in mechanisms is in the history of " +
-          `each. Kept for ${auditLogDays} days.`
+          "Who changed which record, when, and its values before and after. It covers records, settings, mechanisms' " +
+          "settings, keys, webhooks and receivers. It omits secrets, addresses, long texts, free-form objects and all " +
+          "values of consumers. A change of the organization is listed in both modes. Actions of consumers are in the " +
+          `history of each mechanism. Kept for ${auditLogDays} days.`
       })
     )
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Audit log",
-      description: "Who changed what, for the organization to see."
+      description: "Changes of records, with their authors."
     })
   ) {}

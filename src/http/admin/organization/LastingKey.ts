@@ -9,8 +9,7 @@ import { CurrentStreamCredentials } from "../../credentials/Credentials.ts"
 export class StreamKey extends HttpApiMiddleware.Service<StreamKey, { provides: CurrentStreamCredentials }>()(
   "usher/http/admin/organization/LastingKey"
 ) {
-  static readonly layer = Layer.effect(
-    StreamKey,
+  static readonly layer = Layer.effect(StreamKey)(
     Effect.gen(function* () {
       const { lastingKey } = yield* makeChecks
       return (handle) =>

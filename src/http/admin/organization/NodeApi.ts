@@ -14,10 +14,11 @@ export const Node = Schema.Struct({
   name: Schema.String,
   shards: Schema.NullOr(Schema.Int).annotate({
     description:
-      "How many of the shards, into which all mechanisms fall, it owns. Null where it has the database to itself."
+      "Number of shards that the process owns. All mechanisms are divided into shards. Null for a process that serves " +
+      "its database alone."
   }),
   mechanisms: Schema.Int.annotate({
-    description: "How many of the organization's mechanisms whose work is not over it owns."
+    description: "Number of the organization's unfinished mechanisms that the process owns."
   }),
   startedAt: SentTimestamp,
   heardAt: SentTimestamp
@@ -30,14 +31,17 @@ export const Nodes = Schema.Struct({
     Schema.Struct({
       distributionId: Id,
       type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+      experienceId: Id,
+      name: Schema.String,
       node: Schema.String,
       parkedAt: SentTimestamp,
       restarts: Schema.Int
     })
-  ).annotate({ description: "The organization's mechanisms that are parked because they kept failing." }),
+  ).annotate({ description: "The organization's mechanisms that are parked because they failed repeatedly." }),
   oldestOverdueWakeUpAt: Schema.NullOr(SentTimestamp).annotate({
     description:
-      "When the organization's mechanism that is most behind should have done something by itself; null if none is."
+      "The earliest time at which one of the organization's mechanisms should have acted and has not. Null if none is " +
+      "late."
   })
 }).annotate({ identifier: "Nodes" })
 
@@ -47,9 +51,9 @@ export class NodeApi extends HttpApiGroup.make("nodes")
       OpenApi.annotations({
         summary: "Show the nodes and the parked mechanisms",
         description:
-          "The processes that are there, with how many of the organization's mechanisms each of them owns (of the first 10,000), " +
-          "the parked mechanisms, and how far time is behind."
+          "The running processes, with the number of the organization's mechanisms that each owns (of the first 10,000), " +
+          "the parked mechanisms, and the delay of timed actions."
       })
     )
   )
-  .annotateMerge(OpenApi.annotations({ title: "Nodes", description: "Where the mechanisms live." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Nodes", description: "The processes that run the mechanisms." })) {}

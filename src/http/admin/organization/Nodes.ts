@@ -7,10 +7,8 @@ import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 
-export const NodeHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "nodes",
-  Effect.fnUntraced(function* (handlers) {
+export const NodeHandlers = HttpApiBuilder.group(AdminApi, "nodes", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const operations = yield* Operations
 

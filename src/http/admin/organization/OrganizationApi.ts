@@ -16,18 +16,18 @@ import { Timestamp } from "../../../domain/values/Time.ts"
 import { Forbidden } from "../../errors/Errors.ts"
 import { changeFields, recordFields } from "../records/Payloads.ts"
 
-/** The organization as it is sent. */
+/** The organization in a response. */
 export const Organization = Schema.Struct({
   id: Id,
   name: Schema.String,
-  plan: Plan.annotate({ description: "Set by the operator." }),
+  plan: Plan.annotate({ description: "The operator sets it." }),
   rateLimits: Schema.Struct(recordFields(RateLimits.fields)).annotate({
-    description:
-      "The limits that hold, for all keys together; null: none. They follow from the plan, or are the operator's."
+    description: "The limits in effect, for all keys together. Null means no limit. The plan or the operator sets them."
   }),
   loadLeave: Schema.NullOr(Schema.Struct({ until: Timestamp, perSecond: Schema.Int })).annotate({
     description:
-      "The operator's leave to load test mode: until then test keys have `perSecond` requests a second of the Consumer API, and no other limit."
+      "The operator's permission to load test mode. Until then test keys have `perSecond` requests a second of the " +
+      "Consumer API, and no other limit."
   }),
   allowedOrigins: Schema.NullOr(Schema.Array(Schema.String)),
   timeZone: Schema.NullOr(Schema.String),
@@ -49,27 +49,29 @@ export const Organization = Schema.Struct({
 }).annotate({ identifier: "Organization" })
 
 const grantMessagesDescription =
-  "`grantMessages`: whether consumers get a message when a queue admits them, by rate or by hand, and when they win a draw " +
-  "or an auction: `off` (the default), `email`, `sms`, or `email_or_sms`, which is email where an address is known, else " +
-  "SMS. It holds for live and test mode. Each grant has one message, within seconds as a rule; a crash of the server may repeat it. No " +
-  "message is sent for a timed release, an appointment, or a win in a dutch auction, as each follows at once from what " +
-  "the consumer does; for grants made while messages were off; for a grant that has ended or expired before its message " +
-  "goes out; nor to a consumer who is archived, or whose address was not known by then. An address that cannot be " +
-  "reached is tried again for two hours. The text comes from the experience's page of kind `transactional-email` or " +
-  "`transactional-sms` that was published last (see _Experience pages_); without one it says in plain words what was granted and " +
-  "until when. It never has the admission grant in it: link to where the consumer entered, or to your shop."
+  "`grantMessages`: the messages to consumers that a queue admits, by rate or by hand, and to winners of a draw or " +
+  "an auction. It is `off` (the default), `email`, `sms`, or `email_or_sms`: email if the address is known, else " +
+  "SMS. It applies to live and test mode. Each grant has one message, usually within seconds; a crash of the " +
+  "server may repeat it. An address that cannot be reached is tried again for two hours.\n\nNo message is sent for a " +
+  "timed release, an appointment or a win in a dutch auction, because these follow at once from the consumer's " +
+  "action. None is sent for grants made while messages were off, or for a grant that ends before its message goes " +
+  "out. None is sent to a consumer that is archived or has no known address.\n\nThe text is the experience's page of " +
+  "kind `transactional-email` or `transactional-sms` that was published last (see _Experience pages_). Without " +
+  "such a page it says in plain words what was granted and until when. It never contains the admission grant: link " +
+  "to the page where the consumer entered, or to your shop."
 
 const challengeDescription =
-  "`challenge`: when consumers must solve a challenge before a guest session, a one-time code or an entry. Its `mode` is " +
-  "`off`, `always` or `adaptive`: from an address with more than a few arrivals a minute, or while many arrive at once. " +
-  "Null: `adaptive` for live keys, `off` for test keys. Its `provider` is `proof_of_work` (the default, nothing leaves this " +
-  "server), `turnstile` or `hcaptcha`; these two need `siteKey` and `secretKey`. The secret key is never shown again, and " +
-  "stays where it is absent. Proof of work takes a provider's place while that is out of reach."
+  "`challenge`: when consumers must solve a challenge before a guest session, a one-time code or an entry. Its " +
+  "`mode` is `off`, `always` or `adaptive`. `adaptive` asks when one address has more than a few arrivals a " +
+  "minute, or when many consumers arrive at once. Null means `adaptive` for live keys and `off` for test keys. Its " +
+  "`provider` is `proof_of_work` (the default, which sends nothing to other servers), `turnstile` or `hcaptcha`. " +
+  "The latter two need `siteKey` and `secretKey`. The secret key is never returned, and an absent one keeps its " +
+  "value. Proof of work replaces a provider while the provider cannot be reached."
 
 const mailboxDescription =
-  "`oneAccountPerMailbox` (true): whether the spellings of one mailbox sign in to one account, where the provider is known " +
-  "to ignore dots or what follows a plus: `a.b+drop@gmail.com` and `ab@gmail.com`. The account keeps the address that was " +
-  "typed first. Accounts that exist already stay apart."
+  "`oneAccountPerMailbox` (default true): whether all spellings of one mailbox sign in to one account. It applies " +
+  "to providers known to ignore dots or the part after a plus, as in `a.b+drop@gmail.com` and `ab@gmail.com`. The " +
+  "account keeps the address that was typed first. Existing accounts stay separate."
 
 /** The body of `PUT /organizations/me`. */
 export const ChangeOrganization = Schema.Struct(changeFields(Settings.fields, ["name"])).annotate({
@@ -81,7 +83,8 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.get("getOrganization", "/organizations/me", { success: Organization }).annotateMerge(
       OpenApi.annotations({
         summary: "Get the organization",
-        description: "The caller's own, one for its live and its test keys. What it has not set is null."
+        description:
+          "The caller's organization, which is one for its live and its test keys. Settings without a value are null."
       })
     ),
     HttpApiEndpoint.put("changeOrganization", "/organizations/me", {
@@ -92,28 +95,27 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
       OpenApi.annotations({
         summary: "Change the organization",
         description:
-          "Send the fields to change: one that is absent keeps its value, null takes it back to its default. Plan and rate " +
-          "limits are the operator's, and left as they are. A change holds in every process when it is answered, or within " +
-          "2 seconds of it where one is slow. With a live key alone: a test key is a 403.\n\n" +
-          "`allowedOrigins`: from where browsers may call the Consumer API, as they send it in `Origin`: `https://host[:port]`, or `http` on " +
-          "loopback; null or empty: from anywhere. `timeZone` and `currencyCode`: of experiences made from now on that name " +
-          "none (UTC and USD); `currencyCode` is also the currency of consumers' `totalOrderValue`, which follows its change. " +
+          "Send only the fields to change. An absent field keeps its value; null resets it to its default. The operator " +
+          "sets plan and rate limits; they are ignored here. A change applies in every process when it is answered, or " +
+          "within 2 seconds in a slow one. It needs a live key: a test key is a 403.\n\n`allowedOrigins`: the origins from " +
+          "which browsers may call the Consumer API, as sent in `Origin`: `https://host[:port]`, or `http` on loopback. " +
+          "Null or empty allows all. `timeZone` and `currencyCode`: the defaults of new experiences (UTC and USD). " +
+          "`currencyCode` is also the currency of consumers' `totalOrderValue`, which follows a change. " +
           `\`accessTokenTtlSeconds\` (${accessTokenTtl.least} to ${accessTokenTtl.most}) and \`refreshTokenTtlSeconds\` ` +
-          `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): of consumers' tokens made from now on; null: what the installation has set. ` +
-          "`loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (1000). `theme`: how experiences look " +
-          "to consumers, as far as they do not say so themselves.\n\n" +
-          "`defaultCountry`: the country of phone numbers in national form. `smsCountries`: the countries to which codes go by SMS; " +
-          "null: `defaultCountry` alone, or any country if that is null too, which invites fraud. `smsCodesPerDay`: the most " +
-          `codes by SMS in a day, of which one client address can use a fifth (${defaultSmsCodesPerDay}).\n\n` +
-          "`operationsEmail`: gets a mail when deliveries to a webhook fail for good or a webhook is disabled, at most one an hour for " +
-          "each webhook.\n\n" +
-          `${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
+          `(${refreshTokenTtl.least} to ${refreshTokenTtl.most}): the lifetimes of consumers' new tokens; null: those of ` +
+          "the installation. `loyaltyFullScoreBalance`: the loyalty balance that counts as full loyalty (default 1000). " +
+          "`theme`: the look of experiences that set none.\n\n`defaultCountry`: the country of phone numbers in national " +
+          "form. `smsCountries`: the countries to which codes go by SMS. Null means `defaultCountry` alone; if that is " +
+          "null too, any country, which invites fraud. `smsCodesPerDay`: the most codes by SMS in a day (default " +
+          `${defaultSmsCodesPerDay}); one client address can use a fifth of them.\n\n\`operationsEmail\`: gets a mail when ` +
+          "deliveries to a webhook fail permanently or a webhook is disabled, at most one an hour for each " +
+          `webhook.\n\n${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
       })
     )
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Organization",
-      description: "What an organization has set for all of its experiences."
+      description: "Settings of an organization for all of its experiences."
     })
   ) {}

@@ -16,10 +16,8 @@ import { AdminApi } from "../Api.ts"
 import type { ChangeOrganization, Organization as ShownOrganization } from "./OrganizationApi.ts"
 import { revising, withNulls } from "../records/Payloads.ts"
 
-export const OrganizationHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "organizations",
-  Effect.fnUntraced(function* (handlers) {
+export const OrganizationHandlers = HttpApiBuilder.group(AdminApi, "organizations", (handlers) =>
+  Effect.gen(function* () {
     const organizations = yield* Organizations
     const changes = yield* OrganizationChanges
     const { accessTokenLifetimeSeconds, refreshTokenLifetimeSeconds } = yield* Settings

@@ -7,10 +7,8 @@ import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { NotFound } from "../../errors/Errors.ts"
 import { AdminApi } from "../Api.ts"
 
-export const OutboxHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "outbox",
-  Effect.fnUntraced(function* (handlers) {
+export const OutboxHandlers = HttpApiBuilder.group(AdminApi, "outbox", (handlers) =>
+  Effect.gen(function* () {
     const { outbox } = yield* Delivery
     return handlers.handle("readOutbox", ({ query: { to } }) =>
       Effect.flatMap(CurrentTenant, ({ tenant }) =>

@@ -12,9 +12,9 @@ import { NotFound } from "../../errors/Errors.ts"
 export const OutboxMessage = Schema.Struct({
   channel: Schema.Literals(["email", "phone"]),
   to: Schema.String,
-  subject: Schema.String.annotate({ description: "Email only; of no use for SMS." }),
+  subject: Schema.String.annotate({ description: "Email only; SMS ignores it." }),
   text: Schema.String,
-  html: Schema.optionalKey(Schema.String).annotate({ description: "Of an email that has that form too." }),
+  html: Schema.optionalKey(Schema.String).annotate({ description: "For an email with an HTML form." }),
   sentAt: SentTimestamp
 }).annotate({ identifier: "OutboxMessage" })
 
@@ -32,10 +32,10 @@ export class OutboxApi extends HttpApiGroup.make("outbox")
       error: NotFound
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "Read what was not sent",
+        summary: "Read unsent messages",
         description:
-          "The latest messages to consumers, newest first, of this process. Only while `SMTP_URL` or `SMS_PROVIDER_URL` is not " +
-          "set; a 404 otherwise."
+          "The latest messages to consumers of this process, newest first. Available only while `SMTP_URL` or " +
+          "`SMS_PROVIDER_URL` is not set; otherwise a 404."
       })
     )
   )

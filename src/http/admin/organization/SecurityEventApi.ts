@@ -15,7 +15,7 @@ export const SecurityEvent = Schema.Struct({
   type: SecurityEventType,
   consumerId: Schema.NullOr(Id),
   clientAddress: Schema.NullOr(Schema.String).annotate({
-    description: "The client's IP address; of IPv6, its network of 64 bits."
+    description: "The client's IP address; for IPv6, its network of 64 bits."
   }),
   details: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])),
   count: Schema.Int.annotate({ description: "How often it happened from `at` to `lastAt`." }),
@@ -36,10 +36,14 @@ export class SecurityEventApi extends HttpApiGroup.make("securityEvents")
           text({ minLength: 1, maxLength: 64 }).annotate({ description: "Only those of this client address." })
         ),
         from: Schema.optionalKey(
-          Timestamp.pipe(Schema.annotateEncoded({ description: "Only those that first happened then or later." }))
+          Timestamp.pipe(
+            Schema.annotateEncoded({ description: "Only those that first happened at this time or later." })
+          )
         ),
         until: Schema.optionalKey(
-          Timestamp.pipe(Schema.annotateEncoded({ description: "Only those that first happened then or earlier." }))
+          Timestamp.pipe(
+            Schema.annotateEncoded({ description: "Only those that first happened at this time or earlier." })
+          )
         )
       },
       success: pageOf(SecurityEvent).annotate({ identifier: "SecurityEventPage" })
@@ -47,17 +51,17 @@ export class SecurityEventApi extends HttpApiGroup.make("securityEvents")
       listAnnotations({
         summary: "List security events",
         description:
-          "What happened to accounts and keys, and which abuse was refused: `sign_in`, `lock_out` (a code that died of wrong " +
-          "tries, or a limit on tries), `key_rotation`, `code_flood` (more codes asked for than one address gets), " +
-          "`sms_refused`, `challenge_refused` (a solution that does not pass the gate for bots), `rate_limited` (a request " +
-          "over a limit). Events that agree are one, for each hour, with a `count`. An event is listed within a second or two. " +
-          `Kept for ${retentionDays} days, at most ${eventsMax.toLocaleString("en")} in live and in test mode each.`
+          "Events about accounts and keys, and refused abuse:\n\n- `sign_in`\n- `lock_out`: wrong tries invalidated a code or " +
+          "reached a limit\n- `key_rotation`\n- `code_flood`: one address requests too many codes\n- `sms_refused`\n- " +
+          "`challenge_refused`: a wrong solution at the gate for bots\n- `rate_limited`: a request over a limit\n\nEqual " +
+          "events within an hour are one event with a `count`. An event is listed within two seconds. Kept for " +
+          `${retentionDays} days, at most ${eventsMax.toLocaleString("en")} in live and in test mode each.`
       })
     )
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Security events",
-      description: "Sign-ins, lock-outs, rotations and refused abuse, for the organization to see."
+      description: "Sign-ins, lock-outs, key rotations and refused abuse."
     })
   ) {}

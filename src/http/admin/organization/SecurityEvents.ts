@@ -7,10 +7,8 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../Api.ts"
 import { orInvalidPage } from "../records/Lists.ts"
 
-export const SecurityEventHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "securityEvents",
-  Effect.fnUntraced(function* (handlers) {
+export const SecurityEventHandlers = HttpApiBuilder.group(AdminApi, "securityEvents", (handlers) =>
+  Effect.gen(function* () {
     const events = yield* SecurityEvents
     return handlers.handle("listSecurityEvents", ({ query }) =>
       orServiceUnavailable(

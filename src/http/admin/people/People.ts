@@ -14,10 +14,8 @@ import { AdminApi } from "../Api.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
 
-export const PeopleHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "people",
-  Effect.fnUntraced(function* (handlers) {
+export const PeopleHandlers = HttpApiBuilder.group(AdminApi, "people", (handlers) =>
+  Effect.gen(function* () {
     const people = yield* People
     const sendInvitation = yield* makeSendInvitation
 
@@ -33,7 +31,7 @@ export const PeopleHandlers = HttpApiBuilder.group(
 
       listPeople: onList((tenant, query) => people.list(tenant, query, query)),
 
-      getPerson: onRecord((tenant, id) => people.find(tenant, id)),
+      getPerson: onRecord(people.find),
 
       changePerson: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => people.change(tenant, id, by, (settings) => revised(settings, payload))),

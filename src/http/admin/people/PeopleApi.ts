@@ -21,18 +21,13 @@ const { email: _, ...changeable } = Settings.fields
 /** The body of `PUT /people/{id}`. */
 export const ChangePerson = Schema.Struct(changeFields(changeable, ["role"])).annotate({ identifier: "ChangePerson" })
 
-const { create, get, change, archive, restore } = operationsOn({
-  name: "Person",
-  aNoun: "a person",
-  path: "people",
-  record: Person
-})
+const person = operationsOn(Person, { name: "Person", aNoun: "a person", path: "people" })
 
 const taken = "An address that another person has is refused (409 `EMAIL_TAKEN`)."
 
 export class PeopleApi extends HttpApiGroup.make("people")
   .add(
-    create({
+    person.create({
       payload: InvitePerson,
       error: Conflict,
       description: `Invites the person by email. It signs in at the dashboard with its address and a mailed code. ${taken}`
@@ -48,22 +43,24 @@ export class PeopleApi extends HttpApiGroup.make("people")
     }).annotateMerge(
       listAnnotations({
         summary: "List people",
-        description: "Those who may use the dashboard, or with `archived=true` those who were removed."
+        description: "Lists people who may use the dashboard, or with `archived=true` those who were removed."
       })
     ),
-    get(),
-    change({
+    person.get(),
+    person.change({
       payload: ChangePerson,
       description:
-        "Send the fields to change. A role holds from the person's next request on. Another address is another person."
+        "Send only the fields to change. A role applies from the person's next request on. The address cannot be " +
+        "changed: invite the new address as another person."
     }),
-    archive({ description: "Its sessions end at once, and it cannot sign in." }),
-    restore({ error: [NotFound, Conflict], description: `It may sign in again. ${taken}` })
+    person.archive({ description: "The person's sessions end at once, and the person cannot sign in." }),
+    person.restore({ error: [NotFound, Conflict], description: `The person may sign in again. ${taken}` })
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "People",
       description:
-        "The people who may use the dashboard in the mode of the key that asks, and their roles. Records and events name them as `operator:<id>`."
+        "People who may use the dashboard in the mode of the caller's key, and their roles. Records and events name them " +
+        "as `operator:<id>`."
     })
   ) {}

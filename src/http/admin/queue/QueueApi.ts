@@ -29,10 +29,19 @@ export class QueueApi extends mechanismGroup(
     aNoun: "a queue",
     name: "Queue",
     creating:
-      "`admitRate` is consumers per minute; 0 admits by hand only. Without `openAt` it is open at once, without `closeAt` until it is ended. `timeZone` defaults to the experience's, `supportsGuest` to true, `recycleExpiredAdmissions` and `loyaltyBiasEnabled` to false, `loyaltyHeadStartSeconds` to 60. With `riskWeight` (0) the weight of a place in the order of the lobby is 1 − `riskWeight` × the risk score of its entry, and 0.01 at least; the queue's public view states this rule. A consumer holds one grant at a time. `grantsPerConsumer` is how many it may have, one after another: used, left and expired ones count, and one more entry is a 409 `GRANT_LIMIT_REACHED`. Without it there is no limit, but a consumer that used its grant does not enter again. A grant that its consumer left always gives its admission back to `maxAdmissions`, an expired or denied one only with `recycleExpiredAdmissions`.",
+      "`admitRate` is consumers per minute; 0 admits by hand only. Without `openAt` the queue is open at once, without " +
+      "`closeAt` until it is ended. Defaults: `timeZone` is the experience's, `supportsGuest` is true, " +
+      "`recycleExpiredAdmissions` and `loyaltyBiasEnabled` are false, `loyaltyHeadStartSeconds` is 60.\n\n`riskWeight` " +
+      "(default 0) lowers the weight of risky entries in the order of the lobby. The weight of a place is 1 − " +
+      "`riskWeight` × the risk score of its entry, and at least 0.01. The queue's public view states this rule.\n\nA " +
+      "consumer holds one grant at a time. `grantsPerConsumer` is the number of grants it may have, one after another. " +
+      "Used, left and expired grants count; one more entry is a 409 `GRANT_LIMIT_REACHED`. Without it there is no " +
+      "limit, but a consumer that used its grant cannot enter again. A grant that its consumer left always returns its " +
+      "admission to `maxAdmissions`. An expired or denied grant does so only with `recycleExpiredAdmissions`.",
     changing:
-      "`openAt`, `lobbyOpenAt` and `riskWeight` cannot be changed once it has opened or a consumer has entered (409 `CONFIGURATION_FIXED`). `reason` is recorded with the author, and `note` is kept in the audit log.",
-    ending: "who waits is denied with `QUEUE_CLOSED`, admissions already granted stay valid until they expire."
+      "`openAt`, `lobbyOpenAt` and `riskWeight` cannot be changed after the opening or the first entry (409 " +
+      "`CONFIGURATION_FIXED`). `reason` is recorded with the author, and `note` is kept in the audit log.",
+    ending: "waiting consumers are denied with `QUEUE_CLOSED`, and grants already made stay valid until they expire."
   },
   queueSchemas
 )

@@ -1,4 +1,4 @@
-/** Queues on the Admin API: what is special about them. */
+/** Declares queues for the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/queue/Queue.ts"
@@ -24,10 +24,8 @@ export const queues: KindOfMechanism<"queue"> = {
   problems: configurationProblems
 }
 
-export const QueueHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "queues",
-  Effect.fnUntraced(function* (handlers) {
+export const QueueHandlers = HttpApiBuilder.group(AdminApi, "queues", (handlers) =>
+  Effect.gen(function* () {
     const shared = yield* makeHandlers<"queue", typeof queueSchemas.Record.Type>(queues)
     const { admit, pause, resume } = yield* Steering.make
     return handlers.handleAll({

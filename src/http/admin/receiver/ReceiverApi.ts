@@ -1,6 +1,6 @@
 /** Receivers on the Admin API: the declaration (interface document 6). */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Outcome, ReceivedStatus, Receiver, Settings } from "../../../domain/receiver/Receiver.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { text } from "../../../domain/values/Text.ts"
@@ -8,14 +8,14 @@ import { Timestamp } from "../../../domain/values/Time.ts"
 import * as ReceivedEvents from "../../../store/receiver/ReceivedEvents.ts"
 import { shape } from "../../../store/receiver/ReceiverRecord.ts"
 import { overlapHours } from "../../../store/receiver/Receivers.ts"
-import { NotFound } from "../../errors/Errors.ts"
-import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { operationsOn } from "../records/RecordApi.ts"
+import { listBelow, operationsOn } from "../records/RecordApi.ts"
 
 const Secret = text({ minLength: 16, maxLength: 500 }).annotate({
   description:
-    "What the provider signs with: `stripe` the secret of the endpoint (`whsec_…`), `twilio` the auth token, `sendgrid` the verification key, `standard` the secret of the sender. It is never shown."
+    "The key with which the provider signs. It is the secret of the endpoint (`whsec_…`) for `stripe`, the auth " +
+    "token for `twilio`, the verification key for `sendgrid`, and the secret of the sender for `standard`. It is " +
+    "never returned."
 })
 
 /** The body of `POST /receivers`. */
@@ -36,56 +36,51 @@ export const ChangeReceiver = Schema.Struct({
 export const ReceivedEvent = Schema.Struct({
   id: Id,
   eventId: Schema.String.annotate({
-    description: "The provider's id. An event is handled once, however often it comes."
+    description: "The provider's id. An event with the same id is handled once."
   }),
   type: Schema.String,
   status: ReceivedStatus,
-  outcome: Schema.NullOr(Outcome).annotate({ description: "What the last attempt led to." }),
+  outcome: Schema.NullOr(Outcome).annotate({ description: "The result of the last attempt." }),
   attempts: Schema.Int,
-  at: Timestamp.annotate({ description: "When it happened, by the provider's clock." }),
+  at: Timestamp.annotate({ description: "The time of the event, by the provider's clock." }),
   receivedAt: Timestamp,
   nextAttemptAt: Schema.NullOr(Timestamp)
 }).annotate({ identifier: "ReceivedEvent" })
 
-const { create, list, get, change, archive, restore } = operationsOn({
-  name: "Receiver",
-  aNoun: "a receiver",
-  path: "receivers",
-  record: Receiver
-})
+const receiver = operationsOn(Receiver, { name: "Receiver", aNoun: "a receiver", path: "receivers" })
 
 /** The operations on receivers. */
 const records = [
-  create({
+  receiver.create({
     payload: CreateReceiver,
     description:
-      "Give the provider the host of the Consumer API and the `path` of the answer. Stripe: the checkout's `client_reference_id` is the `jti` of the grant."
+      "Give the provider the host of the Consumer API and the `path` of the response. With Stripe, set the checkout's " +
+      "`client_reference_id` to the `jti` of the grant."
   }),
-  list({
+  receiver.list({
     shape,
     search: "adapter and description",
-    description: "All that are not archived, or with `archived=true` those that are."
+    description: "Lists receivers that are not archived, or with `archived=true` only archived ones."
   }),
-  get(),
-  change({
+  receiver.get(),
+  receiver.change({
     payload: ChangeReceiver,
-    description: `Send the fields to change. An absent field keeps its value, null removes an optional one. After a new \`secret\` the former one is accepted for ${overlapHours} hours.`
+    description:
+      "Send only the fields to change. An absent field keeps its value; null removes an optional one. After a new " +
+      `\`secret\` the former one is accepted for ${overlapHours} hours.`
   }),
-  archive({ description: "Its path answers 404 from then on. Events that wait are still handled." }),
-  restore({ description: "Its path takes events again." })
+  receiver.archive({ description: "Its path then answers 404. Waiting events are still handled." }),
+  receiver.restore({ description: "Its path accepts events again." })
 ] as const
 
-const listEvents = HttpApiEndpoint.get("listReceivedEvents", "/receivers/:id/events", {
-  params: { id: Id },
-  query: { ...listQuery(ReceivedEvents.shape), status: Schema.optionalKey(ReceivedStatus) },
-  success: pageOf(ReceivedEvent).annotate({ identifier: "ReceivedEventPage" }),
-  error: NotFound
-}).annotateMerge(
-  listAnnotations({
-    summary: "List the events of a receiver",
-    description: `What arrived and what it led to. Events are kept for ${ReceivedEvents.keptDays} days.`
-  })
-)
+const listEvents = listBelow("listReceivedEvents", "/receivers/:id/events", {
+  shape: ReceivedEvents.shape,
+  only: { status: Schema.optionalKey(ReceivedStatus) },
+  item: ReceivedEvent,
+  page: "ReceivedEventPage",
+  summary: "List the events of a receiver",
+  description: `Lists received events and their results. Events are kept for ${ReceivedEvents.keptDays} days.`
+})
 
 export class ReceiverApi extends HttpApiGroup.make("receivers")
   .add(...records, listEvents)
@@ -93,6 +88,7 @@ export class ReceiverApi extends HttpApiGroup.make("receivers")
     OpenApi.annotations({
       title: "Receivers",
       description:
-        "Paths on the Consumer API's listener at which providers report payments, refunds and what became of messages. A request without the provider's signature is refused with a 401."
+        "Paths on the Consumer API's listener at which providers report payments, refunds and the delivery of messages. " +
+        "A request without the provider's signature is refused with a 401."
     })
   ) {}

@@ -13,10 +13,8 @@ import { orInvalidPage } from "../records/Lists.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
 
-export const ReceiverHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "receivers",
-  Effect.fnUntraced(function* (handlers) {
+export const ReceiverHandlers = HttpApiBuilder.group(AdminApi, "receivers", (handlers) =>
+  Effect.gen(function* () {
     const receivers = yield* Receivers
     const events = yield* ReceivedEvents
 
@@ -29,9 +27,9 @@ export const ReceiverHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listReceivers: onList((tenant, query) => receivers.list(tenant, query, {})),
+      listReceivers: onList(receivers.list),
 
-      getReceiver: onRecord((tenant, id) => receivers.find(tenant, id)),
+      getReceiver: onRecord(receivers.find),
 
       // The adapter of a receiver never changes, so the secret can be checked before the record is locked.
       changeReceiver: ({ params: { id }, payload }) =>
@@ -44,7 +42,7 @@ export const ReceiverHandlers = HttpApiBuilder.group(
 
       archiveReceiver: onRecord((tenant, id, by) => Effect.map(receivers.archive(tenant, id, by), archived)),
 
-      restoreReceiver: onRecord((tenant, id, by) => receivers.restore(tenant, id, by)),
+      restoreReceiver: onRecord(receivers.restore),
 
       listReceivedEvents: ({ params: { id }, query }) =>
         forTenant((tenant) =>

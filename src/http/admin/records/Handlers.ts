@@ -16,6 +16,7 @@ import { History } from "../../../store/journal/History.ts"
 import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { Operations } from "../../../store/mechanism/Operations.ts"
+import { ParkedMechanisms } from "../../../store/mechanism/ParkedMechanisms.ts"
 import { Orders } from "../../../store/consumer/Orders.ts"
 import { ConsumerPlaces } from "../../../store/mechanism/ConsumerPlaces.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
@@ -116,7 +117,7 @@ export const layer = Layer.mergeAll(
     Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer, TenantEvents.layer)
   ),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
-  Layer.provide(Layer.merge(ConsumerExports.layer, Erasures.layer)),
+  Layer.provide(Layer.mergeAll(ConsumerExports.layer, Erasures.layer, ParkedMechanisms.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),

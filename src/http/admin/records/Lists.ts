@@ -72,10 +72,10 @@ const typed: ReadonlyMap<string, object> = new Map([
   ],
   [
     "minRiskScore",
-    { type: "number", minimum: 0, maximum: 1, description: "Only places whose risk has at least this score." }
+    { type: "number", minimum: 0, maximum: 1, description: "Only places with at least this risk score." }
   ],
   ["active", { type: "boolean", description: "True: only places that have not ended. Default false." }],
-  ["archived", { type: "boolean", description: "True: those that are archived, and no others. Default false." }]
+  ["archived", { type: "boolean", description: "True: only archived ones. Default false." }]
 ])
 
 const withTypes = (operation: Operation): Operation => ({
@@ -89,7 +89,7 @@ const withTypes = (operation: Operation): Operation => ({
 /** The query parameter of lists that can be searched. `where` names the fields that are searched. */
 export const searchQuery = (where: string) => ({
   search: Schema.optionalKey(
-    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({ description: `Text to be found in ${where}.` })
+    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({ description: `Text to search for in ${where}.` })
   )
 })
 

@@ -1,7 +1,6 @@
 /**
- * The operations that records of most kinds have on the Admin API: the declarations (completions 4). A kind of record
- * names its schemas and what is special about each operation. Names, paths and answers follow from the names of the
- * kind.
+ * Declares the operations that records of most kinds have on the Admin API (completions 4). A kind of record names its
+ * schemas and the differences of each operation. Names, paths and answers follow from the names of the kind.
  */
 import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -11,18 +10,21 @@ import { NotFound } from "../../errors/Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "./Lists.ts"
 import { archivedQuery, restores } from "./Restoring.ts"
 
-/** The names of a kind of record, and its schema. */
-interface RecordNames<Name extends string, Path extends string, Record extends Schema.Top> {
+/** The names of a kind of record. */
+interface Names<Name extends string, Path extends string> {
   /** In the names of operations and schemas: `MediaAsset`. */
   readonly name: Name
   /** In a sentence, with its article: `a media asset`. */
   readonly aNoun: string
   /** Without its first slash: `media-assets` for all records, `media-assets/:id` for one. */
   readonly path: Path
+}
+
+interface RecordNames<Name extends string, Path extends string, Record extends Schema.Top> extends Names<Name, Path> {
   readonly record: Record
 }
 
-/** What an operation says about itself. Without `error` it fails with a 404 at most. */
+/** The texts and errors of an operation. Without `error` it fails with a 404 at most. */
 interface Operation<Errors extends HttpApiEndpoint.ErrorConstraint> {
   readonly description?: string
   readonly error?: ErrorsOf<Errors>
@@ -41,11 +43,12 @@ const orNotFound = <Errors extends HttpApiEndpoint.ErrorConstraint>(error: Error
   error ?? (NotFound as unknown as ErrorsOf<Errors>)
 
 /** The operations on all records of a kind, and on one that the path names by `id`. */
-export const operationsOn = <const Name extends string, const Path extends string, Record extends Schema.Top>(
-  names: RecordNames<Name, Path, Record>
+export const operationsOn = <Record extends Schema.Top, const Name extends string, const Path extends string>(
+  record: Record,
+  names: Names<Name, Path>
 ) => ({
-  ...operationsOnAll(names),
-  ...operationsOnOne({ ...names, path: `${names.path}/:id` as const, params: { id: Id } })
+  ...operationsOnAll({ ...names, record }),
+  ...operationsOnOne({ ...names, record, path: `${names.path}/:id` as const, params: { id: Id } })
 })
 
 /**
@@ -99,6 +102,39 @@ export const operationsOnAll = <const Name extends string, const Path extends st
       )
   }
 }
+
+/** The operation that lists what belongs to the record that the path names by `id`. `only` are its filters. */
+export const listBelow = <
+  const Name extends string,
+  const Path extends `/${string}/:id/${string}`,
+  Sort extends string,
+  Item extends Schema.Top,
+  Only extends Schema.Struct.Fields = {}
+>(
+  name: Name,
+  path: Path,
+  {
+    shape,
+    only,
+    item,
+    page,
+    ...texts
+  }: {
+    readonly shape: ListShape<Sort>
+    readonly only?: Only
+    readonly item: Item
+    /** The name of the schema of a page. */
+    readonly page: string
+    readonly summary: string
+    readonly description: string
+  }
+) =>
+  HttpApiEndpoint.get(name, path, {
+    params: { id: Id },
+    query: { ...listQuery(shape), ...(only as Only) },
+    success: pageOf(item).annotate({ identifier: page }),
+    error: NotFound
+  }).annotateMerge(listAnnotations(texts))
 
 /** The operations on one record. `restore` is the inverse of `archive`. */
 export const operationsOnOne = <

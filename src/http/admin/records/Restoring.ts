@@ -20,7 +20,7 @@ export const restores = (record: {
     ...(record.identifier !== undefined && { identifier: record.identifier }),
     summary: `Restore ${record.aNoun}`,
     description: [
-      "Takes the record out of the archive and answers it. One that is not archived is answered as it is.",
+      "Restores the record and returns it. A record that is not archived is returned as it is.",
       ...(record.description === undefined ? [] : [record.description])
     ].join(" ")
   })

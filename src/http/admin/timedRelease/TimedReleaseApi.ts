@@ -12,14 +12,21 @@ export class TimedReleaseApi extends mechanismGroup(
     aNoun: "a timed release",
     name: "TimedRelease",
     creating:
-      "`capacity` is the units to be had: who enters holds one until the grant expires, is denied or left, and keeps it by completing; without it there is no limit. Without `openAt` it is open at once, without `closeAt` until it is ended, without `admissionExpirationSeconds` grants do not expire, without `variantIds` any variant that its experience offers can be selected, and none where it offers no products. `timeZone` defaults to the experience's, `supportsGuest` to true. A consumer holds one grant at a time. `grantsPerConsumer` is how many it may have, one after another: used, left and expired ones count, and one more entry is a 409 `GRANT_LIMIT_REACHED`. Without it there is no limit, but a consumer that used its grant does not enter again.",
-    changing: "`openAt` cannot be changed once it has opened (409 `CONFIGURATION_FIXED`).",
-    ending: "nobody enters any more, grants already made stay valid until they expire."
+      "`capacity` is the number of units. Without it there is no limit. A consumer that enters holds one unit until " +
+      "its grant expires, is denied or is left; completing keeps the unit. Without `variantIds` any variant of the " +
+      "experience can be selected, and none if the experience has no products.\n\nWithout `openAt` the release is open " +
+      "at once, without `closeAt` until it is ended. Without `admissionExpirationSeconds` grants do not expire. " +
+      "`timeZone` defaults to the experience's, `supportsGuest` to true.\n\nA consumer holds one grant at a time. " +
+      "`grantsPerConsumer` is the number of grants it may have, one after another. Used, left and expired grants " +
+      "count; one more entry is a 409 `GRANT_LIMIT_REACHED`. Without it there is no limit, but a consumer that used " +
+      "its grant cannot enter again.",
+    changing: "`openAt` cannot be changed after the opening (409 `CONFIGURATION_FIXED`).",
+    ending: "consumers can no longer enter, and grants already made stay valid until they expire."
   },
   timedReleaseSchemas
 ).annotateMerge(
   OpenApi.annotations({
     title: "Timed releases",
-    description: "A grant for everybody who comes within the window, while units last."
+    description: "Grants one unit to every consumer that enters within the window, while units last."
   })
 ) {}

@@ -1,4 +1,4 @@
-/** Timed releases on the Admin API: what is special about them. */
+/** Declares timed releases for the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/timedRelease/TimedRelease.ts"

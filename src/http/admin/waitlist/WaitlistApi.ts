@@ -14,14 +14,19 @@ export class WaitlistApi extends mechanismGroup(
     aNoun: "a waitlist",
     name: "Waitlist",
     creating:
-      "It collects interest before its sequence opens, and grants nothing. A sequence has one: while it is not archived, another is a 409 `WAITLIST_EXISTS`. When the first of the sequence's other mechanisms opens, each member gets one message, by email or, where none is known, by SMS; a consumer that enters after that gets it at once. `capacity` is the most members at once. Without `openAt` it is open at once, without `closeAt` until it is ended; a consumer that is a member when it closes at `closeAt` still gets it. `timeZone` defaults to the experience's, `supportsGuest` to true; a guest without an address gets no message.",
-    changing: "`openAt` cannot be changed once it has opened (409 `CONFIGURATION_FIXED`).",
-    ending: "a member that has had no message is denied with `WAITLIST_CLOSED`, and will get none."
+      "A waitlist collects interest before its sequence opens, and grants nothing. A sequence has at most one that is " +
+      "not archived; another is a 409 `WAITLIST_EXISTS`. When the first other mechanism of the sequence opens, each " +
+      "member gets one message: by email or, if no email is known, by SMS. A consumer that enters after that gets it " +
+      "at once.\n\n`capacity` is the most members at once. Without `openAt` the waitlist is open at once, without " +
+      "`closeAt` until it is ended. A consumer that is a member at `closeAt` still gets its message. `timeZone` " +
+      "defaults to the experience's, `supportsGuest` to true. A guest without an address gets no message.",
+    changing: "`openAt` cannot be changed after the opening (409 `CONFIGURATION_FIXED`).",
+    ending: "members that have had no message are denied with `WAITLIST_CLOSED`, and get none."
   },
   waitlistSchemas
 ).annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
-    description: "Interest collected before a sequence opens; members get a message when it does."
+    description: "Collects interest before a sequence opens. Members get a message when it opens."
   })
 ) {}

@@ -1,4 +1,4 @@
-/** Waitlists on the Admin API: what is special about them. */
+/** Declares waitlists for the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/waitlist/Waitlist.ts"

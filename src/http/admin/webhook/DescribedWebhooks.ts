@@ -5,7 +5,7 @@ import type { Webhooks } from "../../server/OpenApi.ts"
 
 /** The headers of each request. */
 const parameters = [
-  ["webhook-id", "The `id` of the body. An id that was seen before is the same event."],
+  ["webhook-id", "The `id` of the body. An id that arrived before is the same event."],
   ["webhook-timestamp", "When the request was sent, in Unix seconds."],
   ["webhook-signature", "One or more signatures `v1,…` of id, timestamp and body, as Standard Webhooks defines them."],
   ["X-Service-Timestamp", "The same as `webhook-timestamp`."],
@@ -13,9 +13,9 @@ const parameters = [
 ].map(([name, description]) => ({ name, in: "header", required: true, description, schema: { type: "string" } }))
 
 const responses = {
-  "2XX": { description: "The event has arrived. The body of the answer is ignored." },
-  "4XX": { description: "The attempt has failed, and is repeated later. A 410 disables the webhook." },
-  "5XX": { description: "The attempt has failed, and is repeated later." }
+  "2XX": { description: "The event has arrived. The body of the response is ignored." },
+  "4XX": { description: "The attempt has failed and is repeated later. A 410 disables the webhook." },
+  "5XX": { description: "The attempt has failed and is repeated later." }
 }
 
 /** A request with several events. */

@@ -10,12 +10,11 @@ import * as WebhookDeliveries from "../../../store/webhook/WebhookDeliveries.ts"
 import { shape } from "../../../store/webhook/WebhookRecord.ts"
 import { NotFound } from "../../errors/Errors.ts"
 import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
-import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
-import { operationsOn } from "../records/RecordApi.ts"
+import { listBelow, operationsOn } from "../records/RecordApi.ts"
 
 const secretDescription =
-  "The key of the signatures. One that begins with `whsec_` is Base64, of any other the bytes are the key."
+  "The key of the signatures. A secret that begins with `whsec_` is Base64; of any other the bytes are the key."
 
 /** The body of `POST /webhooks`. */
 export const CreateWebhook = Schema.Struct({
@@ -45,15 +44,15 @@ const ReplayFrom = Schema.Union([
 /** A webhook with its secret. */
 export const WebhookWithSecret = Schema.Struct({
   ...Webhook.fields,
-  secret: Schema.String.annotate({ description: `${secretDescription} Shown in this answer alone.` })
+  secret: Schema.String.annotate({ description: `${secretDescription} Only this response contains it.` })
 }).annotate({ identifier: "WebhookWithSecret" })
 
 /** One attempt to deliver an event. */
 export const WebhookAttempt = Schema.Struct({
   at: Timestamp,
   durationMillis: Schema.Int,
-  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "Null if no answer arrived." }),
-  body: Schema.String.annotate({ description: "The first 1,024 bytes of the answer, or what went wrong." })
+  statusCode: Schema.NullOr(Schema.Int).annotate({ description: "Null if no response arrived." }),
+  body: Schema.String.annotate({ description: "The first 1,024 bytes of the response, or the cause of the failure." })
 }).annotate({ identifier: "WebhookAttempt" })
 
 const DeliveryStatus = Schema.Literals(["DELIVERED", "WAITING", "FAILED"])
@@ -79,12 +78,7 @@ export const EventTypeList = Schema.Struct({
 const params = { id: Id }
 const overlapSecondsMax = 604_800
 
-const { list, get, change, archive, restore } = operationsOn({
-  name: "Webhook",
-  aNoun: "a webhook",
-  path: "webhooks",
-  record: Webhook
-})
+const webhook = operationsOn(Webhook, { name: "Webhook", aNoun: "a webhook", path: "webhooks" })
 
 /** The operations that create, read and change webhooks. */
 const records = [
@@ -96,22 +90,23 @@ const records = [
       OpenApi.annotations({
         summary: "Create a webhook",
         description:
-          "Usher posts the events from now on to the address: signed, at least once, and in order within a lane. The answer shows the secret, this once."
+          "From now on Usher posts events to the address. Requests are signed. Each event is delivered at least once, and " +
+          "in order within a lane. Only this response contains the secret."
       })
     )
     .annotate(AnswerHoldsSecret, true),
-  list({
+  webhook.list({
     shape,
     search: "the address",
-    description: "All that are not archived, or with `archived=true` those that are."
+    description: "Lists webhooks that are not archived, or with `archived=true` only archived ones."
   }),
-  get(),
-  change({
+  webhook.get(),
+  webhook.change({
     payload: ChangeWebhook,
-    description: "Send the fields to change. An absent field keeps its value, null removes an optional one."
+    description: "Send only the fields to change. An absent field keeps its value; null removes an optional one."
   }),
-  archive({ description: "It receives nothing from then on." }),
-  restore({ description: "It receives what it missed meanwhile." })
+  webhook.archive({ description: "The webhook gets no more events." }),
+  webhook.restore({ description: "The webhook gets the events that it missed." })
 ] as const
 
 /** The operations on the deliveries of a webhook. */
@@ -124,7 +119,7 @@ const deliveries = [
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Enable a webhook",
-      description: "`from`: `cursor` (default) delivers what it missed, `now` begins with the next event."
+      description: "`from`: `cursor` (default) delivers the missed events, `now` begins with the next event."
     })
   ),
   HttpApiEndpoint.post("disableWebhook", "/webhooks/:id/disable", {
@@ -134,7 +129,7 @@ const deliveries = [
   }).annotateMerge(
     OpenApi.annotations({
       summary: "Disable a webhook",
-      description: "It receives nothing, and loses nothing: events wait until it is enabled."
+      description: "The webhook gets no events and loses none: they wait until it is enabled."
     })
   ),
   HttpApiEndpoint.post("rotateWebhookSecret", "/webhooks/:id/secret/rotate", {
@@ -142,7 +137,7 @@ const deliveries = [
     payload: Schema.Struct({
       overlapSeconds: Schema.optionalKey(
         Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: overlapSecondsMax })).annotate({
-          description: "How long the former secret signs too. Default 86400, a day."
+          description: "Seconds for which the former secret also signs. Default 86400, a day."
         })
       )
     }),
@@ -153,7 +148,8 @@ const deliveries = [
       OpenApi.annotations({
         summary: "Replace the secret of a webhook",
         description:
-          "Until the overlap ends, `webhook-signature` has a signature by each secret, and `X-Service-Signature` is by the former one."
+          "Until the overlap ends, `webhook-signature` has a signature by each secret. `X-Service-Signature` is by the " +
+          "former secret."
       })
     )
     .annotate(AnswerHoldsSecret, true),
@@ -166,26 +162,25 @@ const deliveries = [
     OpenApi.annotations({
       summary: "Send a test event",
       description:
-        "Posts an event at once, and answers the result: the example of the type, or an event of type `webhook.test`. It is not repeated. Its id begins with `evt_test_`."
+        "Posts an event at once and returns the result. The event is the example of the type, or of type `webhook.test`. " +
+        "It is not repeated. Its id begins with `evt_test_`."
     })
   ),
-  HttpApiEndpoint.get("listWebhookDeliveries", "/webhooks/:id/deliveries", {
-    params,
-    query: { ...listQuery(WebhookDeliveries.shape), status: Schema.optionalKey(DeliveryStatus) },
-    success: pageOf(WebhookDelivery).annotate({ identifier: "WebhookDeliveryPage" }),
-    error: NotFound
-  }).annotateMerge(
-    listAnnotations({
-      summary: "List the deliveries of a webhook",
-      description: `With every attempt. Deliveries are kept for ${WebhookDeliveries.keptDays} days.`
-    })
-  ),
+  listBelow("listWebhookDeliveries", "/webhooks/:id/deliveries", {
+    shape: WebhookDeliveries.shape,
+    only: { status: Schema.optionalKey(DeliveryStatus) },
+    item: WebhookDelivery,
+    page: "WebhookDeliveryPage",
+    summary: "List the deliveries of a webhook",
+    description: `Lists deliveries with every attempt. Deliveries are kept for ${WebhookDeliveries.keptDays} days.`
+  }),
   HttpApiEndpoint.post("replayWebhook", "/webhooks/:id/replay", {
     params,
     payload: Schema.Struct({
       from: ReplayFrom.annotate({
         description:
-          "`failed`: the deliveries that failed for good, at most 10,000. A time: all events from then on. A `sequence`: in each journal the events with this number and those after it."
+          "`failed`: the deliveries that failed permanently, at most 10,000. A time: all events from then on. A `sequence`: " +
+          "in each journal the events with this number and later ones."
       })
     }),
     success: Webhook,
@@ -206,6 +201,6 @@ export class WebhookApi extends HttpApiGroup.make("webhooks")
   .annotateMerge(
     OpenApi.annotations({
       title: "Webhooks",
-      description: "Addresses of the organization's server that Usher reports events to."
+      description: "Addresses of the organization's server to which Usher reports events."
     })
   ) {}

@@ -18,10 +18,8 @@ import { sendTestEvent } from "./TestEvent.ts"
 
 const overlapSecondsDefault = 86_400
 
-export const WebhookHandlers = HttpApiBuilder.group(
-  AdminApi,
-  "webhooks",
-  Effect.fnUntraced(function* (handlers) {
+export const WebhookHandlers = HttpApiBuilder.group(AdminApi, "webhooks", (handlers) =>
+  Effect.gen(function* () {
     const webhooks = yield* Webhooks
     const deliveries = yield* WebhookDeliveries
     const client = yield* WebhookClient
@@ -35,9 +33,9 @@ export const WebhookHandlers = HttpApiBuilder.group(
           )
         ),
 
-      listWebhooks: onList((tenant, query) => webhooks.list(tenant, query, {})),
+      listWebhooks: onList(webhooks.list),
 
-      getWebhook: onRecord((tenant, id) => webhooks.find(tenant, id)),
+      getWebhook: onRecord(webhooks.find),
 
       changeWebhook: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>
@@ -49,12 +47,12 @@ export const WebhookHandlers = HttpApiBuilder.group(
 
       archiveWebhook: onRecord((tenant, id, by) => Effect.map(webhooks.archive(tenant, id, by), archived)),
 
-      restoreWebhook: onRecord((tenant, id, by) => webhooks.restore(tenant, id, by)),
+      restoreWebhook: onRecord(webhooks.restore),
 
       enableWebhook: ({ params: { id }, payload: { from = "cursor" } }) =>
         forTenant((tenant, by) => webhooks.enable(tenant, id, by, from)),
 
-      disableWebhook: onRecord((tenant, id, by) => webhooks.disable(tenant, id, by)),
+      disableWebhook: onRecord(webhooks.disable),
 
       rotateWebhookSecret: ({ params: { id }, payload: { overlapSeconds = overlapSecondsDefault } }) =>
         forTenant((tenant, by) => Effect.map(webhooks.rotateSecret(tenant, id, by, overlapSeconds), shown)),
@@ -90,7 +88,7 @@ const checkUrl = (client: WebhookClient["Service"]) => (payload: { readonly url?
     : Effect.fail(invalidInput([issueAt(payload, "url", { kind: "validation", type: "string", expected })]))
 }
 
-/** Sends events again: those that failed for good, or all from an instant or a number on. Returns the webhook. */
+/** Sends events again: those that failed permanently, or all from an instant or a number on. Returns the webhook. */
 const replay = (webhooks: Webhooks["Service"], tenant: Tenant, id: string, from: ReplayedFrom) =>
   from === "failed"
     ? Effect.andThen(webhooks.replayFailed(tenant, id), webhooks.find(tenant, id))

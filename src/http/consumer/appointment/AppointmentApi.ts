@@ -12,7 +12,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import { endpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** An appointment as everybody may see it. */
+/** The public view of an appointment. */
 export const PublicAppointment = Schema.Struct(
   publicFields({
     slotsFrom: SentTimestamp,
@@ -28,7 +28,7 @@ export const PublicAppointment = Schema.Struct(
 
 /** The slots that begin on the given days, without those that have begun already. */
 export const Slots = Schema.Struct({
-  timeZone: Schema.String.annotate({ description: "Whose days `startDate` and `endDate` are." }),
+  timeZone: Schema.String.annotate({ description: "The time zone of the days `startDate` and `endDate`." }),
   startDate: CalendarDay,
   endDate: CalendarDay,
   data: Schema.Array(
@@ -69,7 +69,9 @@ export class AppointmentsGroup extends group.add(
       endDate: Schema.optionalKey(
         CalendarDay.annotate({ description: "The last day; default a week with the first, at most 62 days." })
       ),
-      timezone: Schema.optionalKey(TimeZone.annotate({ description: "Whose days; default the appointment's." }))
+      timezone: Schema.optionalKey(
+        TimeZone.annotate({ description: "The time zone of the days; default the appointment's." })
+      )
     },
     success: Slots,
     error: answersTo.read

@@ -1,4 +1,4 @@
-/** Appointments on the Consumer API: what is special about them. */
+/** Declares appointments for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { slotStart } from "../../../domain/appointment/Appointment.ts"
@@ -12,10 +12,8 @@ import { PublicAppointment } from "./AppointmentApi.ts"
 import { slotsOn } from "./Slots.ts"
 
 /** The handlers of the group `appointments`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "appointments",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "appointments", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const { reads, act, entry, refOf, orHttpAnswer } = yield* makeHandlers(
       { kind: "appointment", param: "appointmentId", Public: PublicAppointment, State: BookingState },

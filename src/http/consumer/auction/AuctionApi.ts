@@ -14,7 +14,7 @@ import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** An auction as everybody may see it. The reserve is not public. */
+/** The public view of an auction. The reserve is not public. */
 export const PublicAuction = Schema.Struct(
   publicFields({
     /** From this instant on no bid counts; late bids may have moved it. */
@@ -69,10 +69,11 @@ export const AuctionState = Schema.Union([
 ]).annotate({ identifier: "AuctionState" })
 export type AuctionState = typeof AuctionState.Type
 
-/** An accepted bid, as everyone sees it. */
+/** The public view of an accepted bid. */
 const Bid = Schema.Struct({
   bidderHandle: Schema.String.annotate({
-    description: "The bidder's pseudonym: the same for all its bids in this auction, another in every other."
+    description:
+      "The bidder's pseudonym: the same for all its bids in this auction, and different in every other auction."
   }),
   amount: Price,
   placedAt: SentTimestamp
@@ -120,22 +121,24 @@ const limitSchema = { type: "integer", minimum: 1, maximum: bidsShownMax, defaul
 const group = HttpApiGroup.make("auctions").annotateMerge(
   OpenApi.annotations({
     title: "Auctions",
-    description: `Bids for a number of units: by the highest bidders, or at a falling price. ${ServerActions.description}`
+    description: `Bids for a number of units, at ascending bids or at a falling price. ${ServerActions.description}`
   })
 )
 
-const location = { path: "/auctions", param: "auctionId", State: AuctionState } as const
-const auction = endpointsOf({ ...location, Public: PublicAuction })
+/** Where the kind is found, and how it is seen. */
+export const location = { path: "/auctions", param: "auctionId", State: AuctionState, Public: PublicAuction } as const
+const auction = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 
 export class AuctionsGroup extends group.add(
   auction.get.annotateMerge(
-    says("Get an auction", "Its terms and where it stands; late bids may have moved `closeAt` and `settleAt`.")
+    says("Get an auction", "The auction's terms and state. Late bids may have moved `closeAt` and `settleAt`.")
   ),
   auction.enter.annotateMerge(
     says(
       "Enter an auction",
-      "Joins without a bid: `BIDDING` until the first one. A bid enters by itself. Entering again changes nothing."
+      "Joins without a bid: the status is `BIDDING` until the first one. A bid also enters the consumer. Entering " +
+        "again changes nothing."
     )
   ),
   HttpApiEndpoint.post("bid", "/auctions/:auctionId/bid", {
@@ -149,23 +152,32 @@ export class AuctionsGroup extends group.add(
     .annotateMerge(
       says(
         "Bid",
-        "`english`: `amount` is needed. It must be at least `startPrice` and exceed the bidder's own last bid; once as many lead as there are units, it must also be at least the lowest leading bid plus `minBidIncrement`, for those who lead too. " +
-          "`dutch`: takes a unit at the current price; `amount`, if present, is the most to be paid. A bidder with a unit gets no second one: bidding again answers the present state. " +
-          "A bid is in whole minor units of the currency (400). Bids are final. 409 `BID_TOO_LOW` says in `minimumBid` what would be enough at this moment; 409 `BID_TOO_HIGH` says in `maximumBid` what is the most: `maxBid`, or `maxBidJump` above the minimum, or the highest amount that another bid can follow; 409 `SOLD_OUT`: every unit of a dutch auction is taken; 409 `CLOSED`: the bid came at `closeAt` or later."
+        "`english`: `amount` is required. It must be at least `startPrice` and exceed the bidder's own last bid. Once as " +
+          "many bids lead as there are units, it must also be at least the lowest leading bid plus `minBidIncrement`, for " +
+          "leading bidders too.\n\n`dutch`: takes a unit at the current price. `amount` is optional and is the most to be " +
+          "paid. A bidder with a unit gets no second one: another bid returns the present state.\n\nA bid is in whole minor " +
+          "units of the currency (400 otherwise), and is final. 409 `BID_TOO_LOW`: `minimumBid` is the least that is " +
+          "accepted now. 409 `BID_TOO_HIGH`: `maximumBid` is the most that is accepted. It is `maxBid`, or `maxBidJump` " +
+          "above the minimum, or the highest amount that another bid can follow. 409 `SOLD_OUT`: every unit of a dutch " +
+          "auction is taken. 409 `CLOSED`: the bid came at `closeAt` or later."
       )
     ),
   auction.status.annotateMerge(
-    says("The consumer's standing", "`NOT_BID` for one who never entered; `WINNING` and `OUTBID` until the settlement.")
+    says(
+      "The consumer's standing",
+      "`NOT_BID` for a consumer that never entered; `WINNING` and `OUTBID` until the settlement."
+    )
   ),
   auction.events.annotateMerge(
-    says("The consumer's standing, as it changes", "Server-Sent Events; what they say is what `/status` says.")
+    says("The consumer's standing, as it changes", "Server-Sent Events with the contents of `/status`.")
   ),
   HttpApiEndpoint.get("bids", "/auctions/:auctionId/bids", { params, query, success: Bids, error: answersTo.read })
     .middleware(PublicRead)
     .annotateMerge(
       saysOfBids(
         "The leading bids",
-        "One for each unit at most, the highest first, of equal ones the earlier: those that win if no higher one comes, and once the auction is settled those that have won."
+        "At most one bid for each unit, the highest first; of equal bids the earlier first. They win if no higher bid " +
+          "comes. After the settlement they are the winning bids."
       )
     ),
   HttpApiEndpoint.get("bidHistory", "/auctions/:auctionId/bids/history", {
@@ -175,14 +187,16 @@ export class AuctionsGroup extends group.add(
     error: answersTo.read
   })
     .middleware(PublicRead)
-    .annotateMerge(saysOfBids("The latest bids", "Every accepted bid, whatever became of it, the newest first.")),
+    .annotateMerge(
+      saysOfBids("The latest bids", "Every accepted bid, whether or not it still leads, the newest first.")
+    ),
   HttpApiEndpoint.get("highestBid", "/auctions/:auctionId/highest-bid", {
     params,
     success: Schema.Struct({ highestBid: Schema.NullOr(Bid) }).annotate({ identifier: "HighestBid" }),
     error: answersTo.read
   })
     .middleware(PublicRead)
-    .annotateMerge(says("The highest bid", "The first of the leading bids; null while there is none.")),
+    .annotateMerge(says("The highest bid", "The first of the leading bids; null without any.")),
   HttpApiEndpoint.get("currentPrice", "/auctions/:auctionId/current-price", {
     params,
     success: CurrentPrice,
@@ -192,17 +206,19 @@ export class AuctionsGroup extends group.add(
     .annotateMerge(
       says(
         "The current price",
-        "`dutch`: what a unit costs at this moment. `english`: the lowest leading bid once as many lead as there are units, before that `startPrice`. `remainingQuantity` is the units nobody has won yet; `auctionEnded` says that no bid counts any more."
+        "`dutch`: the present price of a unit. `english`: the lowest leading bid once as many lead as there are units, " +
+          "and `startPrice` before that. `remainingQuantity` is the number of units not yet won. `auctionEnded` is true " +
+          "once bids no longer count."
       )
     ),
   grant.deny.annotateMerge(
     says(
       "Deny a bidder, or its grant",
-      "If its bid led, the next best one leads instead. A unit that was won is not given to anyone else."
+      "If its bid led, the next best bid leads instead. A unit that was won is not given to another bidder."
     )
   ),
   grant.complete.annotateMerge(says("Complete a grant", completing)),
   grant.validate.annotateMerge(
-    says("Check a grant", "True if the token admits this consumer at this moment, or why it does not.")
+    says("Check a grant", "True if the token admits this consumer now; otherwise the reason why not.")
   )
 ) {}

@@ -1,4 +1,4 @@
-/** Auctions on the Consumer API: what is special about them. */
+/** Declares auctions for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Bid, Facts } from "../../../domain/auction/Auction.ts"
@@ -7,19 +7,15 @@ import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
-import { AuctionState, limitDefault, PublicAuction } from "./AuctionApi.ts"
+import { location, limitDefault } from "./AuctionApi.ts"
 
 /** The handlers of the group `auctions`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "auctions",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "auctions", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const auction = yield* makeGrantHandlers({
       kind: "auction",
-      param: "auctionId",
-      Public: PublicAuction,
-      State: AuctionState,
+      ...location,
       grantedAt: (view) => view.wonAt,
       standing: (view) => view
     })

@@ -17,10 +17,8 @@ import { InvalidExchangeCode, InvalidRefreshToken, orInvalidCode } from "./AuthA
 import { makeAddressIn, makeClientOf, makeSendCode, orTooManyAttempts } from "./Codes.ts"
 
 /** The handlers of the group `auth`. They need sessions, one-time codes, external identities and delivery. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "auth",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "auth", (handlers) =>
+  Effect.gen(function* () {
     const sessions = yield* Sessions
     const externals = yield* ExternalIdentities
     const gate = yield* Gate.make

@@ -100,7 +100,7 @@ const Attempt = text({ minLength: 16, maxLength: 255 })
 /** The request that the code answers. */
 export const CodeRequestId = Schema.optionalKey(
   Id.annotate({
-    description: "From the answer to the request for the code. Without it, the code that was sent last counts."
+    description: "From the response to the request for the code. Without it, the code that was sent last counts."
   })
 )
 
@@ -121,7 +121,7 @@ const claims = JsonObject.check(
     toJsonSchema: () => ({})
   })
 ).annotate({
-  description: `At most ${claimsLengthMax} characters of JSON. \`email\`, \`fullName\` and \`name\` fill what is empty.`
+  description: `At most ${claimsLengthMax} characters of JSON. \`email\`, \`fullName\` and \`name\` fill empty fields of the consumer.`
 })
 
 export class AuthGroup extends HttpApiGroup.make("auth")
@@ -136,7 +136,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Start a guest session",
           description:
-            "With the same `Idempotency-Key`, which a client draws at random, it answers the same guest again for a minute."
+            "With the same `Idempotency-Key`, which a client draws at random, it returns the same guest again for a minute."
         })
       ),
     HttpApiEndpoint.post("requestOneTimeCode", "/auth/otp/request", {
@@ -144,7 +144,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       success: Schema.Struct({
         ok: Schema.Literal(true),
         requestId: Id.annotate({
-          description: "Send it with the code: the verification then counts for this request alone."
+          description: "Send it with the code. The verification then counts only for this request for a code."
         })
       }).annotate({ identifier: "OneTimeCodeRequest" }),
       error: [RateLimitExceededWithHeaders, ChallengeRequired]
@@ -156,10 +156,11 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Send a one-time code",
           description:
-            "To an email or a phone number, not both. Six digits, good for 10 minutes and one use; without its `requestId` only the " +
-            "code that was sent last is accepted. The answer does not tell whether there is such a consumer. One address gets at " +
-            "most 5 codes in 10 minutes; what other clients have asked for counts as one code each. Codes by SMS go to the " +
-            "organization's `smsCountries` (400), at most `smsCodesPerDay` a day (429)."
+            "Sends a code to an email or a phone number, not both. It has six digits and is valid for 10 minutes and one " +
+            "use. Without its `requestId` only the code that was sent last is accepted. The response does not reveal whether " +
+            "such a consumer exists. One address gets at most 5 codes in 10 minutes; the codes that each other client " +
+            "requested count as one. Codes by SMS go to the organization's `smsCountries` (400), at most `smsCodesPerDay` a " +
+            "day (429)."
         })
       ),
     HttpApiEndpoint.post("verifyOneTimeCode", "/auth/otp/verify", {
@@ -175,10 +176,11 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Start a session with a one-time code",
           description:
-            "With a guest's access token the guest becomes this consumer and keeps its id and places, unless the address " +
-            "is another consumer's. The first proof of an address by a code ends the consumer's other sessions. With `requestId` " +
-            "the verification counts for that request alone. A code dies after 5 wrong tries. One client address has 50 wrong " +
-            "tries in 10 minutes, and one address of a consumer 50 in a day, of which other clients use up at most 10 each (429)."
+            "With a guest's access token the guest becomes this consumer and keeps its id and places, unless the address is " +
+            "another consumer's. The first proof of an address by a code ends the consumer's other sessions. With " +
+            "`requestId` the verification and its tries count for that request's code alone. A code is invalid after 5 wrong " +
+            "tries. One client address has 50 wrong tries in 10 minutes. One address of a consumer has 50 in a day, and each " +
+            "other client uses up at most 10 of them (429)."
         })
       ),
     HttpApiEndpoint.post("authorizeExternal", "/auth/external/authorize", {
@@ -196,7 +198,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Vouch for a consumer",
           description:
-            "Finds or creates the consumer by provider, issuer and subject. The code is good for 60 seconds, once."
+            "Finds or creates the consumer by provider, issuer and subject. The code is valid for 60 seconds and one use."
         })
       ),
     HttpApiEndpoint.post("exchangeExternal", "/auth/external/exchange", {
@@ -217,21 +219,21 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Refresh a session",
           description:
-            "A refresh token is good once. For 10 seconds after it was replaced it answers the same successor again, for " +
-            "two tabs that refresh at once and for an answer that was lost. With the same `Idempotency-Key`, which a client " +
-            "draws at random for each refresh, it does so until its successor is used. Shown later, or after its " +
-            "successor was used, it ends the session for everybody who has a token of it."
+            "A refresh token is valid once. For 10 seconds after it was replaced it returns the same successor again, for " +
+            "two tabs that refresh at once and for a lost response. With the same `Idempotency-Key`, which a client draws at " +
+            "random for each refresh, it does so until its successor is used. Later, or after its successor was used, it " +
+            "ends the session for every client that holds a token of it."
         })
       ),
     HttpApiEndpoint.post("logout", "/auth/logout")
       .middleware(SessionEnd)
       .annotateMerge(
-        OpenApi.annotations({ summary: "End the session", description: "At once, its refresh token included." })
+        OpenApi.annotations({ summary: "End the session", description: "Ends it at once, with its refresh token." })
       )
   )
   .annotateMerge(
     OpenApi.annotations({
       title: "Sessions",
-      description: "Guests, one-time codes, consumers that a shop vouches for, and how a session goes on and ends."
+      description: "Guests, one-time codes, consumers that a shop vouches for, and the refresh and end of a session."
     })
   ) {}

@@ -1,4 +1,4 @@
-/** Requests for one-time codes, and codes that callers show: what the operations for them share. */
+/** Shared code of the operations that request one-time codes and accept them. */
 import { Effect, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Organizations } from "../../../auth/keys/Organizations.ts"

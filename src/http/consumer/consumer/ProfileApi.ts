@@ -56,7 +56,7 @@ export const ChangeProfile = Schema.Struct({
 /** A session that has not ended. */
 export const Session = Schema.Struct({
   ...sessionFields,
-  current: Schema.Boolean.annotate({ description: "True of the session whose token was shown." })
+  current: Schema.Boolean.annotate({ description: "True for the session whose token was sent." })
 }).annotate({ identifier: "Session" })
 
 const group = HttpApiGroup.make("consumers").annotateMerge(
@@ -70,7 +70,8 @@ export class ProfilesGroup extends group.add(
       OpenApi.annotations({
         summary: "Get the consumer itself",
         description:
-          "With its active places in mechanisms of all kinds, as last recorded: at most 100. `…/status` of each says more."
+          "Includes its active places in mechanisms of all kinds, as last recorded: at most 100. `…/status` of each has " +
+          "more fields."
       })
     ),
   HttpApiEndpoint.put("changeMe", "/consumers/me", {
@@ -84,12 +85,13 @@ export class ProfilesGroup extends group.add(
       OpenApi.annotations({
         summary: "Change the consumer itself",
         description:
-          "Send the fields to change: one that is absent keeps its value; null takes a name away. An address can be " +
-          "replaced, not taken away. The consumer proves a new one with the code that `POST /auth/otp/request` has sent " +
-          "there, one new address a request; its other sessions end then. A wrong code is a 401 and counts as one of its 5 tries. An address of " +
-          "another consumer is a 409 (`EMAIL_TAKEN`, `PHONE_TAKEN`), and the code stays good. A guest can set its names " +
-          "alone (403): it gets an address by `POST /auth/otp/verify`. The organization's server is trusted, as on the " +
-          "Admin API: with the secret key no code is needed, or looked at, also for a guest."
+          "Send only the fields to change. An absent field keeps its value; null removes a name. An address can be " +
+          "replaced, not removed.\n\nThe consumer proves a new address with the code that `POST /auth/otp/request` sent " +
+          "there, one new address in each request. Its other sessions then end. A wrong code is a 401 and counts as one of " +
+          "its 5 tries. An address of another consumer is a 409 (`EMAIL_TAKEN`, `PHONE_TAKEN`), and the code stays " +
+          "valid.\n\nA guest can set only its names (403 otherwise); it gets an address by `POST /auth/otp/verify`. The " +
+          "organization's server is trusted, as on the Admin API: with the secret key no code is needed or checked, also " +
+          "for a guest."
       })
     ),
   HttpApiEndpoint.get("mySessions", "/consumers/me/sessions", {
@@ -100,7 +102,8 @@ export class ProfilesGroup extends group.add(
       OpenApi.annotations({
         summary: "List the consumer's sessions",
         description:
-          "The present session first, then those that started last: at most 100. With the secret key none is `current`."
+          "The present session first, then the others by the latest start: at most 100. With the secret key none is " +
+          "`current`."
       })
     ),
   HttpApiEndpoint.delete("endMySessions", "/consumers/me/sessions", { success: EndedSessions })
@@ -109,8 +112,8 @@ export class ProfilesGroup extends group.add(
       OpenApi.annotations({
         summary: "End all of the consumer's sessions",
         description:
-          "The present one too, at once and everywhere, their refresh tokens included. The consumer signs in again; its " +
-          "places stay. A guest cannot come back to its places."
+          "Ends them at once on every server, with their refresh tokens, the present one included. The consumer signs in " +
+          "again and keeps its places. A guest cannot return to its places."
       })
     ),
   HttpApiEndpoint.delete("endMySession", "/consumers/me/sessions/:sessionId", {
@@ -122,7 +125,7 @@ export class ProfilesGroup extends group.add(
     .annotateMerge(
       OpenApi.annotations({
         summary: "End a session of the consumer",
-        description: "At once and everywhere, its refresh token included. It may be the present one."
+        description: "Ends it at once on every server, with its refresh token. It may be the present one."
       })
     ),
   HttpApiEndpoint.get("get", "/consumers/:consumerId", {
@@ -132,6 +135,9 @@ export class ProfilesGroup extends group.add(
   })
     .middleware(ServerAction)
     .annotateMerge(
-      OpenApi.annotations({ summary: "Get a consumer", description: "What it would get itself at `/consumers/me`." })
+      OpenApi.annotations({
+        summary: "Get a consumer",
+        description: "The result of `/consumers/me` for this consumer."
+      })
     )
 ) {}

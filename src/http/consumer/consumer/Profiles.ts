@@ -22,10 +22,8 @@ import { makeAddressIn, makeClientOf, orTooManyAttempts } from "./Codes.ts"
 import type { ChangeProfile } from "./ProfileApi.ts"
 
 /** The handlers of the group `consumers`. They need the records of consumers, their sessions and one-time codes. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "consumers",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "consumers", (handlers) =>
+  Effect.gen(function* () {
     const profiles = yield* Store.Profiles
     const sessions = yield* ConsumerSessions
     const change = yield* makeChange

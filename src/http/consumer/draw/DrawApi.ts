@@ -15,7 +15,7 @@ import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** A draw as everybody may see it. */
+/** The public view of a draw. */
 export const PublicDraw = Schema.Struct(
   publicFields({
     closeAt: SentTimestamp,
@@ -45,7 +45,8 @@ const entryId = Schema.String
 const drawnAt = Schema.optionalKey(
   SentTimestamp.annotate({
     description:
-      "When the draw was drawn; absent before. A consumer that has not won and is not `DENIED` may still win in place of another."
+      "The time of the drawing; absent before. A consumer that has not won and is not `DENIED` may still replace a " +
+      "winner."
   })
 )
 
@@ -101,12 +102,15 @@ const params = { drawId: Id }
 const group = HttpApiGroup.make("draws").annotateMerge(
   OpenApi.annotations({
     title: "Draws",
-    description: `Winners drawn by lot from all who entered, so that anyone can check the drawing. ${ServerActions.description}`
+    description:
+      "Winners are drawn by lot from all consumers that entered. The proof lets anyone check the drawing. " +
+      ServerActions.description
   })
 )
 
-const location = { path: "/draws", param: "drawId", State: DrawState } as const
-const draw = endpointsOf({ ...location, Public: PublicDraw })
+/** Where the kind is found, and how it is seen. */
+export const location = { path: "/draws", param: "drawId", State: DrawState, Public: PublicDraw } as const
+const draw = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 
 const says = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -118,7 +122,9 @@ export class DrawsGroup extends group.add(
     .annotateMerge(
       says(
         "The proof of a draw",
-        "All that is needed to find the winners again, once the draw has been drawn (409 `NOT_DRAWN` before): `usher verify-draw` does it. Entries are named by their pseudonyms, their weights are in millionths. Some 55 bytes for each entry."
+        "The data from which a caller can compute the winners again, after the drawing (409 `NOT_DRAWN` before). `usher " +
+          "verify-draw` computes them. Entries are named by their pseudonyms, and weights are in millionths. About 55 " +
+          "bytes for each entry."
       )
     ),
   draw.enter
@@ -126,7 +132,8 @@ export class DrawsGroup extends group.add(
     .annotateMerge(
       says(
         "Enter a draw",
-        "Possible from `openAt` to `closeAt`. `entryReceipt` is a signed token that says which entry was accepted and when; keep it, to show that the entry must be in the list. Entering again changes nothing."
+        "Allowed from `openAt` to `closeAt`. `entryReceipt` is a signed token that names the accepted entry and its " +
+          "time. Keep it, to show that the entry must be in the list. Entering again changes nothing."
       )
     ),
   HttpApiEndpoint.post("leave", "/draws/:drawId/leave", { params, success: Withdrawn, error: answersTo.change })
@@ -134,7 +141,8 @@ export class DrawsGroup extends group.add(
     .annotateMerge(
       says(
         "Leave a draw",
-        "Withdraws the entry; possible until it has been drawn. 409 `ALREADY_GRANTED`: it has won; 409 `NOT_ENTERED`: there is none."
+        "Withdraws the entry, until it has been drawn. 409 `ALREADY_GRANTED`: it has won. 409 `NOT_ENTERED`: the " +
+          "consumer has no entry."
       )
     ),
   draw.status.annotate(OpenApi.Summary, "The consumer's standing"),
@@ -142,7 +150,8 @@ export class DrawsGroup extends group.add(
   grant.deny.annotateMerge(
     says(
       "Deny an entry, or a win",
-      "With `continueSelectingUntilCompleted` a win that is denied goes to the next in the drawn order. An entry that is denied after entry has closed is named in the proof."
+      "With `continueSelectingUntilCompleted` a denied win passes to the next entry in the drawn order. The proof " +
+        "names entries that were denied after entry closed."
     )
   ),
   grant.complete.annotateMerge(says("Complete a win", completing)),

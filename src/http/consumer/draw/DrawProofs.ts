@@ -6,7 +6,7 @@ import { Effect, Semaphore, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { addressAdmission } from "../../limits/RateLimit.ts"
 
-/** Bytes of all kept proofs. The oldest are dropped first; the newest is kept whatever its size. */
+/** Bytes of all kept proofs. The oldest are dropped first; the newest is always kept. */
 export const keptBytesMax = 268_435_456
 
 /** Requests of one address for proofs in a minute, of all organizations. */

@@ -1,4 +1,4 @@
-/** Draws on the Consumer API: what is special about them. */
+/** Declares draws for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Receipts } from "../../../auth/tokens/Receipts.ts"
@@ -10,23 +10,19 @@ import { Conflict } from "../../errors/Errors.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import { publicView } from "../mechanism/PublicMechanism.ts"
-import { DrawState, PublicDraw, type Withdrawn } from "./DrawApi.ts"
+import { location, DrawState, PublicDraw, type Withdrawn } from "./DrawApi.ts"
 import * as DrawProofs from "./DrawProofs.ts"
 
 /** The handlers of the group `draws`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "draws",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "draws", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const receipts = yield* Receipts
     const proofOf = DrawProofs.make()
     const admitProof = yield* DrawProofs.admission
     const draw = yield* makeGrantHandlers({
       kind: "draw",
-      param: "drawId",
-      Public: PublicDraw,
-      State: DrawState,
+      ...location,
       grantedAt: (view) => view.wonAt,
       standing,
       reasonsWithoutGrant: ["NOT_SELECTED", "DRAW_CLOSED"]

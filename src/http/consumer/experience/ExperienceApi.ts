@@ -25,7 +25,8 @@ export const PublicSequence = Schema.Struct({
   productSelectionMode: Schema.NullOr(ProductSelectionMode),
   assignedProductId: Schema.NullOr(Id).annotate({
     description:
-      "With `SYSTEM_ASSIGNED`: the product that was picked for this consumer, which stays the same. Null for nobody in particular, and where nothing is picked."
+      "With `SYSTEM_ASSIGNED`: the product that is assigned to this consumer, always the same. Null in the public " +
+      "view, and if no product is assigned."
   }),
   ...PublicMechanisms
 }).annotate({ identifier: "Sequence" })
@@ -37,14 +38,15 @@ export const PublicExperience = Schema.Struct({
   currencyCode: Schema.String,
   timeZone: Schema.String,
   openAt: Schema.NullOr(SentTimestamp).annotate({
-    description: "Where the experience has none of its own: the earliest of its mechanisms that have one."
+    description: "If the experience has no opening: the earliest of its mechanisms'."
   }),
   closeAt: Schema.NullOr(SentTimestamp).annotate({
-    description: "Where the experience has none of its own: the latest of its mechanisms that have one."
+    description: "If the experience has no closing: the latest of its mechanisms'."
   }),
   hasProtectedSequences: Schema.Boolean.annotate({
     description:
-      "The experience has an access code, or some sequence has one or is for an audience, whether or not it is shown."
+      "True if the experience or any sequence has an access code, or a sequence is for an audience. Sequences that are " +
+      "not shown count too."
   }),
   i18n: Schema.NullOr(JsonObject),
   products: Schema.Array(ExperienceProduct),
@@ -59,7 +61,7 @@ const shown = [
   Schema.Struct({
     accessCode: Schema.optionalKey(
       Schema.NullOr(
-        AccessCode.annotate({ description: "Opens the experience, and the sequences, that have it, for good." })
+        AccessCode.annotate({ description: "Opens the experience and the sequences that have this code, permanently." })
       )
     )
   }),
@@ -69,7 +71,7 @@ const shown = [
 const group = HttpApiGroup.make("experiences").annotateMerge(
   OpenApi.annotations({
     title: "Experiences",
-    description: "A release as its consumers see it: what it is made of, entering and leaving it."
+    description: "A release as its consumers see it: its contents, and entering and leaving it."
   })
 )
 
@@ -84,7 +86,7 @@ export class ExperiencesGroup extends group.add(
       OpenApi.annotations({
         summary: "Get an experience",
         description:
-          "As anyone may see it: only the sequences that are for everybody, and so none of an experience that has an access code."
+          "The public view: only sequences that are for all consumers. An experience with an access code shows none."
       })
     ),
   HttpApiEndpoint.get("page", "/experiences/:experienceId/page", {
@@ -98,7 +100,9 @@ export class ExperiencesGroup extends group.add(
       OpenApi.annotations({
         summary: "Get the page of an experience",
         description:
-          "The page of kind `experience-page` that has this slug, or else the one that was published last. Only a published page that is not archived is found; everything else is a 404. A published page is shown as it is now: a change of it is seen at once."
+          "The page of kind `experience-page` with this slug, or without a slug the one that was published last. Only a " +
+          "published page that is not archived is found; every other is a 404. Changes of a published page are visible at " +
+          "once."
       })
     ),
   HttpApiEndpoint.post("enter", "/experiences/:experienceId/enter", {
@@ -116,7 +120,12 @@ export class ExperiencesGroup extends group.add(
       OpenApi.annotations({
         summary: "Enter an experience",
         description:
-          "Answers the experience as this consumer may see it, with the sequences for its audiences and those whose access code it has shown. A sequence of `SYSTEM_ASSIGNED` products says in `assignedProductId` which one is this consumer's; the consumer's grants there name it as `productId`. `enteredAt` is the first time. An access code that opens nothing is a 403; after 10 of them from one consumer, or 50 from one client address, in 10 minutes a 429. A 403 is also an experience with an access code that the consumer has not shown; then it has not entered."
+          "Returns the experience as this consumer may see it. It includes the sequences for the consumer's audiences and " +
+          "those whose access code it has sent. A sequence of `SYSTEM_ASSIGNED` products names this consumer's product in " +
+          "`assignedProductId`; the consumer's grants there name it as `productId`. `enteredAt` is the first entry.\n\nAn " +
+          "access code that opens nothing is a 403. After 10 such codes from one consumer, or 50 from one client address, " +
+          "within 10 minutes it is a 429. An experience whose access code the consumer has not sent is a 403 too; the " +
+          "consumer has then not entered."
       })
     ),
   HttpApiEndpoint.delete("leave", "/experiences/:experienceId/leave", {
@@ -129,7 +138,8 @@ export class ExperiencesGroup extends group.add(
       OpenApi.annotations({
         summary: "Leave an experience",
         description:
-          "`left` is false if the consumer had not entered. Its places in mechanisms stay, and so does what an access code has opened."
+          "`left` is false if the consumer had not entered. The consumer keeps its places in mechanisms, and an access " +
+          "code it has sent stays in effect."
       })
     )
 ) {}

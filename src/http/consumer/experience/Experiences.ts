@@ -26,10 +26,8 @@ import { publicMechanisms } from "./SequenceView.ts"
  * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
  * sequences, and the assigned products.
  */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "experiences",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers) =>
+  Effect.gen(function* () {
     const views = yield* ExperienceViews
     const entries = yield* ExperienceEntries
     const show = yield* makeShow

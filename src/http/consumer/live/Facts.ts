@@ -1,7 +1,7 @@
 /**
- * Reads the public facts of an experience. Which mechanisms it shows comes from the database; what happens in them comes
- * from the actors' memory, on whichever node they run. A mechanism that is over and not in memory is shown as recorded,
- * and is not started for this.
+ * Reads the public facts of an experience. The list of its mechanisms comes from the database. Their facts come from
+ * the actors' memory, on whichever node they run. A mechanism that is over and not in memory is shown as recorded, and
+ * is not started for this.
  */
 import { Effect } from "effect"
 import type { Facts as AuctionFacts } from "../../../domain/auction/Auction.ts"
@@ -63,7 +63,7 @@ const noFacts = Effect.succeed(undefined)
 /** The statuses of consumers that no longer take part. */
 const withdrawn: ReadonlySet<string> = new Set(["LEFT", "CANCELLED"])
 
-/** The fields that only a kind has, while no actor tells them. */
+/** The fields of one kind alone, without an actor. */
 const unknown: { readonly [K in Kind]: Own } = {
   queue: { waiting: null, admitRate: null, paused: null, pausedAt: null, pauseReason: null, unitsLeft: null },
   draw: { winnerCount: null, drawAt: null, drawnAt: null },
@@ -95,7 +95,7 @@ const liveOf = ({ id, kind, sequenceId, configuration }: ShownMechanism, own: Ow
   // The table below has the fields of each kind.
   ({ id, kind, sequenceId, name: String(configuration["name"]), ...own }) as unknown as Live
 
-/** What an actor tells of a mechanism. */
+/** The facts that an actor reports about its mechanism. */
 interface Seen<K extends Kind> {
   readonly configuration: Inspection<K>["configuration"]
   readonly counts: Inspection<K>["live"]["counts"]

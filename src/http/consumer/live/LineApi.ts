@@ -1,4 +1,4 @@
-/** The line of a queue as everybody may check it: the declaration. */
+/** Declares the operation with which any caller checks the line of a queue. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { StaffReason } from "../../../domain/mechanism/Author.ts"
@@ -13,34 +13,34 @@ const Act = Schema.Struct({
   at: SentTimestamp,
   act: Schema.Literals(["admitted", "removed", "paused", "resumed", "rate"]),
   reason: Schema.optionalKey(StaffReason),
-  count: Schema.optionalKey(Count.annotate({ description: "Consumers that were admitted or removed." })),
+  count: Schema.optionalKey(Count.annotate({ description: "Number of consumers that were admitted or removed." })),
   outOfOrder: Schema.optionalKey(
-    Count.annotate({ description: "Of those admitted: how many were not the first that waited." })
+    Count.annotate({ description: "Of those admitted: the number that were not first in line." })
   ),
-  admitRate: Schema.optionalKey(Count.annotate({ description: "The new rate, a minute." }))
+  admitRate: Schema.optionalKey(Count.annotate({ description: "The new rate per minute." }))
 }).annotate({ identifier: "LineAct" })
 
 const Line = Schema.Struct({
   order: Schema.Literals(["arrival", "drawn", "lobby", "loyalty"]).annotate({
     description:
-      "How tickets were given: by arrival, or first to the lobby by lot. `lobby`: no place has a ticket yet. `loyalty`: " +
-      "head starts have moved places, and no ticket tells a position."
+      "How tickets were given: by arrival, or first to the lobby by lot. `lobby`: no place has a ticket yet. " +
+      "`loyalty`: head starts have moved places, so no ticket gives a position."
   }),
   issued: Count.annotate({ description: "The last ticket." }),
   waiting: Count,
-  next: Count.annotate({ description: "The first ticket that waits; after the last one if none does." }),
+  next: Count.annotate({ description: "The first waiting ticket, or the number after the last ticket if none waits." }),
   runs: Schema.Array(Count).annotate({
-    description: "From `next` on: how many tickets wait, how many are gone, how many wait, and so on."
+    description: "Numbers of tickets from `next` on, alternating: waiting, gone, waiting, and so on."
   }),
   isComplete: Schema.Boolean.annotate({ description: "False if tickets are left out of `runs`." }),
   tally: Schema.Struct({
     byRate: Count,
     byHand: Count,
-    outOfOrder: Count.annotate({ description: "Of those by hand: how many were not the first that waited." }),
+    outOfOrder: Count.annotate({ description: "Of those by hand: the number that were not first in line." }),
     left: Count,
-    removed: Count.annotate({ description: "Denied by staff, by the closing, or with their consumer's account." })
-  }).annotate({ description: "How the tickets that no longer wait were called." }),
-  acts: Schema.Array(Act).annotate({ description: "The last 100 things that staff did, the oldest first." })
+    removed: Count.annotate({ description: "Denied by staff, at the closing, or by archiving the consumer." })
+  }).annotate({ description: "Numbers of tickets that no longer wait, by cause." }),
+  acts: Schema.Array(Act).annotate({ description: "The last 100 actions of staff, the oldest first." })
 }).annotate({ identifier: "Line" })
 
 /** The line without the instant at which it was read. */
@@ -66,11 +66,11 @@ export const lineEndpoint = HttpApiEndpoint.get("line", "/queues/:queueId/line",
     OpenApi.annotations({
       summary: "The line of a queue, to be checked",
       description:
-        "A consumer that waits has a `ticket` in its standing. Its position is 1 + the tickets that wait between `next` and " +
-        "it, so a page works it out by itself. `issued` less `waiting` is the sum of `byRate`, `byHand`, `left` and " +
-        "`removed`. Between two answers no number goes back and no ticket returns; of the tickets that have gone behind one " +
-        "that still waits, there are at most as many as left, were removed, or were admitted `outOfOrder`. So nobody was " +
-        "admitted out of order by the rate, and what staff did shows. The same for every caller for a second, without a " +
-        "credential, for queues of sequences that are for everybody."
+        "A waiting consumer has a `ticket` in its standing. Its position is 1 plus the number of waiting tickets between " +
+        "`next` and its own, so a page can compute it. `issued` minus `waiting` is the sum of `byRate`, `byHand`, `left` " +
+        "and `removed`.\n\nBetween two responses no number decreases and no ticket returns. The tickets that are gone from " +
+        "behind a waiting ticket are at most as many as left, were removed or were admitted `outOfOrder`. Two responses " +
+        "therefore show whether the rate admitted consumers in order, and what staff did.\n\nThe response is the same for " +
+        "every caller for a second. It needs no credential. Only queues of sequences that are for all consumers have it."
     })
   )

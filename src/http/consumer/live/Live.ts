@@ -12,7 +12,7 @@ import { type LiveExperience, LiveWatcher } from "./LiveExperience.ts"
 import { LiveExperiences } from "./LiveExperiences.ts"
 import { QueueLines } from "./QueueLines.ts"
 
-/** Nobody's credentials: they never end. */
+/** Credentials of a caller without any: they never end. */
 const nobodys: StreamCredentials = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 
 /** The latest snapshot, unless the caller has it. */
@@ -23,10 +23,8 @@ const latest = Effect.fnUntraced(function* ({ current }: LiveExperience) {
 })
 
 /** The handlers of the group `live`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "live",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "live", (handlers) =>
+  Effect.gen(function* () {
     const experiences = yield* LiveExperiences
     const lines = yield* QueueLines
     const streams = yield* EventStreams

@@ -22,8 +22,8 @@ const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K,
     name: Schema.String,
     lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
     openAt: instant,
-    closeAt: instant.annotate({ description: "As it is now: late bids move an auction's closing." }),
-    entries: count("Consumers that have entered, or booked, and did not leave."),
+    closeAt: instant.annotate({ description: "The present closing: late bids move an auction's." }),
+    entries: count("Consumers that have entered or booked, and did not leave."),
     ...own
   }).annotate({ identifier })
 
@@ -33,8 +33,8 @@ const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt
 export const LiveMechanism = Schema.Union([
   ofKind("queue", "LiveQueue", {
     waiting: count("Consumers that wait now."),
-    admitRate: count("Consumers a minute; 0: by hand only."),
-    paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while nobody is admitted by rate." }),
+    admitRate: count("Consumers per minute; 0: by hand only."),
+    paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
     pausedAt: instant,
     pauseReason: Schema.NullOr(StaffReason),
     unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
@@ -48,14 +48,14 @@ export const LiveMechanism = Schema.Union([
     currentPrice: Schema.NullOr(Price),
     highestBid: Schema.NullOr(Bid),
     minimumBid: Schema.NullOr(Price).annotate({
-      description: "english: the least that a new bidder may bid. Null of a dutch auction, and after the end."
+      description: "english: the lowest bid that a new bidder may make. Null in a dutch auction, and after the end."
     }),
     unitsLeft,
     auctionEnded: Schema.NullOr(Schema.Boolean)
   }),
   ofKind("appointment", "LiveAppointment", {}),
   ofKind("timed_release", "LiveTimedRelease", { unitsLeft }),
-  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members that were not notified yet.") })
+  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members without a message yet.") })
 ]).annotate({ identifier: "LiveMechanism" })
 
 /** The facts without the instant at which they were read. */
@@ -73,10 +73,10 @@ const Live = Schema.Struct({
 const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
 
 const streamed =
-  "Server-Sent Events. `live`: what `…/live` answers: first as it is, then whenever a fact changes, once a second at most. " +
-  "`id` names the facts: a caller that sends the present one as `Last-Event-ID` does not get them again. `end`: no further " +
-  "event will come. `CLOSED`: the experience is archived. A stream that ends without it may be opened again, after the pause " +
-  "in `retry`. Every 15 seconds there is a comment."
+  "Server-Sent Events. `live`: the result of `…/live`, first as it is, then whenever a fact changes, at most once " +
+  "a second. `id` names the facts: a caller that sends the present one as `Last-Event-ID` does not get them again. " +
+  "`end`: no further event will come. Its reason is `CLOSED`: the experience is archived. After any other end of " +
+  "the stream, connect again after the pause in `retry`. Every 15 seconds there is a comment."
 
 const params = { experienceId: Id }
 
@@ -86,13 +86,13 @@ export class LiveGroup extends HttpApiGroup.make("live")
       .middleware(Anyone)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "What is happening in an experience",
+          summary: "Get the live facts of an experience",
           description:
-            "The public facts of its mechanisms, as anyone may see them: those of the sequences that are for everybody, and " +
-            "so none of an experience that has an access code. They come from memory and are the same for every caller for a " +
-            "second, so caches may keep them as long. The `ETag` names the facts without `now`: a 304 has the server's " +
-            "instant in `Date` alone. Fields are null while a mechanism that has closed is not in memory. It needs no " +
-            "credential: the id, in live or in test mode, is enough."
+            "The public facts of its mechanisms. It covers sequences that are for all consumers, and so none of an " +
+            "experience with an access code. The facts come from memory and are the same for every caller for a second, so " +
+            "caches may keep them that long. The `ETag` names the facts without `now`: a 304 has the server's time in `Date` " +
+            "only. Fields are null while a closed mechanism is not in memory. It needs no credential: the id, in live or in " +
+            "test mode, is enough."
         })
       ),
     HttpApiEndpoint.get("liveEvents", "/experiences/:experienceId/live/events", {
@@ -112,7 +112,7 @@ export class LiveGroup extends HttpApiGroup.make("live")
       .middleware(Anyone)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "Follow what is happening in an experience",
+          summary: "Follow the live facts of an experience",
           description: "The facts of `…/live` as a stream, the same for all callers."
         })
       )
@@ -121,6 +121,6 @@ export class LiveGroup extends HttpApiGroup.make("live")
   .annotateMerge(
     OpenApi.annotations({
       title: "Live facts",
-      description: "What anybody may see of an experience while it runs, without a credential."
+      description: "The public facts of a running experience, without a credential."
     })
   ) {}

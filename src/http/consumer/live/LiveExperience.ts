@@ -1,6 +1,6 @@
 /**
- * One experience whose public facts are asked for: the latest snapshot, which all callers of a second share, and the
- * streams that follow it. A snapshot is encoded once for all of them.
+ * An experience whose public facts a caller requested: the latest snapshot, which all callers of a second share, and
+ * the streams that follow it. A snapshot is encoded once for all of them.
  */
 import { Clock, Deferred, Effect, Exit } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -18,7 +18,7 @@ const sliceMax = 64
 
 /** The facts as they are sent. */
 export interface Snapshot {
-  /** Names the facts, whatever the instant. */
+  /** The digest of the facts without the instant. */
   readonly id: string
   readonly etag: string
   readonly response: HttpServerResponse.HttpServerResponse
@@ -103,7 +103,7 @@ export class LiveExperience {
     this.watchers.delete(watcher)
   }
 
-  /** Reads the facts again. Callers share one reading, which goes on if one of them leaves. */
+  /** Reads the facts again. Callers share one reading, which continues if one of them leaves. */
   private readonly refreshed: Effect.Effect<Snapshot, Refused> = Effect.suspend(() => {
     if (this.reading !== undefined) return Deferred.await(this.reading)
     const reading = Deferred.makeUnsafe<Snapshot, Refused>()

@@ -1,6 +1,6 @@
 /**
- * The experiences whose public facts are asked for in this process. An experience is found by its id alone; what is shown
- * of it is what everybody may see. While the database is away, the mechanisms that were last read are shown, with facts
+ * The experiences whose public facts callers request in this process. An experience is found by its id alone, and only
+ * public facts are shown. While the database is unreachable, the mechanisms that were last read are shown, with facts
  * from memory.
  */
 import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
@@ -19,7 +19,7 @@ import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
 /** Least number of experiences that are kept in memory. */
 const experiencesKept = 1_000
 
-/** Unknown ids that are looked up at once. Anybody can send them, so they may not take all connections. */
+/** Unknown ids that are looked up at once. Any caller can send them, so they may not take all connections. */
 const lookUps = { most: 2, waitingMax: 200 } as const
 
 /** An experience with its tenant. */
@@ -35,8 +35,7 @@ export class LiveExperiences extends Context.Service<
     find(experienceId: string): Effect.Effect<FoundExperience, RecordNotFound | Unavailable>
   }
 >()("usher/http/consumer/live/LiveExperiences") {
-  static readonly layer = Layer.effect(
-    LiveExperiences,
+  static readonly layer = Layer.effect(LiveExperiences)(
     Effect.gen(function* () {
       const views = yield* ExperienceViews
       const factsOf = yield* Facts.make

@@ -1,6 +1,7 @@
 /**
- * The lines of queues that are asked for in this process. As with live facts, one reading serves everybody for a second,
- * and a queue is shown if its sequence is for everybody. A queue that is over and not in memory is not started for this.
+ * The lines of queues that callers request in this process. As with live facts, one reading serves all callers for a
+ * second. A queue is shown if its sequence is for all consumers. A queue that is over and not in memory is not started
+ * for this.
  */
 import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
 import { SegmentedCache } from "../../../auth/sessions/SegmentedCache.ts"
@@ -17,7 +18,7 @@ import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
 /** Least number of lines that are kept in memory. */
 const linesKept = 1_000
 
-/** Unknown ids that are looked up at once. Anybody can send them, so they may not take all connections. */
+/** Unknown ids that are looked up at once. Any caller can send them, so they may not take all connections. */
 const lookUps = { most: 2, waitingMax: 200 } as const
 
 export class QueueLines extends Context.Service<
@@ -27,8 +28,7 @@ export class QueueLines extends Context.Service<
     find(queueId: string): Effect.Effect<LiveExperience, RecordNotFound | Unavailable>
   }
 >()("usher/http/consumer/live/QueueLines") {
-  static readonly layer = Layer.effect(
-    QueueLines,
+  static readonly layer = Layer.effect(QueueLines)(
     Effect.gen(function* () {
       const views = yield* ExperienceViews
       const read = yield* makeRead

@@ -24,7 +24,7 @@ interface Entrant extends Consumer {
   readonly risk?: Risk | undefined
 }
 
-/** Sends the command of an allowed entry. `known` is what the check has found. */
+/** Sends the command of an allowed entry. `known` is the result of the check. */
 type Enter<K extends Kind, Request, Known> = (
   mechanism: MechanismRef<K>,
   entrant: Entrant,
@@ -74,7 +74,7 @@ const handlerBehind =
       })
     )
 
-/** Makes the checks. A check asks the engine once. It costs no SQL if the sequence is for everybody. */
+/** Makes the checks. A check asks the engine once. It costs no SQL if the sequence is for all consumers. */
 const makeChecks = Effect.gen(function* () {
   const engine = yield* Engine
   const consumers = yield* Consumers

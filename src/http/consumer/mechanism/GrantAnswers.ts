@@ -31,7 +31,9 @@ export type Validity = typeof Validity.Type
 export const Redemption = Schema.Struct({
   consumerId: Id,
   token: Schema.optionalKey(
-    Schema.NullOr(Schema.String.annotate({ description: "The grant that was shown. Another grant is refused." }))
+    Schema.NullOr(
+      Schema.String.annotate({ description: "The grant that the consumer presented. Another grant is refused." })
+    )
   ),
   redemptionId: Schema.optionalKey(
     Schema.NullOr(
@@ -45,16 +47,17 @@ export type Redemption = typeof Redemption.Type
 
 /** The text about completing, for the descriptions of kinds that grant. */
 export const completing =
-  "The shop has sold what the grant admits to. A `token` that is present must be this consumer's present grant here " +
-  "(409 `INVALID_GRANT`). The first `redemptionId` wins: the same one again gets the same answer with " +
-  "`alreadyCompleted`, another one is a 409 `ALREADY_REDEEMED`, so of two checkouts at once one ships, on whichever " +
-  "nodes they arrive. A grant that was completed without a `redemptionId` counts as redeemed; an order redeems with its " +
-  "`externalId`. Without a `redemptionId` completing again changes nothing and answers `alreadyCompleted`."
+  "The shop has sold the goods that the grant admits to. A `token` that is present must be this consumer's present " +
+  "grant here (409 `INVALID_GRANT`).\n\nThe first `redemptionId` wins. The same one again gets the same response " +
+  "with `alreadyCompleted`; another one is a 409 `ALREADY_REDEEMED`. So of two simultaneous checkouts one ships, " +
+  "on whichever nodes they arrive. A grant that was completed without a `redemptionId` counts as redeemed. An " +
+  "order redeems with its `externalId`. Without a `redemptionId`, completing again changes nothing and returns " +
+  "`alreadyCompleted`."
 
 /** The field of the answer to completing a grant that was completed before. */
 export const alreadyCompleted = Schema.optionalKey(
   Schema.Literal(true).annotate({
-    description: "Only in the answer to completing: this redemption had completed a grant before."
+    description: "Present only in responses to completing: this redemption completed a grant before."
   })
 )
 
@@ -143,7 +146,7 @@ function validity(
 }
 
 /**
- * What became of the grant of a consumer that holds none. It is `none` for denials with one of the
+ * The outcome of the last grant, for a consumer that holds none. It is `none` for denials with one of the
  * `reasonsWithoutGrant`.
  */
 export const endedStatus = (

@@ -1,6 +1,6 @@
 /**
- * The handlers of mechanisms whose kind grants (completions 3, "Shared"): those of every kind, with the token of a
- * grant in the consumer's standing, and those of an organization's server for grants.
+ * The handlers of mechanisms whose kind grants (completions 3, "Shared"). They are those of every kind, with a grant's
+ * token in the consumer's standing, and those with which an organization's server handles grants.
  */
 import { Effect, type Schema } from "effect"
 import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
@@ -55,7 +55,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
   const { onPlace, onGrant } = yield* ServerActions.make(what.kind)
   const { param, grantedAt, standing, reasonsWithoutGrant } = what
 
-  /** A consumer's view as it is sent: a grant comes with its token. */
+  /** A consumer's view in a response: a grant comes with its token. */
   const present: Present<K, State["Type"]> = (mechanism, consumerId, view) => {
     if (!isHolding<K>(view)) return Effect.succeed(standing(view as NotHolding<K>))
     const { grantSequence: _, ...shown } = view
@@ -80,7 +80,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
   return {
     ...shared,
     onPlace,
-    /** What an organization's server does with a grant. */
+    /** The actions of an organization's server on a grant. */
     grantActions: {
       deny: ({ params, payload: { consumerId, reason } }: ToPlace<Param, { readonly reason: ReasonOf<K> }>) =>
         onGrant({ mechanismId: params[param], consumerId }, (mechanism, by) =>

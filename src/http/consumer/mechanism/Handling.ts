@@ -1,4 +1,4 @@
-/** What the handlers of a kind of mechanism on the Consumer API have in common. */
+/** Shared code of the handlers of all kinds of mechanism on the Consumer API. */
 import type { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
@@ -17,7 +17,7 @@ export interface Presentation<
   readonly kind: K
   /** The path parameter that names the mechanism: `queueId`. */
   readonly param: Param
-  /** A mechanism as everybody may see it. */
+  /** The public view of a mechanism. */
   readonly Public: Schema.Struct<Fields>
   /** A consumer's own standing in a mechanism. */
   readonly State: State
@@ -33,14 +33,14 @@ export interface ToEntry<Param extends string> extends ToMechanism<Param> {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
-/** Makes what is sent of a consumer's view of its own place. */
+/** Makes the response for a consumer's view of its own place. */
 export type Present<K extends Kind, State> = (
   mechanism: MechanismRef<K>,
   consumerId: string,
   view: ViewOf<K>
 ) => Effect.Effect<State, EngineError>
 
-/** What a handler needs for its mechanism and its answer. */
+/** The services that a handler needs for its mechanism and its answer. */
 export interface Handling<K extends Kind, Param extends string, State> {
   /** The mechanism that the request names. */
   readonly refOf: (tenant: Tenant, request: ToMechanism<Param>) => MechanismRef<K>

@@ -4,12 +4,13 @@ import { HttpApiSchema } from "effect/http-api"
 import { answersTo } from "../../errors/Refusals.ts"
 
 const description =
-  "Server-Sent Events. `state`: how the consumer stands, as `…/status` says it: first as it is, then at once whenever its " +
-  "own place changes, and at most once a second while only its position does; `id` is the mechanism's sequence. A caller " +
-  "that sends the present one as `Last-Event-ID` does not get the same state again. `end`: no further event will come. `CLOSED`: " +
-  "nothing will change any more; `REPLACED`: the consumer has opened more than five streams, and this was the oldest; " +
-  "`CREDENTIALS_ENDED`: come back with new ones. A stream that ends without it may be opened again, after the pause in " +
-  "`retry`. Every 15 seconds there is a comment."
+  "Server-Sent Events. `state`: the consumer's standing as `…/status` returns it. It comes first as it is, at once " +
+  "when the consumer's own place changes, and at most once a second for a change of position alone. `id` is the " +
+  "mechanism's sequence: a caller that sends the present one as `Last-Event-ID` does not get the same state again. " +
+  "`end`: no further event will come. Its reason is `CLOSED` (nothing will change any more), `REPLACED` (the " +
+  "consumer has opened more than five streams, and this was the oldest) or `CREDENTIALS_ENDED` (connect again with " +
+  "new ones). After any other end of the stream, connect again after the pause in `retry`. Every 15 seconds there " +
+  "is a comment."
 
 const State = Schema.Literal("state")
 const End = Schema.Struct({ reason: Schema.Literals(["CLOSED", "REPLACED", "CREDENTIALS_ENDED"]) })

@@ -10,7 +10,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import { Redemption, Validity } from "./GrantAnswers.ts"
 import { eventsOf } from "./LiveApi.ts"
 
-/** Where the endpoints of a kind are, and what they answer. */
+/** The paths of a kind's endpoints, and their answers. */
 interface Location<Path extends string, Param extends string, State> {
   /** The path of the kind: `/queues`. */
   readonly path: `/${Path}`

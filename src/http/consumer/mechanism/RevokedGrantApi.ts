@@ -23,7 +23,7 @@ const RevokedGrant = Schema.Struct({
   jti: Schema.String.annotate({ description: "The `jti` of the grant's token." }),
   status: Schema.Literals(["LEFT", "DENIED", "COMPLETED"]),
   endedAt: SentTimestamp,
-  /** When the token expires by itself. Null: never. */
+  /** When the token expires. Null: never. */
   expiresAt: Schema.NullOr(SentTimestamp)
 })
 
@@ -37,26 +37,26 @@ export class GrantsGroup extends HttpApiGroup.make("grants")
   .add(
     HttpApiEndpoint.get("revoked", "/grants/revoked", {
       query: {
-        since: Schema.optionalKey(Timestamp.annotate({ description: "Only those that ended then or later." })),
-        after: Schema.optionalKey(PageText.annotate({ description: "The `next` of the page before." }))
+        since: Schema.optionalKey(Timestamp.annotate({ description: "Only those that ended at this time or later." })),
+        after: Schema.optionalKey(PageText.annotate({ description: "The `next` of the previous page." }))
       },
       success: RevokedGrants
     })
       .middleware(ServerAction)
       .annotateMerge(
         OpenApi.annotations({
-          summary: "List grants that ended before their time",
+          summary: "List grants that ended before they expired",
           description:
-            "For a shop that checks grants offline with the keys at `/.well-known/jwks.json`: a token whose `jti` is listed " +
-            "no longer admits, although its signature and its `exp` are right. Grants that were left, denied or completed are " +
-            "listed at once; those that have expired by now are left out. Without `since` the list is complete. Read it to its " +
-            "last page, with the same `since` and each page's `next` as `after`; then ask again with `until` as `since`, " +
-            "every second or so. A page may be short, or empty, although more follow. Lists overlap by some seconds, so " +
-            "a grant can be listed twice. Grants that ended before an installation recorded this are not listed. Only " +
-            "`complete` tells of two checkouts which one ships."
+            "For a shop that checks grants offline with the keys at `/.well-known/jwks.json`. A token whose `jti` is listed " +
+            "no longer admits, although its signature and its `exp` are valid. Grants that were left, denied or completed " +
+            "are listed at once; expired grants are left out.\n\nWithout `since` the list is complete. Read all pages with the " +
+            "same `since`, and send each page's `next` as `after`. Then ask again with `until` as `since`, about every " +
+            "second. A page may be short or empty although more follow. Lists overlap by some seconds, so a grant can be " +
+            "listed twice. Grants that ended before the installation recorded this are not listed. To decide which of two " +
+            "checkouts ships, use `complete`."
         })
       )
   )
   .annotateMerge(
-    OpenApi.annotations({ title: "Grants", description: "What shops that check grants offline need to know." })
+    OpenApi.annotations({ title: "Grants", description: "Information for shops that check grants offline." })
   ) {}

@@ -9,10 +9,8 @@ import { ConsumerApi } from "../Api.ts"
 import { pagePattern } from "./RevokedGrantApi.ts"
 
 /** The handlers of the group `grants`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "grants",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "grants", (handlers) =>
+  Effect.gen(function* () {
     const revoked = yield* RevokedGrants
 
     return handlers.handleAll({

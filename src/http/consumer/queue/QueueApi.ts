@@ -15,7 +15,7 @@ import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** A queue as everybody may see it. */
+/** The public view of a queue. */
 export const PublicQueue = Schema.Struct(
   publicFields({
     lobbyOpenAt: Schema.NullOr(SentTimestamp),
@@ -47,7 +47,7 @@ export const QueueState = Schema.Union([
     /** Absent in the lobby, while admission is by hand, and while the queue is paused. */
     estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
     paused: Schema.optionalKey(
-      Schema.Literal(true).annotate({ description: "Present while nobody is admitted by rate. Places are kept." })
+      Schema.Literal(true).annotate({ description: "Present while the rate admits no consumers. Places are kept." })
     ),
     positionDisplayMode: Schema.Literals(["precise", "qualitative"]),
     enteredAt: SentTimestamp
@@ -99,12 +99,13 @@ const admission = [
 const group = HttpApiGroup.make("queues").annotateMerge(
   OpenApi.annotations({
     title: "Queues",
-    description: `First come, first served, as fast as admissions are made. ${ServerActions.description}`
+    description: `Admits consumers in the order of their arrival. ${ServerActions.description}`
   })
 )
 
-const location = { path: "/queues", param: "queueId", State: QueueState } as const
-const queue = endpointsOf({ ...location, Public: PublicQueue })
+/** Where the kind is found, and how it is seen. */
+export const location = { path: "/queues", param: "queueId", State: QueueState, Public: PublicQueue } as const
+const queue = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 
 export class QueuesGroup extends group.add(
@@ -113,9 +114,9 @@ export class QueuesGroup extends group.add(
     OpenApi.annotations({
       summary: "Enter a queue",
       description:
-        "A consumer that waits or holds a grant gets its present state. One that left, or whose grant expired, takes a new " +
-        "place at the end; with `grantsPerConsumer` also one that used its grant, until it has had that many (409 " +
-        "`GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
+        "A consumer that waits or holds a grant gets its present state. A consumer that left, or whose grant expired, " +
+        "takes a new place at the end. With `grantsPerConsumer`, so does a consumer that used its grant, until it " +
+        "reaches that number (409 `GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
     })
   ),
   queue.leave.annotate(OpenApi.Summary, "Leave a queue"),
@@ -130,13 +131,13 @@ export class QueuesGroup extends group.add(
     .middleware(ServerAction)
     .annotateMerge(
       OpenApi.annotations({
-        summary: "Admit a consumer, or the next ones",
+        summary: "Admit one consumer, or the next ones",
         description:
-          "With `consumerId` it admits that consumer and answers its standing. With `count` (1 to 10,000) it admits the " +
-          "next ones in the queue's order: as many as wait, and as `maxAdmissions` leaves (409 `ADMISSIONS_USED_UP` if " +
-          "it leaves none). It answers who they are, in this order; nobody if nobody waits. A request that stops halfway " +
-          "answers those it has admitted. Before the queue opens nobody is admitted by count (423): in the lobby " +
-          "nobody has a place in the order yet."
+          "With `consumerId` it admits that consumer and returns its standing. With `count` (1 to 10,000) it admits the " +
+          "next consumers in the queue's order: as many as wait and as `maxAdmissions` allows (409 `ADMISSIONS_USED_UP` if " +
+          "it allows none). It returns the admitted consumers in this order, or an empty list. A request that stops " +
+          "halfway returns those it has admitted. Before the opening, `count` is refused (423), because the lobby has no " +
+          "order yet."
       })
     ),
   grant.deny.annotate(OpenApi.Summary, "Deny a place, or a grant"),

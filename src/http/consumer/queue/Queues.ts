@@ -1,4 +1,4 @@
-/** Queues on the Consumer API: what is special about them. */
+/** Declares queues for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"
@@ -6,20 +6,16 @@ import * as Admissions from "../../../engine/lifecycle/Admissions.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import { PublicQueue, QueueState } from "./QueueApi.ts"
+import { location } from "./QueueApi.ts"
 
 /** The handlers of the group `queues`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "queues",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "queues", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const admitNext = yield* Admissions.make
     const queue = yield* makeGrantHandlers({
       kind: "queue",
-      param: "queueId",
-      Public: PublicQueue,
-      State: QueueState,
+      ...location,
       grantedAt: (view) => view.grantedAt,
       standing: (view) => view
     })

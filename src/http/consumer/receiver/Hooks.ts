@@ -77,7 +77,7 @@ const bodyOf = (
   )
 }
 
-/** The URL that the provider called: the one that an admin has named, or that of the request. */
+/** The URL that the provider called: the one that an admin set, or the request's. */
 const urlOf = (
   { headers, url: path }: HttpServerRequest.HttpServerRequest,
   { url }: AddressedReceiver,

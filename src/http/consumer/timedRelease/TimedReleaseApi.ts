@@ -13,7 +13,7 @@ import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** A timed release as everybody may see it. */
+/** The public view of a timed release. */
 export const PublicTimedRelease = Schema.Struct(
   publicFields({
     supportsGuest: Schema.Boolean,
@@ -64,12 +64,18 @@ const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(I
 const group = HttpApiGroup.make("timedReleases").annotateMerge(
   OpenApi.annotations({
     title: "Timed releases",
-    description: `A grant for everybody who comes within the window, while units last. ${ServerActions.description}`
+    description: `Grants one unit to every consumer that enters within the window, while units last. ${ServerActions.description}`
   })
 )
 
-const location = { path: "/timed-releases", param: "timedReleaseId", State: TimedReleaseState } as const
-const release = endpointsOf({ ...location, Public: PublicTimedRelease })
+/** Where the kind is found, and how it is seen. */
+export const location = {
+  path: "/timed-releases",
+  param: "timedReleaseId",
+  State: TimedReleaseState,
+  Public: PublicTimedRelease
+} as const
+const release = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 
 export class TimedReleasesGroup extends group.add(
@@ -85,10 +91,10 @@ export class TimedReleasesGroup extends group.add(
       OpenApi.annotations({
         summary: "Enter a timed release",
         description:
-          "A `variantId` is one of the release's own `variantIds` or, where it names none, one that its experience offers; any " +
-          "other is not found. Entering again with another one changes the selection. A consumer that left, or whose grant " +
-          "expired, may enter again; with `grantsPerConsumer` also one that used its grant, until it has had that many (409 " +
-          "`GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
+          "A `variantId` is one of the release's `variantIds` or, without these, one that its experience offers; any other " +
+          "is not found. Entering again with another variant changes the selection. A consumer that left, or whose grant " +
+          "expired, may enter again. With `grantsPerConsumer`, so may a consumer that used its grant, until it reaches " +
+          "that number (409 `GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
       })
     ),
   release.leave.annotate(OpenApi.Summary, "Leave a timed release"),

@@ -1,4 +1,4 @@
-/** Timed releases on the Consumer API: what is special about them. */
+/** Declares timed releases for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { MechanismIdentity } from "../../../domain/mechanism/Decider.ts"
@@ -8,28 +8,24 @@ import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
 import { ConsumerApi } from "../Api.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import type { ToEntry } from "../mechanism/Handling.ts"
-import { PublicTimedRelease, TimedReleaseState } from "./TimedReleaseApi.ts"
+import { location } from "./TimedReleaseApi.ts"
 
 /** The handlers of the group `timedReleases`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "timedReleases",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "timedReleases", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const assigned = yield* AssignedProducts
     const products = yield* ShownProducts
     const release = yield* makeGrantHandlers({
       kind: "timed_release",
-      param: "timedReleaseId",
-      Public: PublicTimedRelease,
-      State: TimedReleaseState,
+      ...location,
       grantedAt: (view) => view.enteredAt,
       standing: (view) => view
     })
 
     /**
-     * The consumer's selection, and whether it may select the variant. Where the system has picked a product for the
-     * consumer, it must be a variant of that product; elsewhere it must be one that the experience offers.
+     * The consumer's selection, and whether it may select the variant. If the system has assigned a product to the
+     * consumer, the variant must be one of that product; otherwise the experience must offer it.
      */
     const selection = Effect.fnUntraced(function* (identity: MechanismIdentity, consumerId: string, variantId: string) {
       const product = yield* assigned.of(identity, consumerId)

@@ -8,7 +8,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import { endpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
-/** A waitlist as everybody may see it. */
+/** The public view of a waitlist. */
 export const PublicWaitlist = Schema.Struct(
   publicFields({
     capacity: Schema.NullOr(Schema.Int),
@@ -30,7 +30,7 @@ export type WaitlistState = typeof WaitlistState.Type
 const group = HttpApiGroup.make("waitlists").annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
-    description: "Interest collected before a release opens; its members get a message when it does."
+    description: "Collects interest before a release opens. Members get a message when it opens."
   })
 )
 

@@ -1,4 +1,4 @@
-/** Waitlists on the Consumer API: what is special about them. */
+/** Declares waitlists for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
@@ -9,10 +9,8 @@ import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { PublicWaitlist, WaitlistState } from "./WaitlistApi.ts"
 
 /** The handlers of the group `waitlists`. */
-export const layer = HttpApiBuilder.group(
-  ConsumerApi,
-  "waitlists",
-  Effect.fnUntraced(function* (handlers) {
+export const layer = HttpApiBuilder.group(ConsumerApi, "waitlists", (handlers) =>
+  Effect.gen(function* () {
     const engine = yield* Engine
     const { reads, act, entry } = yield* makeHandlers(
       { kind: "waitlist", param: "waitlistId", Public: PublicWaitlist, State: WaitlistState },

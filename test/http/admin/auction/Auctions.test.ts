@@ -109,8 +109,8 @@ describe("Auctions on the Admin API", () => {
             ["autoExtendSeconds: integer", "minBidIncrement: amount", "reservePrice: amount"]
           ],
           [drop, ["floorPrice: amount", "priceDropAmount: amount", "priceDropIntervalSeconds: integer"]],
-          [{ closeAt: inSeconds(3601) }, ["settleAt: date_time"]],
-          [{ openAt: inSeconds(3601) }, ["closeAt: date_time"]],
+          [{ closeAt: inSeconds(7200) }, ["settleAt: date_time"]],
+          [{ openAt: inSeconds(7200) }, ["closeAt: date_time"]],
           [{ quantity: 0 }, ["quantity: min_value"]],
           [{ quantity: 1.5 }, ["quantity: integer"]],
           [{ autoExtendSeconds: -1 }, ["autoExtendSeconds: min_value"]],
@@ -203,7 +203,7 @@ describe("Auctions on the Admin API", () => {
       })
     )
 
-    it.effect("are cancelled when they are ended: nobody wins", () =>
+    it.effect("are cancelled when they are ended: no bidder wins", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin
         const engine = yield* Engine

@@ -54,7 +54,7 @@ const aKnownConsumer = Effect.gen(function* () {
 
 describe("A consumer", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("that is erased leaves no trace of who it was, and keeps its orders' sums", () =>
+    it.effect("that is erased leaves no personal data, and keeps its orders' sums", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id, audienceId, orderId, queueId } = yield* aKnownConsumer

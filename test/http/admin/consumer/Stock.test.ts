@@ -133,7 +133,7 @@ describe("The stock of a variant", () => {
       })
     )
 
-    it.effect("regains exactly what was taken, even if the policy has changed since", () =>
+    it.effect("regains exactly the taken units, even if the policy has changed since", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const [counted, free] = [yield* aStock("deny", 5), yield* aStock("untracked", 5)]

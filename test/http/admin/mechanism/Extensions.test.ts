@@ -55,7 +55,7 @@ describe("Extending a mechanism", () => {
       })
     )
 
-    it.effect("moves to an instant what is earlier, so that a repetition changes nothing", () =>
+    it.effect("moves earlier times to an instant, so that a repetition changes nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
         const { id } = yield* aQueue(settings)

@@ -65,7 +65,7 @@ describe("Change events of a mechanism", () => {
       assert.deepStrictEqual(news(before, after), expected))
   }
 
-  it("are the archived event alone, whatever else changed, without counters", () => {
+  it("are the archived event alone after any other change, without counters", () => {
     assert.deepStrictEqual(news({}, { ...ended, lifecycle: "closed", live: null, name: "x" }, true, true), [
       "ended",
       "settled",

@@ -29,14 +29,14 @@ const secret = "canary-in-a-secret"
 
 describe("The audit log", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
-    it.effect("tells who changed a record, and its values before and after", () =>
+    it.effect("names the author of a change, and the record's values before and after", () =>
       Effect.gen(function* () {
         const { organization } = yield* Admin
         const as = yield* organization()
         const actor = yield* keyOf(as)
         const { id } = yield* anExperience({ name: "Drop" }, as)
         yield* send("PUT", `/experiences/${id}`, { name: "Late drop", timeZone: "Europe/Paris" }, as)
-        // What an experience offers is stored below it.
+        // The offered products of an experience are stored below it.
         yield* send("PUT", `/experiences/${id}`, { products: [] }, as)
         yield* send("DELETE", `/experiences/${id}`, undefined, as)
         yield* send("POST", `/experiences/${id}/restore`, undefined, as)
@@ -84,7 +84,7 @@ describe("The audit log", () => {
       })
     )
 
-    it.effect("has the settings of mechanisms, and not what happens to places", () =>
+    it.effect("has the settings of mechanisms, and no changes of places", () =>
       Effect.gen(function* () {
         const { organization } = yield* Admin
         const as = yield* organization()
@@ -130,7 +130,7 @@ describe("The audit log", () => {
       })
     )
 
-    it.effect("has what happens to receivers and to their secrets", () =>
+    it.effect("has the changes of receivers and of their secrets", () =>
       Effect.gen(function* () {
         const given = { adapter: "stripe", description: "Shop", url: `https://shop.example/${secret}`, secret }
         const { id } = yield* send("POST", "/receivers", given)
@@ -154,7 +154,7 @@ describe("The audit log", () => {
       })
     )
 
-    it.effect("has what happens to people, without their addresses", () =>
+    it.effect("has the changes of people, without their addresses", () =>
       Effect.gen(function* () {
         const { id } = yield* send("POST", "/people", { email: "audited@example.com", name: "Ann", role: "viewer" })
         yield* send("PUT", `/people/${id}`, { role: "admin" })
@@ -195,7 +195,7 @@ describe("The audit log", () => {
       })
     )
 
-    it.effect("never contains secrets, addresses or what describes a consumer", () =>
+    it.effect("never contains secrets, addresses or descriptions of a consumer", () =>
       Effect.gen(function* () {
         const { organization } = yield* Admin
         const as = yield* organization()

@@ -30,14 +30,22 @@ describe("The nodes on the Admin API", () => {
         const sql = yield* SqlClient.SqlClient
         const brand = yield* organization()
         const other = yield* organization()
-        const { id } = yield* aQueue({}, brand)
+        const { id, experienceId } = yield* aQueue({}, brand)
         yield* sql`
           insert into parked_mechanisms (mechanism_id, node, parked_at, restarts, cause)
           values (${id}, 'elsewhere', '2026-11-21T18:00:00Z', 5, 'a secret of the installation')`
         yield* sql`update mechanism_heads set wake_at = '2026-11-21T17:00:00Z' where mechanism_id = ${id}`
         const { body } = yield* call("GET", "/nodes", undefined, brand)
         assert.deepStrictEqual(body.parkedMechanisms, [
-          { distributionId: id, type: "queue", node: "elsewhere", parkedAt: "2026-11-21T18:00:00.000Z", restarts: 5 }
+          {
+            distributionId: id,
+            type: "queue",
+            experienceId,
+            name: "Line",
+            node: "elsewhere",
+            parkedAt: "2026-11-21T18:00:00.000Z",
+            restarts: 5
+          }
         ])
         assert.strictEqual(body.oldestOverdueWakeUpAt, "2026-11-21T17:00:00.000Z")
         const stranger = (yield* call("GET", "/nodes", undefined, other)).body

@@ -201,7 +201,7 @@ describe("An organization on the Admin API", () => {
       })
     )
 
-    it.effect("has the operator's leave to load test mode alone, until it ends, whatever it changes itself", () =>
+    it.effect("has only the operator's permission to load test mode, until it ends, and cannot change it", () =>
       Effect.gen(function* () {
         const { organizationId, publishableKey, testPublishableKey, read, set, browse } =
           yield* anOrganization("growth")

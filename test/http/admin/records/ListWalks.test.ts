@@ -1,5 +1,5 @@
 /**
- * The rules for every list, whatever it contains. A walk shows each row that stays exactly once, in sort order, while
+ * The rules for every list, with any contents. A walk shows each row that stays exactly once, in sort order, while
  * other rows are added and removed. A cursor serves the list, sort and filters that it came from, for a day.
  */
 import { assert, describe, layer } from "@effect/vitest"

@@ -85,7 +85,7 @@ describe("Tenants on the Admin API", () => {
       })
     )
 
-    it.effect("are refused without the secret key, whatever else the request contains", () =>
+    it.effect("are refused without the secret key, with any other contents of the request", () =>
       Effect.gen(function* () {
         const { url } = yield* Admin
         const { id } = yield* anExperience()

@@ -1,5 +1,6 @@
-/** What the rows of `listTable.ts` share: the shape of a list, and how its items are created. */
+/** The shared parts of the rows of `listTable.ts`: the shape of a list, and how its items are created. */
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import type { Engine } from "../../../../src/engine/Engine.ts"
 import type { Sessions } from "../../../../src/auth/sessions/Sessions.ts"
 import type { SecurityEvents } from "../../../../src/store/organization/SecurityEvents.ts"
@@ -52,6 +53,10 @@ export const request = Effect.fnUntraced(function* (as: Organization, method: st
   if (answer.status >= 300) return yield* Effect.die(new Error(`${method} ${path}: ${answer.status} ${answer.text}`))
   return answer.body
 })
+
+/** Writes a row that no operation creates. */
+export const inserted = (table: string, row: { readonly [column: string]: unknown }) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql`insert into ${sql(table)} ${sql.insert(row)}`).pipe(Effect.orDie)
 
 /** A list of records that are created and archived at the path of their list. */
 export const records = (

@@ -11,6 +11,7 @@ import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
 import { messages, stoppedAddresses } from "./messageLists.ts"
 import {
   byId,
+  inserted,
   instant,
   type Key,
   type MakeList,
@@ -154,21 +155,17 @@ const webhookDeliveries: MakeList = Effect.fnUntraced(function* (as) {
     idOf: byId,
     filter: "status=FAILED",
     make: (n: number) =>
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`
-          insert into webhook_deliveries ${sql.insert({
-            webhook_id: id,
-            event_id: randomUUID(),
-            id: randomUUID(),
-            type: "distribution.joined",
-            status: "DELIVERED",
-            attempts: "[]",
-            body: "{}",
-            created_at: new Date(instant(n)),
-            updated_at: new Date(instant(n))
-          })}`
-      ).pipe(Effect.orDie)
+      inserted("webhook_deliveries", {
+        webhook_id: id,
+        event_id: randomUUID(),
+        id: randomUUID(),
+        type: "distribution.joined",
+        status: "DELIVERED",
+        attempts: "[]",
+        body: "{}",
+        created_at: new Date(instant(n)),
+        updated_at: new Date(instant(n))
+      })
   }
 })
 
@@ -181,22 +178,18 @@ const receivedEvents: MakeList = Effect.fnUntraced(function* (as) {
     idOf: byId,
     filter: "status=FAILED",
     make: (n: number) =>
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`
-          insert into received_events ${sql.insert({
-            receiver_id: id,
-            event_id: randomUUID(),
-            id: randomUUID(),
-            type: "charge.refunded",
-            at: new Date(instant(n)),
-            received_at: new Date(instant(n)),
-            body: "{}",
-            status: "DONE",
-            attempts: 1,
-            outcome: "ORDER_CANCELLED"
-          })}`
-      ).pipe(Effect.orDie)
+      inserted("received_events", {
+        receiver_id: id,
+        event_id: randomUUID(),
+        id: randomUUID(),
+        type: "charge.refunded",
+        at: new Date(instant(n)),
+        received_at: new Date(instant(n)),
+        body: "{}",
+        status: "DONE",
+        attempts: 1,
+        outcome: "ORDER_CANCELLED"
+      })
   }
 })
 

@@ -1,8 +1,7 @@
 /** The lists of messages and stopped addresses. */
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { byId, instant, type MakeList, request } from "./listRows.ts"
+import { byId, inserted, instant, type MakeList, request } from "./listRows.ts"
 
 /** Messages, each to another address. None is removed before it is old. */
 export const messages: MakeList = (as) =>
@@ -12,22 +11,18 @@ export const messages: MakeList = (as) =>
     idOf: byId,
     filter: "status=SENT",
     make: (n: number) =>
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`
-          insert into sent_messages ${sql.insert({
-            organization_id: as.tenant.organizationId,
-            mode: as.tenant.mode,
-            channel: "email",
-            message_id: randomUUID(),
-            id: randomUUID(),
-            address: `row${n}@example.com`,
-            purpose: "CODE",
-            status: "SENT",
-            sent_at: new Date(instant(n)),
-            updated_at: new Date(instant(n))
-          })}`
-      ).pipe(Effect.orDie)
+      inserted("sent_messages", {
+        organization_id: as.tenant.organizationId,
+        mode: as.tenant.mode,
+        channel: "email",
+        message_id: randomUUID(),
+        id: randomUUID(),
+        address: `row${n}@example.com`,
+        purpose: "CODE",
+        status: "SENT",
+        sent_at: new Date(instant(n)),
+        updated_at: new Date(instant(n))
+      })
   })
 
 /** Stopped addresses. They leave the list when they are lifted. */
@@ -39,19 +34,15 @@ export const stoppedAddresses: MakeList = Effect.fnUntraced(function* (as) {
     idOf: byId,
     filter: "reason=BOUNCED",
     make: (n: number) =>
-      Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`
-          insert into stopped_addresses ${sql.insert({
-            organization_id: as.tenant.organizationId,
-            mode: as.tenant.mode,
-            channel: "email",
-            address: `${randomUUID()}@example.com`,
-            reason: "BOUNCED",
-            receiver_id: receiver.id,
-            stopped_at: new Date(instant(n))
-          })}`
-      ).pipe(Effect.orDie),
+      inserted("stopped_addresses", {
+        organization_id: as.tenant.organizationId,
+        mode: as.tenant.mode,
+        channel: "email",
+        address: `${randomUUID()}@example.com`,
+        reason: "BOUNCED",
+        receiver_id: receiver.id,
+        stopped_at: new Date(instant(n))
+      }),
     archive: (id) => request(as, "DELETE", `/stopped-addresses/${id}`)
   }
 })

@@ -47,7 +47,7 @@ const withoutGate = set({ challenge: { mode: "off" } })
 
 describe("The bounds on codes", () => {
   layer(services, { excludeTestServices: true })((it) => {
-    it.effect("leave the owner's code alone, whatever a stranger asks for and shows", () =>
+    it.effect("leave the owner's code usable while another client requests codes and sends wrong ones", () =>
       Effect.gen(function* () {
         const email = "owner@example.com"
         const own = yield* post("otp/request", { email })

@@ -69,7 +69,7 @@ describe("The proofs of draws", () => {
     })
   )
 
-  it.effect("are cached up to a size: the oldest are evicted first, and the newest stays whatever its size", () =>
+  it.effect("are cached up to a size: the oldest are evicted first, and the newest always stays", () =>
     Effect.gen(function* () {
       const [first, second, third, huge] = [proofOf(100), proofOf(100), proofOf(100), proofOf(1_000)]
       const sent = make(200)

@@ -91,7 +91,7 @@ describe("A draw on the Consumer API", () => {
       })
     )
 
-    it.effect("publishes its drawing time to every consumer, on streams too, also to those who can still win", () =>
+    it.effect("publishes its drawing time to every consumer, on streams too, also to those that can still win", () =>
       Effect.gen(function* () {
         const { brand, consumerUrl } = yield* Usher
         const [one, other, stranger] = (yield* guests(3)) as [Guest, Guest, Guest]

@@ -229,7 +229,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("leave open what has opened and closed what has closed, and the change succeeds", () =>
+      it.effect("leave open mechanisms open and closed ones closed, and the change succeeds", () =>
         Effect.gen(function* () {
           const { sequenceId, id, change } = yield* aQueueWithin({ openAt: soon(-hour) })
           const scheduled = yield* aQueue(sequenceId, { openAt: soon(hour) })
@@ -305,7 +305,7 @@ describe("The times of an experience", () => {
         })
       )
 
-      it.effect("reach the same result in all mechanisms, whatever else changes them at the same time", () =>
+      it.effect("reach the same result in all mechanisms, with any concurrent changes", () =>
         Effect.gen(function* () {
           const { experienceId, sequenceId, id, change } = yield* aQueueWithin({ openAt: soon(day) })
           const ids = [id, ...(yield* Effect.forEach(Array.from({ length: 5 }), () => aQueue(sequenceId)))]

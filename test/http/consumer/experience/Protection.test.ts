@@ -38,7 +38,7 @@ describe("A protected sequence", () => {
       })
     )
 
-    it.effect("refuses them in mechanisms of every kind, whatever the entering operation is called there", () =>
+    it.effect("refuses them in mechanisms of every kind, under each name of the entering operation", () =>
       Effect.gen(function* () {
         const { guest, consumer, brand } = yield* Usher
         const [member, other] = [yield* guest(), yield* guest()]

@@ -1,4 +1,4 @@
-/** The public facts of an experience over HTTP: no credential, one buffer for everybody, and a stream. */
+/** The public facts of an experience over HTTP: no credential, one buffer for all callers, and a stream. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Schedule, Schema } from "effect"
 import { randomUUID } from "node:crypto"
@@ -46,8 +46,9 @@ const eventually = Effect.fnUntraced(function* (id: string, mechanismId: string,
   let found: object = {}
   for (let attempt = 0; attempt < 50; attempt++) {
     found = (yield* factsOf(id)).mechanisms.find((mechanism) => mechanism.id === mechanismId)
+    const facts = new Map<string, unknown>(Object.entries(found))
     const isRight = Object.entries(expected).every(
-      ([name, value]) => JSON.stringify((found as any)[name]) === JSON.stringify(value)
+      ([name, value]) => JSON.stringify(facts.get(name)) === JSON.stringify(value)
     )
     if (isRight) return found
     yield* Effect.sleep("100 millis")
@@ -63,7 +64,7 @@ const asAdmin = Effect.fnUntraced(function* (method: string, path: string, body?
 
 describe("Live facts", () => {
   layer(usherLayer, { excludeTestServices: true })((it) => {
-    it.effect("show each kind of mechanism to anybody, as the description says", () =>
+    it.effect("show each kind of mechanism to any caller, as the description says", () =>
       Effect.gen(function* () {
         const { id, sequenceId, ids, later } = yield* aDrop()
         const { now, ...facts } = yield* factsOf(id)
@@ -114,7 +115,7 @@ describe("Live facts", () => {
       })
     )
 
-    it.effect("follow what happens: entries, admissions, pauses, bids, units and closings", () =>
+    it.effect("follow entries, admissions, pauses, bids, units and closings", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
         const soonest = soon(600)
@@ -161,7 +162,7 @@ describe("Live facts", () => {
       })
     )
 
-    it.effect("are one buffer for everybody, which caches keep for a second", () =>
+    it.effect("are one buffer for all callers, which caches keep for a second", () =>
       Effect.gen(function* () {
         const { brand, consumer, stranger } = yield* Usher
         const { id } = yield* aDrop()
@@ -188,7 +189,7 @@ describe("Live facts", () => {
       })
     )
 
-    it.effect("answer the same 404 for what is unknown and what is archived, and know test mode", () =>
+    it.effect("answer the same 404 for unknown and archived experiences, and know test mode", () =>
       Effect.gen(function* () {
         const { admin, brand, consumer } = yield* Usher
         const { id } = yield* aDrop()
@@ -220,7 +221,7 @@ describe("Live facts", () => {
       })
     )
 
-    it.effect("leave out what is not for everybody", () =>
+    it.effect("leave out sequences that are not for all consumers", () =>
       Effect.gen(function* () {
         const { id } = yield* aDrop()
         const { id: audienceId } = yield* created("/audiences", { name: "Members", type: "STATIC" })
@@ -234,7 +235,7 @@ describe("Live facts", () => {
       })
     )
 
-    it.effect("are followed on a stream that everybody shares, until the experience is archived", () =>
+    it.effect("are followed on a stream that all callers share, until the experience is archived", () =>
       Effect.gen(function* () {
         const { consumerUrl, guest } = yield* Usher
         const { id, ids } = yield* aDrop()

@@ -44,7 +44,7 @@ const one = snapshotOf('{"entries":1}', 0)
 const two = snapshotOf('{"entries":2}', 0)
 
 describe("A snapshot", () => {
-  it("is named by its facts, whatever the instant", () => {
+  it("is named by its facts without the instant", () => {
     const later = snapshotOf('{"entries":1}', 5_000)
     assert.deepStrictEqual([later.id, later.etag], [one.id, one.etag])
     assert.notStrictEqual(two.id, one.id)

@@ -31,7 +31,7 @@ const byStaff = Effect.fnUntraced(function* (id: string, action: string, body: o
 
 describe("The line of a queue", () => {
   layer(usherLayer, { excludeTestServices: true })((it) => {
-    it.effect("gives each visitor its own position, and shows what staff did with their reasons", () =>
+    it.effect("gives each visitor its own position, and shows the actions of staff with their reasons", () =>
       Effect.gen(function* () {
         const { guest, queue } = yield* Usher
         const id = yield* queue({ maxAdmissions: 100 })
@@ -76,7 +76,7 @@ describe("The line of a queue", () => {
       })
     )
 
-    it.effect("is one buffer for everybody, without a credential", () =>
+    it.effect("is one buffer for all callers, without a credential", () =>
       Effect.gen(function* () {
         const { brand, consumer, queue, stranger } = yield* Usher
         const id = yield* queue()
@@ -93,7 +93,7 @@ describe("The line of a queue", () => {
       })
     )
 
-    it.effect("is a 404 for a queue that is unknown, archived or not for everybody, and for another kind", () =>
+    it.effect("is a 404 for a queue that is unknown, archived or not for all consumers, and for another kind", () =>
       Effect.gen(function* () {
         const { admin, brand, consumer, queue } = yield* Usher
         const archived = yield* queue()

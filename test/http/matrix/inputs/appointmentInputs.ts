@@ -114,6 +114,7 @@ export const appointmentInputs: { readonly [operation: string]: MakeInput } = {
   "PUT /api/appointments/:id": record({ name: "Another" }),
   "DELETE /api/appointments/:id": record(),
   "POST /api/appointments/:id/end": record(),
+  "POST /api/appointments/:id/unpark": record(),
   "POST /api/appointments/:id/check-in": onBooking(200),
   "POST /api/appointments/:id/complete": onBooking(200),
   // The slot has not begun.

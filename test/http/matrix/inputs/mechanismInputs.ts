@@ -95,7 +95,8 @@ export const inputsOf = (group: string, param: string, settings: () => object, g
     [`GET /api/${group}/:id`]: record(),
     [`PUT /api/${group}/:id`]: record({ name: "Another" }),
     [`DELETE /api/${group}/:id`]: record(),
-    [`POST /api/${group}/:id/end`]: record()
+    [`POST /api/${group}/:id/end`]: record(),
+    [`POST /api/${group}/:id/unpark`]: record()
   }
 
   return { on, forHolder, admin }

@@ -12,12 +12,14 @@ const unnamed = Schema.optionalKey(Schema.Null)
 const bodies = [
   Schema.Struct({
     seconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: extensionSecondsMax })).annotate({
-      description: "By how many seconds."
+      description: "Seconds by which the times move."
     }),
     until: unnamed
   }),
   Schema.Struct({
-    until: Timestamp.annotate({ description: "Up to this instant at least. At most a year from now." }),
+    until: Timestamp.annotate({
+      description: "The earliest time that is allowed afterwards. At most a year from now."
+    }),
     seconds: unnamed
   })
 ] as const
@@ -29,7 +31,7 @@ export interface ExtensionBody {
 }
 
 const Extension = Schema.Struct({
-  grants: Schema.Int.annotate({ description: "Grants that this request moved." })
+  grants: Schema.Int.annotate({ description: "Number of grants that this request moved." })
 }).annotate({ identifier: "Extension" })
 
 export const extendEndpoint = HttpApiEndpoint.post("extendDistribution", "/distributions/:id/extend", {
@@ -41,10 +43,10 @@ export const extendEndpoint = HttpApiEndpoint.post("extendDistribution", "/distr
   OpenApi.annotations({
     summary: "Extend a mechanism",
     description:
-      "After an outage: moves the expiry of all grants that consumers hold, and the closing if it has not passed, by " +
-      "`seconds`, or to `until` where they are earlier. The drawing of a draw moves with its closing, and the settlement of " +
-      "an auction is never before it. Nothing becomes earlier, and what has expired stays expired. Repeating a request " +
-      "with `until` is safe; one with `seconds` moves everything again. Grants that a shop has stored keep their former " +
-      "expiry: consumers get new ones with their next request."
+      "For use after an outage. Moves the expiry of all grants that consumers hold, and the closing if it has not " +
+      "passed. They move by `seconds`, or to `until` where they are earlier. The drawing of a draw moves with its " +
+      "closing; an auction's settlement is never before its closing. No time becomes earlier, and expired grants stay " +
+      "expired. A request with `until` can be repeated safely; a repeated request with `seconds` moves everything " +
+      "again. Grants that a shop has stored keep their former expiry: consumers get new ones with their next request."
   })
 )
