@@ -1,4 +1,4 @@
-/** What `auth/` stores in the database: organizations, keys, sessions and consumers. */
+/** The data of `auth/` in the database: organizations, keys, sessions and consumers. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -42,8 +42,7 @@ export class ChallengePolicies extends Context.Service<
     load(tenant: Tenant, experienceId?: string): Effect.Effect<ChallengePolicy, Unavailable>
   }
 >()("usher/auth/challenge/ChallengePolicies") {
-  static readonly layer = Layer.effect(
-    ChallengePolicies,
+  static readonly layer = Layer.effect(ChallengePolicies)(
     Effect.gen(function* () {
       const invalidations = yield* Invalidations
       let cached = new SegmentedCache<Loaded>(organizationsMax)

@@ -32,7 +32,7 @@ const addressesMax = 100_000
 /** Least number of scopes that are counted. */
 const scopesMax = 10_000
 
-/** What the gate is asked for. */
+/** A request that the gate checks. */
 export type Action = "guest" | "code" | "entry"
 
 /** A caller at the gate. */
@@ -43,7 +43,7 @@ export interface Arrival {
   readonly experienceId?: string
   /** The client's address, as it is counted. */
   readonly address: string
-  /** What the client sent as the solution of an earlier challenge. */
+  /** The client's solution of an earlier challenge. */
   readonly solution?: string | undefined
 }
 
@@ -73,8 +73,7 @@ export class Challenges extends Context.Service<
     check(arrival: Arrival): Effect.Effect<SolvedChallenge | undefined, ChallengeAsked | Unavailable> | undefined
   }
 >()("usher/auth/challenge/Challenges") {
-  static readonly layer = Layer.effect(
-    Challenges,
+  static readonly layer = Layer.effect(Challenges)(
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const policies = yield* ChallengePolicies
@@ -187,7 +186,7 @@ const makeJudge = Effect.gen(function* () {
   })
 })
 
-/** How long a provider's token is remembered. The providers accept theirs for five minutes at most. */
+/** How long a provider's token is kept. The providers accept theirs for five minutes at most. */
 const tokenMillis = 600_000
 
 /** A caller's solution serves only in the scope for which its challenge was issued. */

@@ -118,7 +118,7 @@ function isEqual(ours: string, shown: string): boolean {
   )
 }
 
-/** Derives the key of one counter: what a client does in each attempt. */
+/** Derives the key of one counter. A client does this in each attempt. */
 export function derive(nonce: Uint8Array, salt: Uint8Array, counter: number): Buffer {
   const password = Buffer.alloc(nonce.length + 4)
   password.set(nonce)
@@ -145,7 +145,7 @@ function parse(solution: string) {
   return { parameters, signature, derivedKey }
 }
 
-/** What a client sends. Nothing in it is known to be true before its signature is checked. */
+/** The solution that a client sends. It is untrusted until its signature is checked. */
 interface Shown {
   readonly challenge?: {
     readonly parameters?: { readonly [name: string]: unknown; readonly data?: { readonly [name: string]: unknown } }

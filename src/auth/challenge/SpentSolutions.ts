@@ -27,8 +27,7 @@ export class SpentSolutions extends Context.Service<
     spend(id: string, expiresAt: Millis): boolean | Effect.Effect<boolean, Unavailable>
   }
 >()("usher/auth/challenge/SpentSolutions") {
-  static readonly layer = Layer.effect(
-    SpentSolutions,
+  static readonly layer = Layer.effect(SpentSolutions)(
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const { cluster, redisUrl } = yield* Settings

@@ -35,8 +35,7 @@ export class TokenProviders extends Context.Service<
     check(provider: Provider, keys: ProviderKeys, token: string): Effect.Effect<boolean | undefined>
   }
 >()("usher/auth/challenge/TokenProviders") {
-  static readonly layer = Layer.effect(
-    TokenProviders,
+  static readonly layer = Layer.effect(TokenProviders)(
     Effect.gen(function* () {
       const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
       const addresses = yield* ProviderAddresses

@@ -19,11 +19,11 @@ export interface AttemptLimit {
   readonly name: string
   readonly attemptsMax: number
   readonly windowSeconds: number
-  /** What one client has used counts for other clients with at most this number. Absent: they share one count. */
+  /** The most uses of one client that count for other clients. Absent: they share one count. */
   readonly clientShareMax?: number
 }
 
-/** What is limited: a consumer, an address, or the client itself. Tries of each client count separately. */
+/** The limited subject: a consumer, an address, or the client itself. Tries of each client count separately. */
 export interface AttemptSubject {
   readonly limit: AttemptLimit
   readonly subject: string
@@ -48,8 +48,7 @@ export class AttemptLimits extends Context.Service<
     giveBack(tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>): Effect.Effect<void, Unavailable>
   }
 >()("usher/auth/codes/AttemptLimits") {
-  static readonly layer = Layer.effect(
-    AttemptLimits,
+  static readonly layer = Layer.effect(AttemptLimits)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const secret = yield* serverSecret("one_time_codes")

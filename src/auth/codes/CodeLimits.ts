@@ -33,13 +33,13 @@ const codesOfAddress: AttemptLimit = {
   clientShareMax: wrongCodesShareMax
 }
 
-/** What a try of a one-time code counts under. */
+/** The subjects under which a try of a one-time code counts. */
 export const codeAttempt = ({ channel, value }: CodeAddress, client: string): ReadonlyArray<AttemptSubject> => [
   { limit: codesOfClient, subject: client },
   { limit: codesOfAddress, subject: `${channel}:${value}`, client }
 ]
 
-/** What a try of an access code counts under. A server that acts for a consumer has no client address. */
+/** The subjects under which a try of an access code counts. A server that acts for a consumer has no client address. */
 export const accessCodeAttempt = (consumerId: string, client: string | undefined): ReadonlyArray<AttemptSubject> => [
   {
     limit: { name: "access_code_by_consumer", attemptsMax: accessCodesOfConsumerMax, windowSeconds: tenMinutes },
@@ -55,7 +55,9 @@ export const accessCodeAttempt = (consumerId: string, client: string | undefined
       ])
 ]
 
-/** What a code by SMS counts under: the organization's cap for a day, of which one client may use a fifth. */
+/**
+ * The subject under which a code by SMS counts: the organization's cap for a day, of which one client may use a fifth.
+ */
 export const smsAttempt = (codesPerDay: number, client: string): ReadonlyArray<AttemptSubject> => [
   {
     limit: { name: "sms_by_client", attemptsMax: Math.ceil(codesPerDay / 5), windowSeconds: dayInSeconds },

@@ -99,8 +99,7 @@ export class OneTimeCodes extends Context.Service<
     ): Effect.Effect<StartedSession<AuthenticatedSession>, WrongCode | TooManyAttempts | Unavailable>
   }
 >()("usher/auth/codes/OneTimeCodes") {
-  static readonly layer = Layer.effect(
-    OneTimeCodes,
+  static readonly layer = Layer.effect(OneTimeCodes)(
     Effect.gen(function* () {
       const accounts = yield* ConsumerAccounts
       const sessions = yield* Sessions

@@ -21,7 +21,7 @@ import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 export const KeyKind = Schema.Literals(["publishable", "secret"])
 export type KeyKind = typeof KeyKind.Type
 
-/** What a key authorizes. */
+/** The rights of a key. */
 export interface KeyHolder {
   /** The key's id. It identifies the key in records (`createdBy`) without revealing any of its text. */
   readonly keyId: string
@@ -74,8 +74,7 @@ export class ApiKeys extends Context.Service<
     readonly invalidate: Effect.Effect<void>
   }
 >()("usher/auth/keys/ApiKeys") {
-  static readonly layer = Layer.effect(
-    ApiKeys,
+  static readonly layer = Layer.effect(ApiKeys)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations
@@ -223,6 +222,6 @@ const holderOf = (
     rateLimits
   }
   if (mode !== "test" || settings.loadLeave === undefined) return holder
-  // The holder stays in caches when the leave ends.
+  // The holder stays in caches when the permission ends.
   return Object.defineProperty(holder, "rateLimits", { get: limitsWithLeave(rateLimits, settings.loadLeave, now) })
 }

@@ -1,5 +1,5 @@
 /**
- * Changes to an organization: to its settings by itself, and to its plan by the operator (completions 4,
+ * Changes to an organization: the organization changes its settings, and the operator its plan (completions 4,
  * "Organization", and 5). Processes cache an organization's settings with its keys (`ApiKeys`) and its token lifetimes
  * (`TokenLifetimes`). The commit of a change notifies every process. The call returns when all processes have
  * confirmed, or after two seconds.
@@ -46,12 +46,11 @@ export class OrganizationChanges extends Context.Service<
       plan: Plan,
       rateLimits?: RateLimits
     ): Effect.Effect<Organization, OrganizationNotFound | Unavailable>
-    /** Gives leave to load test mode, instead of an earlier leave. */
+    /** Gives permission to load test mode, instead of an earlier one. */
     allowLoad(id: string, by: string, leave: LoadLeave): Effect.Effect<Organization, OrganizationNotFound | Unavailable>
   }
 >()("usher/auth/keys/OrganizationChanges") {
-  static readonly layer = Layer.effect(
-    OrganizationChanges,
+  static readonly layer = Layer.effect(OrganizationChanges)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const invalidations = yield* Invalidations

@@ -63,8 +63,7 @@ export class OrganizationKeys extends Context.Service<
     ): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
   }
 >()("usher/auth/keys/OrganizationKeys") {
-  static readonly layer = Layer.effect(
-    OrganizationKeys,
+  static readonly layer = Layer.effect(OrganizationKeys)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan

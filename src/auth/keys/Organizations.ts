@@ -37,7 +37,7 @@ export const KeptSettings = Schema.Struct({
   theme: Schema.optionalKey(Theme),
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),
-  /** The operator's leave to load test mode. */
+  /** The operator's permission to load test mode. */
   loadLeave: Schema.optionalKey(LoadLeave),
   /** The longest token lifetime the organization ever set. Tokens with that lifetime may still be valid. */
   longestTokenTtlSeconds: Schema.optionalKey(Schema.Int)
@@ -77,8 +77,7 @@ export class Organizations extends Context.Service<
     find(id: string): Effect.Effect<Option.Option<Organization>, Unavailable>
   }
 >()("usher/auth/keys/Organizations") {
-  static readonly layer = Layer.effect(
-    Organizations,
+  static readonly layer = Layer.effect(Organizations)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom

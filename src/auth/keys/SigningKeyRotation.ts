@@ -43,8 +43,7 @@ export class SigningKeyRotation extends Context.Service<
     remove(kid: string): Effect.Effect<void, NotRemovable | Unavailable>
   }
 >()("usher/auth/keys/SigningKeyRotation") {
-  static readonly layer = Layer.effect(
-    SigningKeyRotation,
+  static readonly layer = Layer.effect(SigningKeyRotation)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const invalidations = yield* Invalidations

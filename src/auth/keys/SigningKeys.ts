@@ -62,8 +62,7 @@ export class SigningKeys extends Context.Service<
     readonly lookAgain: Effect.Effect<boolean>
   }
 >()("usher/auth/keys/SigningKeys") {
-  static readonly layer = Layer.effect(
-    SigningKeys,
+  static readonly layer = Layer.effect(SigningKeys)(
     Effect.gen(function* () {
       const invalidations = yield* Invalidations
       const sql = yield* PgClient.PgClient
@@ -110,8 +109,7 @@ export class SigningKeys extends Context.Service<
   )
 
   /** A single key that is not stored, for tests. */
-  static readonly layerMemory = Layer.effect(
-    SigningKeys,
+  static readonly layerMemory = Layer.effect(SigningKeys)(
     Effect.gen(function* () {
       const made = yield* makeKey
       const privateKey = yield* importKey(made.privateKey)

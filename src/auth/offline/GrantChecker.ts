@@ -1,7 +1,7 @@
 /**
- * Checks grants without asking Usher, for shops: with the published keys, and with the list of grants that ended before
+ * Checks grants without asking Usher, for shops. It uses the published keys, and the list of grants that ended before
  * their time. This file and the rules that it imports need only Node's crypto, so that a shop can copy them. README.md
- * says what such a check cannot know.
+ * describes the limits of such a check.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto"
 import { type ClaimProblem, type Expected, type GrantClaims, partsOf, problemOf } from "../../client/grantRules.ts"
@@ -35,7 +35,7 @@ const staleAfterMillisDefault = 10_000
 export class GrantChecker {
   readonly #staleAfterMillis: number
   #keys: ReadonlyArray<KeyObject> = []
-  /** By `jti`, when the token expires by itself, in milliseconds. */
+  /** By `jti`, the token's expiry in milliseconds. */
   readonly #revoked = new Map<string, number>()
   #since: string | undefined
   #after: string | null = null
@@ -64,7 +64,7 @@ export class GrantChecker {
     return this.#after !== null
   }
 
-  /** The number of revoked grants that are kept. A grant is dropped when its token has expired by itself. */
+  /** The number of revoked grants that are kept. A grant is dropped when its token has expired. */
   get size(): number {
     return this.#revoked.size
   }

@@ -52,7 +52,7 @@ export class OperatorSessions extends Context.Service<
     begin(secretKey: string): Effect.Effect<string | undefined, Unavailable>
     /** Begins a session of a person. Returns its token. */
     beginAs(personId: string): Effect.Effect<string, Unavailable>
-    /** Returns whose session it is; undefined if it has ended, its key was revoked, or its person was removed. */
+    /** Returns the owner of the session; undefined if it has ended, its key was revoked, or its person was removed. */
     find(token: string): Effect.Effect<Operator | undefined, Unavailable>
     /** Ends the session. */
     end(token: string): Effect.Effect<void, Unavailable>
@@ -62,8 +62,7 @@ export class OperatorSessions extends Context.Service<
     become(token: string, personId: string): Effect.Effect<boolean, Unavailable>
   }
 >()("usher/auth/operators/OperatorSessions") {
-  static readonly layer = Layer.effect(
-    OperatorSessions,
+  static readonly layer = Layer.effect(OperatorSessions)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom

@@ -43,8 +43,7 @@ export class PersonSignIn extends Context.Service<
     verify(typed: TypedCode): Effect.Effect<string | undefined, TooManyAttempts | Unavailable>
   }
 >()("usher/auth/operators/PersonSignIn") {
-  static readonly layer = Layer.effect(
-    PersonSignIn,
+  static readonly layer = Layer.effect(PersonSignIn)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const codes = yield* OneTimeCodes

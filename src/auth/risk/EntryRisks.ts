@@ -1,7 +1,7 @@
 /**
- * The risk of each entry, from what this process knows: the entries of the last minutes by address and by network, the
- * challenge that was solved, and the age of the account. All of it is in memory, so an entry costs a lookup, some
- * arithmetic and no SQL. Each process counts the entries that it takes itself.
+ * The risk of each entry, from facts in this process: the entries of the last minutes by address and by network, the
+ * solved challenge, and the age of the account. All of it is in memory, so an entry costs a lookup, some arithmetic and
+ * no SQL. Each process counts the entries that it accepts.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { createdAtOf } from "../../domain/values/Ids.ts"

@@ -52,8 +52,7 @@ export class ConsumerAccounts extends Context.Service<
     fill(tenant: Tenant, consumerId: string, claims: Claims): Effect.Effect<void, SqlError>
   }
 >()("usher/auth/sessions/ConsumerAccounts") {
-  static readonly layer = Layer.effect(
-    ConsumerAccounts,
+  static readonly layer = Layer.effect(ConsumerAccounts)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom

@@ -69,8 +69,7 @@ export class ConsumerSessions extends Context.Service<
     endAll(tenant: Tenant, consumerId: string): Effect.Effect<number, RecordNotFound | Unavailable>
   }
 >()("usher/auth/sessions/ConsumerSessions") {
-  static readonly layer = Layer.effect(
-    ConsumerSessions,
+  static readonly layer = Layer.effect(ConsumerSessions)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const plan = yield* makePlan

@@ -1,5 +1,5 @@
 /**
- * What the Consumer API needs to know about a consumer beyond its token: whether it exists (for calls by an
+ * The facts about a consumer that the Consumer API needs beyond its token: whether it exists (for calls by an
  * organization's server), its loyalty score (for queues), and whether it is archived.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
@@ -13,7 +13,7 @@ import { endSessions, Revocations } from "./Revocations.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
 import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
 
-/** What credential checks need to know about a consumer. */
+/** The facts about a consumer that credential checks need. */
 export interface KnownConsumer {
   readonly isGuest: boolean
 }
@@ -51,8 +51,7 @@ export class Consumers extends Context.Service<
     restored(consumerId: string): Effect.Effect<void>
   }
 >()("usher/auth/sessions/Consumers") {
-  static readonly layer = Layer.effect(
-    Consumers,
+  static readonly layer = Layer.effect(Consumers)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 

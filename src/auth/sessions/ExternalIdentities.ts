@@ -49,8 +49,7 @@ export class ExternalIdentities extends Context.Service<
     ): Effect.Effect<StartedSession<AuthenticatedSession>, WrongExchangeCode | Unavailable>
   }
 >()("usher/auth/sessions/ExternalIdentities") {
-  static readonly layer = Layer.effect(
-    ExternalIdentities,
+  static readonly layer = Layer.effect(ExternalIdentities)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const accounts = yield* ConsumerAccounts

@@ -18,7 +18,7 @@ import * as GuestWriter from "./GuestWriter.ts"
 /** How long a named attempt returns the same guest. */
 const repeatSeconds = 60
 
-/** The first tokens of a session, and what the session stores about them. */
+/** The first tokens of a session, and the fields that the session stores about them. */
 interface Issued {
   readonly refresh: IssuedToken
   readonly access: IssuedToken
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
 
   return Effect.fnUntraced(function* (tenant: Tenant, attempt?: string) {
     const named = attempt === undefined ? undefined : yield* create(tenant, namesOf(tenant, attempt))
-    // The name of an attempt that is over leads to a guest without one, whose session is always new.
+    // An expired attempt creates a guest without a name, whose session is always new.
     return named ?? (yield* create(tenant, undefined))!
   })
 })

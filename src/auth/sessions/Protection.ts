@@ -45,8 +45,7 @@ export class Protection extends Context.Service<
     consumersChanged(consumerIds: ReadonlyArray<string>): Effect.Effect<void>
   }
 >()("usher/auth/sessions/Protection") {
-  static readonly layer = Layer.effect(
-    Protection,
+  static readonly layer = Layer.effect(Protection)(
     Effect.gen(function* () {
       const access = yield* SequenceAccess
       const invalidations = yield* Invalidations

@@ -58,8 +58,7 @@ export class Revocations extends Context.Service<
     readonly remove: (consumerId: string) => void
   }
 >()("usher/auth/sessions/Revocations") {
-  static readonly layer = Layer.effect(
-    Revocations,
+  static readonly layer = Layer.effect(Revocations)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations

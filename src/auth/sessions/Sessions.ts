@@ -84,8 +84,7 @@ export class Sessions extends Context.Service<
     end(tenant: Tenant, sessionId: string): Effect.Effect<void, Unavailable>
   }
 >()("usher/auth/sessions/Sessions") {
-  static readonly layer = Layer.effect(
-    Sessions,
+  static readonly layer = Layer.effect(Sessions)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const tokens = yield* Tokens
@@ -94,7 +93,7 @@ export class Sessions extends Context.Service<
       const revocations = yield* Revocations
       const turn = makeTurn(sql)
 
-      /** Creates the tokens of a session, and what the session stores about them. */
+      /** Creates the tokens of a session, and the fields that the session stores about them. */
       const issue = Effect.fnUntraced(function* (subject: TokenSubject, refreshTokenId: string = randomUUID()) {
         const lifetime = yield* lifetimes.of(subject.tenant.organizationId)
         const refresh = yield* tokens.issueRefresh(subject, refreshTokenId, lifetime.refresh)
@@ -160,7 +159,7 @@ export class Sessions extends Context.Service<
         return { accessToken: access.token, accessTokenExpiresAt: accessExpiresAt, ...successor }
       }, orUnavailable)
 
-      /** Signs the successor of the token with this id, from what the session stores. */
+      /** Signs the successor of the token with this id, from the session's stored fields. */
       const successorIn = Effect.fnUntraced(function* (session: TurnedRow, subject: TokenSubject, replacedId: string) {
         const issuedAt = Math.floor(session.refreshed_at!.getTime() / 1000) * 1000
         const ttlSeconds = (session.expires_at.getTime() - issuedAt) / 1000

@@ -30,7 +30,7 @@ export interface Grant {
   readonly expiresAt?: Millis
 }
 
-/** What a grant is for. Without a product, the system has assigned none. */
+/** The claims of a grant. Without a product, the system has assigned none. */
 export interface Granted extends MechanismIdentity {
   readonly productId?: string
 }
@@ -57,8 +57,7 @@ export class Grants extends Context.Service<
     verifyAnyTime(token: string): Effect.Effect<Result.Result<GrantClaims, GrantProblem>>
   }
 >()("usher/auth/tokens/Grants") {
-  static readonly layer = Layer.effect(
-    Grants,
+  static readonly layer = Layer.effect(Grants)(
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       let signedWith = keys.current.kid

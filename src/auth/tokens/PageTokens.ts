@@ -1,9 +1,9 @@
 /**
- * The token in the cookie of a page: a JWT of `type` `page` with an audience of its own, so the Consumer API never takes
- * it. It belongs to a session and ends with it. It is good for a day, and the page renews it while it is used.
+ * The token in the cookie of a page: a JWT of `type` `page` with an audience of its own, so the Consumer API never
+ * accepts it. It belongs to a session and ends with it. It is valid for a day, and the page renews it during use.
  *
- * A session stores when its last token expires, and an ended session is remembered until then. A page token counts as
- * such a token, so issuing one is a write.
+ * A session stores when its last token expires, and an ended session is kept until then. A page token counts as such a
+ * token, so issuing one is a write.
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -22,7 +22,7 @@ import { SessionType, type TokenSubject, type VerifiedAccess } from "./Tokens.ts
 
 const audience = "usher:page"
 
-/** Seconds. It equals the longest lifetime of an access token, for which ended sessions and consumers are remembered. */
+/** Seconds. It equals the longest lifetime of an access token, for which ended sessions and consumers are kept. */
 export const pageTokenSeconds = 86_400
 
 /** The age in seconds at which a token that is used is replaced. */
@@ -51,8 +51,7 @@ export class PageTokens extends Context.Service<
     hasEnded(session: VerifiedAccess, now: Millis): boolean
   }
 >()("usher/auth/tokens/PageTokens") {
-  static readonly layer = Layer.effect(
-    PageTokens,
+  static readonly layer = Layer.effect(PageTokens)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const keys = yield* SigningKeys

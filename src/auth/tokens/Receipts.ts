@@ -39,8 +39,7 @@ export class Receipts extends Context.Service<
     receipt<E, R>(entry: Entry, draw: Effect.Effect<Draw, E, R>): Effect.Effect<string, E, R>
   }
 >()("usher/auth/tokens/Receipts") {
-  static readonly layer = Layer.effect(
-    Receipts,
+  static readonly layer = Layer.effect(Receipts)(
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const clock = yield* Clock.Clock

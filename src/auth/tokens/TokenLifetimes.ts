@@ -14,7 +14,7 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 /** Cached organizations. The least recently used is evicted first. */
 const cachedMax = 20_000
 
-/** The longest possible lifetime of an access token in seconds, whatever settings change in the meantime. */
+/** The longest possible lifetime of an access token in seconds, including changes of settings in the meantime. */
 export const longestAccess = Effect.map(Settings, ({ accessTokenLifetimeSeconds }) =>
   Math.max(accessTokenLifetimeSeconds, accessTokenTtl.most)
 )
@@ -34,8 +34,7 @@ export class TokenLifetimes extends Context.Service<
     forget(organizationId: string): Effect.Effect<void>
   }
 >()("usher/auth/tokens/TokenLifetimes") {
-  static readonly layer = Layer.effect(
-    TokenLifetimes,
+  static readonly layer = Layer.effect(TokenLifetimes)(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invalidations = yield* Invalidations

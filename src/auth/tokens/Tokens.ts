@@ -90,8 +90,7 @@ export class Tokens extends Context.Service<
     verifyRefresh(token: string): Effect.Effect<VerifiedRefresh | undefined>
   }
 >()("usher/auth/tokens/Tokens") {
-  static readonly layer = Layer.effect(
-    Tokens,
+  static readonly layer = Layer.effect(Tokens)(
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const settings = yield* Settings

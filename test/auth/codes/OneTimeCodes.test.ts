@@ -212,28 +212,30 @@ describe("A one-time code", () => {
       })
     )
 
-    it.effect("survives a stranger who asks for codes and shows wrong ones, if its owner sends the request's id", () =>
-      Effect.gen(function* () {
-        const tenant = yield* aTenant
-        const address = anAddress()
-        const own = yield* asked(tenant, address, client)
-        const forStranger = yield* Effect.replicateEffect(asked(tenant, address, stranger), 8)
-        assert.strictEqual(forStranger.filter((request) => request !== undefined).length, 4)
-        for (let guess = 1; guess <= 20; guess++) {
-          yield* shown(tenant, address, { code: otherThan(own!.code, guess), client: stranger })
-        }
-        // The code that was sent last is dead now; the owner's is not. The stranger's own requests open nothing with it.
-        const { requestId } = forStranger[0]!
-        assert.strictEqual(yield* shown(tenant, address, { code: own!.code }), "otp_expired")
-        if (forStranger[0]!.code !== own!.code) {
-          assert.strictEqual(yield* shown(tenant, address, { code: own!.code, requestId }), "otp_invalid")
-        }
-        assert.isTrue(isSession(yield* shown(tenant, address, own!)))
-        assert.strictEqual(yield* shown(tenant, address, own!), "otp_expired")
-        // The owner still has its share of codes: one request of the stranger's counts, and its own first.
-        const further = yield* Effect.replicateEffect(asked(tenant, address, client), 8)
-        assert.strictEqual(further.filter((request) => request !== undefined).length, 3)
-      })
+    it.effect(
+      "survives another client that requests codes and sends wrong ones, if its owner sends the request's id",
+      () =>
+        Effect.gen(function* () {
+          const tenant = yield* aTenant
+          const address = anAddress()
+          const own = yield* asked(tenant, address, client)
+          const forStranger = yield* Effect.replicateEffect(asked(tenant, address, stranger), 8)
+          assert.strictEqual(forStranger.filter((request) => request !== undefined).length, 4)
+          for (let guess = 1; guess <= 20; guess++) {
+            yield* shown(tenant, address, { code: otherThan(own!.code, guess), client: stranger })
+          }
+          // The code that was sent last is dead now; the owner's is not. The stranger's own requests open nothing with it.
+          const { requestId } = forStranger[0]!
+          assert.strictEqual(yield* shown(tenant, address, { code: own!.code }), "otp_expired")
+          if (forStranger[0]!.code !== own!.code) {
+            assert.strictEqual(yield* shown(tenant, address, { code: own!.code, requestId }), "otp_invalid")
+          }
+          assert.isTrue(isSession(yield* shown(tenant, address, own!)))
+          assert.strictEqual(yield* shown(tenant, address, own!), "otp_expired")
+          // The owner still has its share of codes: one request of the stranger's counts, and its own first.
+          const further = yield* Effect.replicateEffect(asked(tenant, address, client), 8)
+          assert.strictEqual(further.filter((request) => request !== undefined).length, 3)
+        })
     )
 
     it.effect("is valid for its own request alone, and dies of five wrong tries with its id", () =>
@@ -290,7 +292,7 @@ describe("A one-time code", () => {
         const accounts = yield* ConsumerAccounts
         const tokens = yield* Tokens
         const { consumer } = yield* sql.withTransaction(accounts.byAddress(tenant, address, undefined))
-        // Somebody used the address before its owner proved it.
+        // Another person used the address before its owner proved it.
         const before = yield* sessions.start(consumer)
         const first = yield* Effect.flatMap(OneTimeCodes, (codes) =>
           Effect.flatMap(requested(tenant, address), (code) => codes.verify(tenant, { address, code, client }))

@@ -1,28 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
+import type { KeyObject } from "node:crypto"
 import { GrantChecker, type RevokedPage } from "../../../src/auth/offline/GrantChecker.ts"
+import { encoded, grantClaims, otherPair, pair, signedGrant } from "../../support/signedGrant.ts"
 
 const now = Date.parse("2026-11-22T12:00:00.000Z")
-const pair = generateKeyPairSync("ed25519")
-const stranger = generateKeyPairSync("ed25519")
 
-const claims = {
-  type: "admission",
-  iss: "usher",
-  aud: "usher:admission",
-  jti: "q.7",
-  consumerId: "ada",
-  organizationId: "brand",
-  distributionId: "q",
-  exp: now / 1000 + 60
-}
+const claims = { ...grantClaims, exp: now / 1000 + 60 }
 
-const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
-
-const token = (changes: object = {}, key: KeyObject = pair.privateKey): string => {
-  const signed = `${encoded({ alg: "EdDSA", kid: "k" })}.${encoded({ ...claims, ...changes })}`
-  return `${signed}.${sign(null, Buffer.from(signed), key).toString("base64url")}`
-}
+const token = (changes: object = {}, key?: KeyObject): string => signedGrant({ ...claims, ...changes }, key)
 
 const page = (data: RevokedPage["data"] = [], next: string | null = null): RevokedPage => ({
   data,
@@ -33,7 +18,7 @@ const page = (data: RevokedPage["data"] = [], next: string | null = null): Revok
 /** A checker with the keys, and an empty list that was complete at `now`. */
 const ready = (): GrantChecker => {
   const checker = new GrantChecker()
-  checker.setKeys({ keys: [stranger.publicKey, pair.publicKey].slice(1).map((key) => key.export({ format: "jwk" })) })
+  checker.setKeys({ keys: [otherPair.publicKey, pair.publicKey].slice(1).map((key) => key.export({ format: "jwk" })) })
   checker.addRevoked(page(), now)
   return checker
 }
@@ -46,7 +31,7 @@ const codeOf = (checker: GrantChecker, text: string, expected: object = {}, at =
 }
 
 describe("an offline check", () => {
-  it("accepts a grant that Usher signed, for what the shop expects", () => {
+  it("accepts a grant that Usher signed, with the claims that the shop expects", () => {
     const outcome = ready().check(token(), { ...brand, consumerId: "ada", distributionId: "q" }, now)
     assert.isTrue(outcome.valid)
     assert.deepInclude(outcome.valid && outcome.claims, { jti: "q.7", consumerId: "ada" })
@@ -58,11 +43,11 @@ describe("an offline check", () => {
     assert.strictEqual(codeOf(ready(), token(), { distributionId: "r" }), "WRONG_DISTRIBUTION")
   })
 
-  it("refuses what no key has signed, and tokens that are no grants", () => {
+  it("refuses tokens that no key has signed, and tokens that are no grants", () => {
     const [header, payload, signature] = token().split(".") as [string, string, string]
     const forged = encoded({ ...claims, consumerId: "eve" })
     const texts = [
-      token({}, stranger.privateKey),
+      token({}, otherPair.privateKey),
       `${header}.${forged}.${signature}`,
       `${header}.${payload}.`,
       `${header}.${payload}.${signature}.`,
