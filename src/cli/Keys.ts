@@ -9,15 +9,13 @@ import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/keys/O
 import { Mode } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
 import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
-import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { examples, json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
 const keys = Layer.merge(OrganizationKeys.layer, SecurityEvents.layer).pipe(
   Layer.provide(ApiKeys.layer),
-  Layer.provide(Invalidations.layer),
-  Layer.provide(Environment.withDatabase)
+  Layer.provide(Environment.withNotifications)
 )
 
 const list = Command.make("list", { organization, json }, ({ organization, json }) =>
@@ -27,7 +25,7 @@ const list = Command.make("list", { organization, json }, ({ organization, json 
     yield* Console.log(json ? JSON.stringify(shown) : found.map(readable).join("\n"))
   }).pipe(refused(organization), Effect.provide(keys), interruptible)
 ).pipe(
-  Command.withDescription("Show an organization's API keys: their ends, never the keys. Works while servers run."),
+  Command.withDescription("Show an organization's API keys by their ends, never whole. Works while servers run."),
   examples("usher keys list --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a")
 )
 
@@ -48,8 +46,8 @@ const rotate = Command.make(
     }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(keys), interruptible)
 ).pipe(
   Command.withDescription(
-    "Replace an API key and print the new one, which cannot be shown again. The former key has stopped working in every " +
-      "running server by then. Works while servers run."
+    "Replace an API key and print the new one, which cannot be shown again. By then no running server accepts the " +
+      "former key. Works while servers run."
   ),
   Command.withExamples([
     {

@@ -9,6 +9,7 @@ import { decodeReport, mergeReports, type Report } from "../load/Report.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { withModule } from "./runtime/LazyModule.ts"
 import { interruptible } from "./runtime/Signals.ts"
+import { example } from "./runtime/Arguments.ts"
 
 /** The run has ended, and a condition of `--fail-if` held or a proof failed. */
 class LoadFailed extends Data.TaggedError("LoadFailed")<{ readonly message: string }> {
@@ -47,7 +48,7 @@ const whole = (name: string, described: string, bounds: readonly [number, number
 
 const failIf = parsed(
   "fail-if",
-  "End with code 1 if one of these holds, such as p99>250ms,errors>0.1%",
+  "End with code 1 if one of these conditions holds, such as p99>250ms,errors>0.1%",
   conditionShape,
   parseConditions
 ).pipe(Flag.optional)
@@ -62,12 +63,12 @@ const options = {
   url: address("url", "The Consumer API's address"),
   adminUrl: address("admin-url", "The Admin API's address"),
   consumers: whole("consumers", "How many consumers arrive, in all parts together", [1, 1_000_000], 1_000),
-  arrival: parsed("arrival", `How they arrive: ${arrivalShape}`, arrivalShape, parseArrival),
+  arrival: parsed("arrival", `The pattern of arrivals: ${arrivalShape}`, arrivalShape, parseArrival),
   watch: Flag.Literals("watch", ["stream", "poll"]).pipe(
-    Flag.withDescription("How each follows its place: on a live stream, or by asking once a second"),
+    Flag.withDescription("How each consumer follows its place: on a live stream, or by asking once a second"),
     Flag.withDefault("poll")
   ),
-  mix: parsed("mix", `What they come for, by weight: ${mixShape}`, mixShape, parseMix).pipe(
+  mix: parsed("mix", `The kinds that consumers enter, by weight: ${mixShape}`, mixShape, parseMix).pipe(
     Flag.withDefault({ text: "queue=1", value: [["queue", 1]] as Mix })
   ),
   admitRate: whole("admit-rate", "Admissions a minute", [1, 1_000_000], 60_000),
@@ -195,17 +196,15 @@ const merge = Command.make(
   })
 ).pipe(
   Command.withDescription("Add the reports of the parts of one run"),
-  Command.withExamples([
-    { command: "usher load merge one.json two.json --html load.html", description: "The page of both parts" }
-  ])
+  example("usher load merge one.json two.json --html load.html", "The page of both parts")
 )
 
 /** The command with its subcommand. */
 export const command = Command.make("load", options, (given) => interruptible(load(given))).pipe(
   Command.withDescription(
-    "Let consumers arrive in test mode, and report how the deployment held. PUBLISHABLE_KEY and SECRET_KEY are the test keys. " +
-      "It needs leave (`usher organizations allow-load`), makes its own experience, checks afterwards that no position and no " +
-      "admission was given twice, and archives what it made."
+    "Simulate arrivals in test mode, and report how the deployment performed. PUBLISHABLE_KEY and SECRET_KEY are the " +
+      "test keys. The organization needs permission (`usher organizations allow-load`). The command creates its own " +
+      "experience, and archives it at the end. It checks that no position and no admission was given twice."
   ),
   Command.withExamples([
     {

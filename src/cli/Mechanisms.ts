@@ -5,16 +5,12 @@ import { Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
 import { isUuid } from "../domain/values/Ids.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { type ParkedMechanism, ParkedMechanisms } from "../store/mechanism/ParkedMechanisms.ts"
-import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { example, examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-const mechanisms = ParkedMechanisms.layer.pipe(
-  Layer.provide(Invalidations.layer),
-  Layer.provide(Environment.withDatabase)
-)
+const mechanisms = Layer.provide(ParkedMechanisms.layer, Environment.withNotifications)
 
 const parked = Command.make("parked", { json }, ({ json }) =>
   Effect.gen(function* () {
@@ -45,13 +41,8 @@ const unpark = Command.make(
       )
     }).pipe(orDatabaseProblem, Effect.provide(mechanisms), interruptible)
 ).pipe(
-  Command.withDescription("Start a parked mechanism again, in whichever process owns it"),
-  Command.withExamples([
-    {
-      command: "usher mechanisms unpark 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
-      description: "After the cause was fixed"
-    }
-  ])
+  Command.withDescription("Start a parked mechanism again, in the process that owns it"),
+  example("usher mechanisms unpark 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", "After the cause was fixed")
 )
 
 /** The command with its subcommands. */

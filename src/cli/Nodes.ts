@@ -16,8 +16,8 @@ export const command = Command.make("nodes", { json }, ({ json }) =>
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
   Command.withDescription(
-    "Show the processes that serve from this database: the version of each, the ranges in which it works with others, and " +
-      "how many of the shards it owns. One that was not started with CLUSTER has neither address nor shards."
+    "Show the processes that serve from this database: the version of each, the ranges in which it works with " +
+      "others, and the number of shards it owns. A process without CLUSTER has neither address nor shards."
   ),
   examples("DATABASE_URL=postgres://usher@db.example.com/usher usher nodes")
 )

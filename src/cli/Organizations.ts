@@ -11,7 +11,7 @@ import { TokenLifetimes } from "../auth/tokens/TokenLifetimes.ts"
 import { leaveMinutesMax, leavePerSecondMax } from "../domain/organization/LoadLeave.ts"
 import { Plan, RateLimits } from "../domain/organization/Plan.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import { Invalidations } from "../store/coordination/Invalidations.ts"
+import type { Unavailable } from "../store/postgres/Unavailable.ts"
 import { examples, json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
@@ -34,11 +34,19 @@ export const machineReadable = (organization: NewOrganization): string => {
   return JSON.stringify({ organizationId, publishableKey, secretKey, testPublishableKey, testSecretKey })
 }
 
+/** The service that creates and lists organizations. */
+const reading = Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))
+
+/** Turns a database failure into a message that begins with `problem`. */
+const orNot =
+  (problem: string) =>
+  <A, R>(effect: Effect.Effect<A, Unavailable, R>) =>
+    Effect.mapError(effect, ({ cause }) => new StartRefused({ message: `${problem}: ${String(cause)}` }))
+
 /** The services that change an organization and notify running servers. */
 const changing = OrganizationChanges.layer.pipe(
   Layer.provide(Layer.merge(ApiKeys.layer, TokenLifetimes.layer)),
-  Layer.provide(Invalidations.layer),
-  Layer.provide(Environment.withDatabase)
+  Layer.provide(Environment.withNotifications)
 )
 
 /** Parses one limit into its name and number. */
@@ -70,13 +78,7 @@ const create = Command.make(
       yield* Console.log(
         json ? machineReadable(made) : `Created the organization "${name}" on the ${plan} plan.\n\n${readable(made)}`
       )
-    }).pipe(
-      Effect.catchTag("Unavailable", (error) =>
-        Effect.fail(new StartRefused({ message: `The organization could not be created: ${String(error.cause)}` }))
-      ),
-      Effect.provide(Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))),
-      interruptible
-    )
+    }).pipe(orNot("The organization could not be created"), Effect.provide(reading), interruptible)
 ).pipe(
   Command.withDescription("Create an organization and print its keys. Works while servers run."),
   examples('usher organizations create --name "Atelier Nord" --plan growth')
@@ -88,13 +90,7 @@ const list = Command.make("list", { json }, ({ json }) =>
     yield* Console.log(
       json ? JSON.stringify(all) : all.map(({ id, name, plan }) => `  ${id}  ${plan.padEnd(10)}  ${name}`).join("\n")
     )
-  }).pipe(
-    Effect.catchTag("Unavailable", (error) =>
-      Effect.fail(new StartRefused({ message: `The organizations could not be read: ${String(error.cause)}` }))
-    ),
-    Effect.provide(Organizations.layer.pipe(Layer.provideMerge(Environment.withDatabase))),
-    interruptible
-  )
+  }).pipe(orNot("The organizations could not be read"), Effect.provide(reading), interruptible)
 ).pipe(
   Command.withDescription("Show the organizations: their ids, plans and names. Works while servers run."),
   examples("usher organizations list")
@@ -110,8 +106,8 @@ const setPlan = Command.make(
     plan: Flag.Literals("plan", Plan.literals).pipe(Flag.withDescription("The plan, which sets the rate limits")),
     limits: Flag.String("limit").pipe(
       Flag.withDescription(
-        "A limit agreed with an enterprise organization, such as adminApiPerMinute=5000; may be repeated. The given limits " +
-          "replace the former ones, and others are unlimited. Without this flag the former limits stay"
+        "A limit agreed with an enterprise organization, such as adminApiPerMinute=5000; may be repeated. The given " +
+          "limits replace the former ones, and all others are unlimited. Without this flag the former limits stay"
       ),
       Flag.atLeast(0),
       Flag.filter(
@@ -141,7 +137,7 @@ const setPlan = Command.make(
       command:
         "usher organizations set-plan --organization 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --plan enterprise " +
         "--limit adminApiPerMinute=5000 --limit consumerApiPerMinute=100000",
-      description: "With limits that were agreed"
+      description: "With agreed limits"
     }
   ])
 )
@@ -151,7 +147,7 @@ const allowLoad = Command.make(
   {
     organization,
     minutes: Flag.Int("minutes").pipe(
-      Flag.withDescription(`How long, 1 to ${leaveMinutesMax}; 0 takes an earlier leave back`),
+      Flag.withDescription(`For how many minutes, 1 to ${leaveMinutesMax}; 0 withdraws an earlier permission`),
       Flag.filter(
         (minutes) => minutes >= 0 && minutes <= leaveMinutesMax,
         () => `a whole number from 0 to ${leaveMinutesMax}`
@@ -171,13 +167,14 @@ const allowLoad = Command.make(
       const { name } = yield* (yield* OrganizationChanges).allowLoad(organization, "operator", { until, perSecond })
       yield* Console.log(
         minutes === 0
-          ? `The organization "${name}" has no leave to be loaded any more.`
+          ? `The organization "${name}" has no permission to be loaded any more.`
           : `The test keys of "${name}" may make ${perSecond} requests a second until ${new Date(until).toISOString()}.`
       )
     }).pipe(Effect.uninterruptible, refused(organization), Effect.provide(changing), interruptible)
 ).pipe(
   Command.withDescription(
-    "Lift the limits of an organization's test mode for `usher load`. Live mode keeps its limits. When the command ends, every running server knows."
+    "Lift the limits of an organization's test mode for `usher load`. Live mode keeps its limits. When the command " +
+      "ends, every running server applies it."
   ),
   Command.withExamples([
     {

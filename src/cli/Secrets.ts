@@ -4,7 +4,7 @@ import { Command } from "effect/cli"
 import { StartRefused } from "../settings/Settings.ts"
 import { CurrentKeyring } from "../store/secrets/CurrentKeyring.ts"
 import { list as listSecrets, type ListedSecret, sealAll } from "../store/secrets/SealedSecrets.ts"
-import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { example, examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
@@ -15,10 +15,7 @@ const list = Command.make("list", { json }, ({ json }) =>
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
   Command.withDescription("Show the secrets of the database and the key that sealed each, never their values"),
-  Command.withExamples([
-    { command: "usher secrets list", description: "For people" },
-    { command: "usher secrets list --json", description: "For scripts" }
-  ])
+  examples("usher secrets list")
 )
 
 const seal = Command.make("seal", {}, () =>
@@ -32,15 +29,10 @@ const seal = Command.make("seal", {}, () =>
   }).pipe(orDatabaseProblem, Effect.provide(Environment.withDatabase), interruptible)
 ).pipe(
   Command.withDescription(
-    "Seal every secret with the first key of SECRETS_KEY: unsealed ones, and those that a former key has sealed. Shows its " +
-      "progress. It can be interrupted and repeated, and works while servers run."
+    "Seal every secret with the first key of SECRETS_KEY: unsealed ones, and those that a former key sealed. Shows " +
+      "its progress. It can be interrupted and repeated, and works while servers run."
   ),
-  Command.withExamples([
-    {
-      command: "SECRETS_KEY=$NEW,$FORMER usher secrets seal",
-      description: "Change the key; the former one opens what it sealed"
-    }
-  ])
+  example("SECRETS_KEY=$NEW,$FORMER usher secrets seal", "Change the key; the former one opens what it sealed")
 )
 
 /** The command with its subcommands. */

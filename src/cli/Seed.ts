@@ -39,30 +39,12 @@ const fill = Effect.fnUntraced(function* (seller: Seller, consumers: number) {
   })
 
   yield* inChunks("products", counts.products, rows.product, (made) =>
-    Effect.andThen(
-      Samples.insert(
-        "products",
-        made.map(({ product }) => product)
-      ),
-      Samples.insert(
-        "product_variants",
-        made.map(({ variant }) => variant)
-      )
-    )
+    Effect.andThen(insertEach("products", made, "product"), insertEach("product_variants", made, "variant"))
   )
   const experienceIds: Array<string> = []
   yield* inChunks("experiences", counts.experiences, rows.experience, (made) => {
     experienceIds.push(...made.map(({ experience }) => experience["id"] as string))
-    return Effect.andThen(
-      Samples.insert(
-        "experiences",
-        made.map(({ experience }) => experience)
-      ),
-      Samples.insert(
-        "sequences",
-        made.map(({ sequence }) => sequence)
-      )
-    )
+    return Effect.andThen(insertEach("experiences", made, "experience"), insertEach("sequences", made, "sequence"))
   })
   const page = (number: number) => rows.page(experienceIds[number % experienceIds.length]!, number)
   yield* inChunks("pages", counts.pages, page, (made) => Samples.insert("experience_pages", made))
@@ -70,18 +52,23 @@ const fill = Effect.fnUntraced(function* (seller: Seller, consumers: number) {
   yield* inChunks("consumers", counts.consumers, rows.consumer, (made) => {
     const ordered = made.flatMap((each) => each.orders)
     orders += ordered.length
-    return Effect.andThen(
-      Samples.insert(
-        "consumers",
-        made.map(({ consumer }) => consumer)
-      ),
-      Samples.insert("orders", ordered)
-    )
+    return Effect.andThen(insertEach("consumers", made, "consumer"), Samples.insert("orders", ordered))
   })
   yield* Samples.analyze
   yield* progress.end
   return { ...counts, orders }
 })
+
+/** Inserts the row that each of the made things has under this name. */
+const insertEach = <Name extends string>(
+  table: Samples.SampleTable,
+  made: ReadonlyArray<{ readonly [N in Name]: Samples.SampleRow }>,
+  name: Name
+) =>
+  Samples.insert(
+    table,
+    made.map((each) => each[name])
+  )
 
 /** Returns the named organization, or the only one. */
 const selected = Effect.fnUntraced(function* (id: Option.Option<string>) {

@@ -11,7 +11,7 @@ export const command = Command.make("serve", {}, () =>
 ).pipe(
   Command.withDescription(
     "Serve the Consumer API and the Admin API. Settings are environment variables: CONSUMER_PORT, ADMIN_PORT, HOST, " +
-      "DATABASE_URL or DATA_DIR, and others. Stops gracefully on SIGTERM or Ctrl-C, at once on a second one."
+      "DATABASE_URL or DATA_DIR, and others. SIGTERM or Ctrl-C stops it gracefully; a second one stops it at once."
   ),
   Command.withExamples([
     { command: "usher serve", description: "With the embedded Postgres in .usher" },

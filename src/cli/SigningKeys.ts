@@ -4,15 +4,11 @@ import { Command, Flag } from "effect/cli"
 import { type AcceptedKey, SigningKeyRotation } from "../auth/keys/SigningKeyRotation.ts"
 import { toText } from "../domain/values/Time.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import { Invalidations } from "../store/coordination/Invalidations.ts"
-import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { example, examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-const rotation = SigningKeyRotation.layer.pipe(
-  Layer.provide(Invalidations.layer),
-  Layer.provide(Environment.withDatabase)
-)
+const rotation = Layer.provide(SigningKeyRotation.layer, Environment.withNotifications)
 
 const list = Command.make("list", { json }, ({ json }) =>
   Effect.gen(function* () {
@@ -30,8 +26,8 @@ const rotate = Command.make("rotate", { json }, ({ json }) =>
     yield* Console.log(
       json
         ? JSON.stringify(toJson(key))
-        : `Every server signs with ${key.kid} now. What the former key signed stays valid; ` +
-            "`usher signing-keys list` shows until when it is needed."
+        : `Every server signs with ${key.kid} now. Tokens and grants signed with the former key stay valid; \`usher ` +
+            "signing-keys list` shows until when it is needed."
     )
   }).pipe(orDatabaseProblem, Effect.provide(rotation), interruptible)
 ).pipe(
@@ -61,15 +57,13 @@ const remove = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Remove a former signing key: every running server refuses tokens and grants that it signed at once. " +
-      "Sessions whose tokens it signed end. Grants are signed again when their consumers next read their place."
+    "Remove a former signing key. Every running server then refuses tokens and grants that it signed. Sessions with " +
+      "such tokens end. A grant is signed again when its consumer next reads its place."
   ),
-  Command.withExamples([
-    {
-      command: "usher signing-keys remove --kid 8QvjZk5lVgqfW0a1cVt4bV3S1jP2m0mQk1oTn5sRcXw",
-      description: "A key that is no longer needed, or that may have been stolen"
-    }
-  ])
+  example(
+    "usher signing-keys remove --kid 8QvjZk5lVgqfW0a1cVt4bV3S1jP2m0mQk1oTn5sRcXw",
+    "A key that is no longer needed, or that may have been stolen"
+  )
 )
 
 /** The command with its subcommands. */

@@ -66,8 +66,8 @@ export const command = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Check a draw from its proof alone: compute the winners again, and show what was checked and what a proof cannot " +
-      "show. Ends with code 0 if the proof holds, with 1 if not."
+    "Check a draw from its proof alone: compute the winners again, and show the checks made and the facts that a " +
+      "proof cannot show. Ends with code 0 if the proof holds, else with 1."
   ),
   Command.withExamples([
     { command: "usher verify-draw proof.json", description: "A file" },

@@ -15,7 +15,7 @@ import * as Environment from "./runtime/Environment.ts"
 import { makeProgress } from "./runtime/Progress.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
-/** What is stored differs from the journal. */
+/** Stored values differ from the journal. */
 export class JournalDiffers extends Data.TaggedError("JournalDiffers")<{ readonly message: string }> {
   // The command line has printed the message. A log entry with a stack would only hide it.
   override readonly [Runtime.errorReported] = false
@@ -24,7 +24,7 @@ export class JournalDiffers extends Data.TaggedError("JournalDiffers")<{ readonl
 /** Differences that are shown. The rest is counted. */
 const shownMax = 1_000
 
-/** What a verification reads. */
+/** The inputs of a verification. */
 export const journals = Layer.mergeAll(
   JournalSql.layer({ codecs: JournalCodec.codecs(deciders) }),
   Projections.layer,
@@ -78,9 +78,9 @@ export const command = Command.make("verify-journal", options, ({ organization, 
   }).pipe(orDatabaseProblem, Effect.provide(services), interruptible)
 ).pipe(
   Command.withDescription(
-    "Replay the journal of every mechanism and compare the head, the record and each place with what is stored. Changes " +
-      "nothing without --repair, and works while servers run. Ends with code 0 if nothing differs or all was repaired, " +
-      "with 1 otherwise."
+    "Replay the journal of every mechanism and compare the head, the record and each place with the stored values. " +
+      "Changes nothing without --repair, and works while servers run. Ends with code 0 if nothing differs or all was " +
+      "repaired, else with 1."
   ),
   Command.withExamples([
     { command: "usher verify-journal", description: "All mechanisms" },
@@ -88,7 +88,10 @@ export const command = Command.make("verify-journal", options, ({ organization, 
       command: "usher verify-journal --mechanism 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --json",
       description: "One mechanism, for scripts"
     },
-    { command: "usher verify-journal --repair", description: "Rewrite what differs, after all servers have ended" }
+    {
+      command: "usher verify-journal --repair",
+      description: "Rewrite stored values that differ, after all servers have ended"
+    }
   ])
 )
 

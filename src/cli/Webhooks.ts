@@ -9,7 +9,7 @@ import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { AssignedProducts } from "../store/experience/AssignedProducts.ts"
 import { WebhookOutbox } from "../store/webhook/WebhookOutbox.ts"
 import { Webhooks } from "../store/webhook/Webhooks.ts"
-import { examples, idFlag, json, orDatabaseProblem, organization } from "./runtime/Arguments.ts"
+import { example, examples, idFlag, json, orDatabaseProblem, organization } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { withModule } from "./runtime/LazyModule.ts"
 import { interruptible } from "./runtime/Signals.ts"
@@ -51,8 +51,8 @@ const listen = Command.make(
     )
 ).pipe(
   Command.withDescription(
-    "Send the events of an organization to a URL of yours, for development: each once, signed as a webhook's, until " +
-      "Ctrl-C. Prints every answer. Nothing is stored. Works while servers run."
+    "Send the events of an organization to a URL of yours, for development: each once, signed like a webhook's, " +
+      "until Ctrl-C. Prints every response. Stores nothing. Works while servers run."
   ),
   examples("usher webhooks listen --forward-to http://127.0.0.1:3000/webhooks")
 )
@@ -74,8 +74,8 @@ const trigger = Command.make(
     ).pipe(orDatabaseProblem, Effect.provide(stored), interruptible)
 ).pipe(
   Command.withDescription(
-    "Send an example event of a type to a webhook, whatever it subscribes to, and print the answer. The event is not " +
-      "repeated. Ends with code 1 unless the endpoint took it."
+    "Send an example event of a type to a webhook, whatever it subscribes to, and print the response. The event is " +
+      "not repeated. Ends with code 1 unless the endpoint accepted it."
   ),
   examples("usher webhooks trigger distribution.admitted --webhook 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a")
 )
@@ -96,7 +96,7 @@ const replay = Command.make("replay", { webhook, from: replayedFrom, json }, ({ 
     },
     {
       command: "usher webhooks replay --webhook 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --from failed",
-      description: "What failed for good"
+      description: "Deliveries that failed permanently"
     }
   ])
 )
@@ -111,12 +111,7 @@ const deliver = Command.make("deliver", {}, () =>
     "Deliver webhooks until SIGTERM or Ctrl-C, without listening on a port. With WEBHOOK_DELIVERY=false the servers of " +
       "the same database leave all deliveries to such processes."
   ),
-  Command.withExamples([
-    {
-      command: "DATABASE_URL=postgres://usher@db.example.com/usher usher webhooks deliver",
-      description: "As many of them as you like"
-    }
-  ])
+  example("DATABASE_URL=postgres://usher@db.example.com/usher usher webhooks deliver", "As many of them as you like")
 )
 
 /** The command with its subcommands. */

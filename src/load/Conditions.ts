@@ -1,4 +1,4 @@
-/** What a run must not exceed: `p99>250ms,errors>0.1%`. */
+/** Limits that a run must not exceed: `p99>250ms,errors>0.1%`. */
 import type { Report } from "./Report.ts"
 
 /** A condition under which the run has failed. */
@@ -27,7 +27,7 @@ export function parseConditions(text: string): ReadonlyArray<Condition> | undefi
   return conditions.some((condition) => condition === undefined) ? undefined : (conditions as ReadonlyArray<Condition>)
 }
 
-/** Returns the conditions that hold, with what was measured, and the proofs that failed. */
+/** Returns the conditions that hold, with the measured values, and the proofs that failed. */
 export function failuresOf(report: Report, conditions: ReadonlyArray<Condition>): ReadonlyArray<string> {
   const { latency, totals } = report
   const shares = {

@@ -1,4 +1,4 @@
-/** The leave to load a deployment, and the experience and mechanisms that a run makes for itself. */
+/** The permission to load a deployment, and the experience and mechanisms that a run makes for itself. */
 import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"
 import { StartRefused } from "../settings/Settings.ts"
@@ -30,7 +30,7 @@ export const requireTestKeys = ({ publishableKey, secretKey }: Target) =>
         })
       )
 
-/** Refuses a deployment whose operator has given no leave, or less than the run needs. */
+/** Refuses a deployment whose operator has given no permission, or less than the run needs. */
 export const requireLeave = Effect.fnUntraced(function* (client: Client, need: { peak: number; seconds: number }) {
   const { name, loadLeave } = yield* client
     .admin(Organization, "GET", "/organizations/me")
@@ -40,15 +40,15 @@ export const requireLeave = Effect.fnUntraced(function* (client: Client, need: {
     "Its operator gives it: usher organizations allow-load --organization ID --minutes 60 --per-second 5000"
   const refuse = (problem: string) => Effect.fail(new StartRefused({ message: `${problem} ${remedy}` }))
   if (loadLeave === undefined || loadLeave === null || Date.parse(loadLeave.until) <= now) {
-    return yield* refuse(`The organization "${name}" has no leave to be loaded.`)
+    return yield* refuse(`The organization "${name}" has no permission to be loaded.`)
   }
   if (Date.parse(loadLeave.until) < now + need.seconds * 1_000) {
-    return yield* refuse(`The leave ends at ${loadLeave.until}, before the arrivals do.`)
+    return yield* refuse(`The permission ends at ${loadLeave.until}, before the arrivals do.`)
   }
   const perSecond = need.peak * requestsPerArrival
   if (perSecond > loadLeave.perSecond) {
     return yield* refuse(
-      `The leave is for ${loadLeave.perSecond} requests a second. These arrivals make ${perSecond} at their peak.`
+      `The permission is for ${loadLeave.perSecond} requests a second. These arrivals make ${perSecond} at their peak.`
     )
   }
 })
@@ -66,7 +66,7 @@ export interface Settings {
   readonly admitRate: number
   /** Consumers of all parts. */
   readonly consumers: number
-  /** What staff see. */
+  /** The view of staff. */
   readonly label: string
 }
 

@@ -1,8 +1,8 @@
 /**
- * What a consumer does in a mechanism of each kind. In a queue it watches its place until it is admitted, and the shop
- * completes the grant. In a timed release the entry is the grant, and the shop completes it. In an auction it bids more
- * than those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an appointment it
- * books a slot.
+ * The steps of a consumer in a mechanism of each kind. In a queue it watches its place until it is admitted, and the
+ * shop completes the grant. In a timed release the entry is the grant, and the shop completes it. In an auction it bids
+ * more than those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an
+ * appointment it books a slot.
  */
 import { Duration, Effect, Exit, type Semaphore, Stream } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"
@@ -10,7 +10,7 @@ import * as Client from "./Client.ts"
 import type { Mechanism } from "./Ground.ts"
 import type { Tally } from "./Tally.ts"
 
-/** What all journeys of a run share. */
+/** The state that all journeys of a run share. */
 export interface World {
   readonly client: Client.Client
   readonly tally: Tally

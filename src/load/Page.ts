@@ -73,7 +73,7 @@ ${errors.length === 0 ? "" : `<h2>Errors</h2><ul>${errors.join("")}</ul>`}
 `
 }
 
-/** What happened in the mechanism of each kind, if there were several. */
+/** The results for the mechanism of each kind, if there were several. */
 const kindsOf = ({ kinds = [], mix = "" }: Report): string => {
   if (kinds.length < 2) return ""
   const rows = kinds.map(

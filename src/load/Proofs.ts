@@ -1,4 +1,4 @@
-/** What a run proves afterwards, from the recorded events of its mechanisms and the answers that its consumers got. */
+/** Proofs after a run, from the recorded events of its mechanisms and the answers that its consumers got. */
 import { Schema } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"
 import type { Proof } from "./Report.ts"
@@ -39,7 +39,10 @@ export function prove(history: ReadonlyArray<Recorded>, answers: Answers, admitR
       "Every admission that a consumer saw is recorded",
       [...answers.granted].filter((id) => !recordedGrants.has(id))
     ),
-    claim("No position was given twice: each answer is that of a replay", wrongPositions(history, answers)),
+    claim(
+      "No position was given twice: a replay gives each consumer the answered position",
+      wrongPositions(history, answers)
+    ),
     claim("Consumers were admitted in the order of their entries", overtaken(history)),
     claim(`Never more than ${admitRate} admissions a minute`, tooFast(history, admitRate))
   ]
@@ -101,23 +104,41 @@ const repeated = (ids: ReadonlyArray<string>): ReadonlyArray<string> => {
   })
 }
 
-/** Replays the line, and compares the position after each entry with the answer. */
+/**
+ * Replays the line, and compares the position after each entry with the answer. A balancer may repeat an entry whose
+ * answer was lost. The second answer has the position of that moment, so a later position of the consumer is right too.
+ */
 function wrongPositions(history: ReadonlyArray<Recorded>, { positions }: Answers): ReadonlyArray<string> {
-  const waiting = new Set<string>()
-  const wrong: Array<string> = []
-  for (const { type, consumerId } of history) {
+  /** The waiting consumers, each with the order of its entry. */
+  const waiting = new Map<string, number>()
+  const ahead: Array<Ahead> = []
+  for (const [order, { type, consumerId }] of history.entries()) {
     if (typeof consumerId !== "string") continue
-    if (type !== "Entered") {
-      waiting.delete(consumerId)
+    if (type === "Entered") {
+      waiting.set(consumerId, order)
+      const told = positions.get(consumerId)
+      if (told !== undefined && told !== waiting.size)
+        ahead.push({ consumerId, order, told, had: waiting.size, left: 0 })
       continue
     }
-    waiting.add(consumerId)
-    const answered = positions.get(consumerId)
-    if (answered !== undefined && answered !== waiting.size) {
-      wrong.push(`${consumerId} was told ${answered} and had ${waiting.size}`)
-    }
+    const left = waiting.get(consumerId)
+    if (left === undefined || !waiting.delete(consumerId)) continue
+    for (const entry of ahead) if (left < entry.order && waiting.has(entry.consumerId)) entry.left++
   }
-  return wrong
+  return ahead
+    .filter(({ told, had, left }) => told < had - left || told > had)
+    .map(({ consumerId, told, had }) => `${consumerId} was told ${told} and had ${had}`)
+}
+
+/** An entry that was told another position than it had at first. */
+interface Ahead {
+  readonly consumerId: string
+  readonly order: number
+  readonly told: number
+  /** The first position. */
+  readonly had: number
+  /** The consumers ahead that have left the line while this one waited. */
+  left: number
 }
 
 function overtaken(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {

@@ -68,10 +68,10 @@ export const Report = Schema.Struct({
     completed: Count,
     requests: Count,
     errors: Count,
-    /** Errors by what was answered. */
+    /** Errors by answer. */
     errorsBy: Schema.Record(Schema.String, Count)
   }),
-  /** What consumers came for, as the operator wrote it. Absent in older reports: a queue. */
+  /** The mix of kinds, as the operator wrote it. Absent in older reports: a queue. */
   mix: Schema.optionalKey(Schema.String),
   kinds: Schema.optionalKey(Schema.Array(KindFigures)),
   latency: Latency,
@@ -79,7 +79,7 @@ export const Report = Schema.Struct({
   latencies: Schema.Record(Schema.String, Count),
   lagMax: Schema.Finite,
   proofs: Schema.Array(Proof),
-  /** What the servers measured of themselves, if they were read. */
+  /** The measures of the servers, if they were read. */
   servers: Schema.optionalKey(Schema.Array(ServerReading))
 })
 export type Report = typeof Report.Type

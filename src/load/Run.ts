@@ -1,7 +1,7 @@
 /**
- * Runs the load: each consumer starts a guest session, and does in its mechanism what `Journeys.ts` says. A consumer's
- * latency counts from the instant at which it was due, so time that it waits in this tool or in the server's
- * queue of connections is not hidden.
+ * Runs the load: each consumer starts a guest session, and takes the steps of `Journeys.ts` in its mechanism. A
+ * consumer's latency counts from the instant at which it was due. So it includes waiting time in this tool and in the
+ * server's queue of connections.
  */
 import { Clock, Duration, Effect, Fiber, type Redacted, Semaphore } from "effect"
 import type { Kind } from "../domain/mechanism/Decider.ts"
@@ -22,7 +22,7 @@ export interface Options extends Client.Target {
   /** The arrival as the operator wrote it. */
   readonly arrivalText: string
   readonly watch: "stream" | "poll"
-  /** What consumers come for. */
+  /** The kinds that consumers enter. */
   readonly mix: Mix
   /** The mix as the operator wrote it. */
   readonly mixText: string

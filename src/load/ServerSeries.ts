@@ -1,4 +1,4 @@
-/** What the servers measure of themselves while the load runs, read from their operations ports once a second. */
+/** The servers' own measures during the load, read from their operations ports once a second. */
 import { Clock, Effect, type Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { StartRefused } from "../settings/Settings.ts"

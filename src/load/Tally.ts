@@ -5,7 +5,7 @@ import { emptySecond, latencyOf, type Report, type Second } from "./Report.ts"
 
 type Counted = "due" | "entered" | "granted" | "completed" | "errors"
 
-/** What the mechanism of one kind answered. */
+/** The answers of the mechanism of one kind. */
 class KindTally {
   /** The position in the answer to each entry; undefined if there was none. */
   readonly positions = new Map<string, number | undefined>()
@@ -66,9 +66,9 @@ export class Tally {
     row.lag = Math.max(row.lag, milliseconds)
   }
 
-  /** The present second. It is the last one: time does not go back. */
-  get current(): Second {
-    return this.rows.at(-1) ?? emptySecond
+  /** The last second that is over. */
+  get lastSecond(): Second {
+    return this.rows.at(-2) ?? emptySecond
   }
 
   get total(): (what: Counted) => number {

@@ -1,4 +1,4 @@
-/** What one node of several counts. Outside a cluster every number stays 0. */
+/** Counts of one node of several. Outside a cluster every number stays 0. */
 import { Counts } from "./Counts.ts"
 import { by, counter, type Family, gauge, only } from "./Family.ts"
 

@@ -1,4 +1,4 @@
-/** What is known of the database: whether it takes writes, its clock, and the connections to it. */
+/** Facts about the database: whether it takes writes, its clock, and the connections to it. */
 import { type Family, gauge, histogram, only } from "./Family.ts"
 import { Histogram, statementSeconds } from "./Histogram.ts"
 

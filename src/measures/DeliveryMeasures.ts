@@ -1,4 +1,4 @@
-/** What is sent to consumers and to webhooks. */
+/** Counts of deliveries to consumers and to webhooks. */
 import { Counts } from "./Counts.ts"
 import { by, counter, type Family } from "./Family.ts"
 

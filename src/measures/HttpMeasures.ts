@@ -1,4 +1,4 @@
-/** What the listeners count, by API and by the template of the route. A path as it was sent never becomes a label. */
+/** Counts of the listeners, by API and by the template of the route. The sent path never becomes a label. */
 import { by, counter, type Family, gauge, histogram } from "./Family.ts"
 import { Histogram, requestSeconds } from "./Histogram.ts"
 
@@ -27,7 +27,11 @@ export class RouteMeasures {
   }
 
   get isUsed(): boolean {
-    return this.answers.some((answers) => answers > 0)
+    return this.count > 0
+  }
+
+  get count(): number {
+    return this.answers.reduce((sum, answers) => sum + answers, 0)
   }
 
   get byStatus(): ReadonlyArray<readonly [string, number]> {
@@ -52,6 +56,11 @@ export class ApiMeasures {
 
   get routes(): ReadonlyArray<RouteMeasures> {
     return [...this.known.values()]
+  }
+
+  /** All answers so far. */
+  get answered(): number {
+    return this.routes.reduce((sum, { count }) => sum + count, 0)
   }
 }
 
@@ -99,8 +108,8 @@ export class HttpMeasures {
         perApi(({ inFlight }) => inFlight)
       ),
       counter("usher_http_requests_refused_total", "Requests that a limit refused (429).", perApi(refusedOf)),
-      gauge("usher_streams_open", "Live streams that are open.", streams("open")),
-      gauge("usher_streams_max", "Live streams that may be open at most.", streams("max"))
+      gauge("usher_streams_open", "Open live streams.", streams("open")),
+      gauge("usher_streams_max", "The most open live streams allowed.", streams("max"))
     ]
   }
 }

@@ -1,4 +1,4 @@
-/** What the writer of the journal counts. */
+/** Counts of the journal's writer. */
 import { by, counter, type Family, gauge, histogram, only } from "./Family.ts"
 import { Counts } from "./Counts.ts"
 import { Histogram, sizes, statementSeconds } from "./Histogram.ts"
@@ -28,7 +28,7 @@ export class JournalMeasures {
       histogram("usher_journal_statement_duration_seconds", "Time of a statement.", only(this.statementSeconds)),
       histogram("usher_journal_statement_events", "Events that a statement wrote.", only(this.statementEvents)),
       gauge("usher_journal_waiting_events", "Events that wait for a statement.", only(waiting.events)),
-      gauge("usher_journal_waiting_seconds", "How long the first waiting commit has waited.", only(waiting.seconds)),
+      gauge("usher_journal_waiting_seconds", "Waiting time of the first waiting commit.", only(waiting.seconds)),
       counter("usher_journal_conflicts_total", "Commits of a former owner, refused.", only(this.conflicts)),
       counter("usher_journal_unavailable_total", "Commits without a known outcome.", only(this.unavailable))
     ]

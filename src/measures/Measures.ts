@@ -1,6 +1,6 @@
 /**
- * What this process counts about itself. The numbers are fields of plain objects, and plain code adds to them: a request
- * pays for a few additions. They are read at a scrape (`http/operations`), and nowhere else.
+ * The counts of this process about itself. The numbers are fields of plain objects, and plain code adds to them: a
+ * request pays for a few additions. They are read only at a scrape (`http/operations`).
  */
 import { Context, Layer } from "effect"
 import { ClusterMeasures } from "./ClusterMeasures.ts"
@@ -26,10 +26,10 @@ class AllMeasures {
   }
 }
 
-/** The measures. Without the layer, code counts into measures that nobody reads. */
+/** The measures. Without the layer, code counts into measures that are never read. */
 export const Measures = Context.Reference<AllMeasures>("usher/measures/Measures", {
   defaultValue: () => new AllMeasures()
 })
 
-/** Measures of its own for what is built on the layer. */
+/** Provides separate measures to the layer's dependents. */
 export const layer = Layer.sync(Measures, () => new AllMeasures())

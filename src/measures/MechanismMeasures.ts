@@ -1,4 +1,4 @@
-/** What actors count, by kind of mechanism. */
+/** Counts of actors, by kind of mechanism. */
 import { Counts } from "./Counts.ts"
 import { by, counter, type Family, histogram, only } from "./Family.ts"
 import { Histogram, requestSeconds, sizes } from "./Histogram.ts"
@@ -45,40 +45,20 @@ export class MechanismMeasures {
 
   families(): ReadonlyArray<Family> {
     const kinds = [...this.kinds]
-    const each = <Value>(value: (measures: KindMeasures) => Value) =>
-      kinds.map(([kind, measures]) => ({ labels: { kind }, value: value(measures) }))
-    const counts = (label: string, numbers: (measures: KindMeasures) => Counts) =>
-      kinds.flatMap(([kind, measures]) => by(label, numbers(measures).entries(), { kind }))
+    const each = <Name extends keyof KindMeasures>(name: Name) =>
+      kinds.map(([kind, measures]) => ({ labels: { kind }, value: measures[name] }))
+    const counts = (label: string, name: "denials" | "refusals") =>
+      kinds.flatMap(([kind, measures]) => by(label, measures[name].entries(), { kind }))
     return [
-      counter(
-        "usher_entries_total",
-        "Recorded entries.",
-        each(({ entries }) => entries)
-      ),
-      counter(
-        "usher_grants_total",
-        "Recorded grants.",
-        each(({ grants }) => grants)
-      ),
-      counter(
-        "usher_denials_total",
-        "Recorded denials by reason.",
-        counts("reason", ({ denials }) => denials)
-      ),
-      counter(
-        "usher_refusals_total",
-        "Refused commands by code.",
-        counts("code", ({ refusals }) => refusals)
-      ),
-      histogram(
-        "usher_batch_commands",
-        "Commands that an actor took as one batch.",
-        each(({ batchCommands }) => batchCommands)
-      ),
+      counter("usher_entries_total", "Recorded entries.", each("entries")),
+      counter("usher_grants_total", "Recorded grants.", each("grants")),
+      counter("usher_denials_total", "Recorded denials by reason.", counts("reason", "denials")),
+      counter("usher_refusals_total", "Refused commands by code.", counts("code", "refusals")),
+      histogram("usher_batch_commands", "Commands that an actor took as one batch.", each("batchCommands")),
       histogram(
         "usher_transition_lateness_seconds",
-        "How long after its instant a timed transition was noticed.",
-        each(({ latenessSeconds }) => latenessSeconds)
+        "Delay between a timed transition's instant and its detection.",
+        each("latenessSeconds")
       ),
       counter(
         "usher_mechanism_restarts_total",

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 
-/** Each name, and what has happened. */
+/** Each name with its description. */
 export const stateChanges = {
   "api.listening": "A port accepts requests.",
   "process.draining": "`/ready` answers 503; the process is about to stop.",
@@ -18,9 +18,9 @@ export const stateChanges = {
   "invalidations.lost": "No notifications come from the other processes; the database is read instead.",
   "beacon.lost": "Draws wait for the randomness beacon.",
   "beacon.back": "The randomness beacon answers again.",
-  "webhook.disabled": "Nothing is delivered to the webhook any more.",
+  "webhook.disabled": "The webhook gets no more events.",
   "message.lost": "A message was not delivered to its consumer.",
-  "order.needs_attention": "Money has arrived or gone, and a person has to decide.",
+  "order.needs_attention": "A payment or a refund needs a person's decision.",
   "connections.cut": "A listener has cut connections.",
   "request.failed": "An answer was a 5xx."
 } as const

@@ -1,14 +1,13 @@
 /** The settings of a process that is one node of several. */
 import { Option } from "effect"
-import { choice, port, text, whole } from "./Shapes.ts"
+import { flag, port, text, whole } from "./Shapes.ts"
 
 export const clusterDefinitions = {
-  cluster: choice("CLUSTER", {
-    fallback: "false",
-    choices: { true: true, false: false },
-    meaning:
-      "Whether this process shares its database's mechanisms with other processes, as one node of several. Needs `DATABASE_URL`."
-  } as const),
+  cluster: flag(
+    "CLUSTER",
+    false,
+    "Whether this process shares its database's mechanisms with other processes, as one node of several. Needs `DATABASE_URL`."
+  ),
   clusterHost: text("CLUSTER_HOST", {
     unit: "address",
     shape: "an IP address or host name",
@@ -23,7 +22,8 @@ export const clusterDefinitions = {
     least: 2,
     most: 60,
     meaning:
-      "With `CLUSTER`: after how long a silent node loses its mechanisms to the others. Must be the same on all nodes."
+      "With `CLUSTER`: seconds after which a silent node loses its mechanisms to the others. Must be the same on all " +
+      "nodes."
   })
 }
 

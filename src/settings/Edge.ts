@@ -1,4 +1,6 @@
-/** The settings of the edge: its public address, and what callers can take: connections, live streams, shares of limits. */
+/**
+ * The settings of the edge: its public address, and the limits of callers: connections, live streams, shares of limits.
+ */
 import { publicUrl } from "./PublicUrl.ts"
 import { fraction, whole } from "./Shapes.ts"
 
@@ -14,8 +16,8 @@ export const edgeDefinitions = {
     least: 16,
     most: 1_000_000,
     meaning:
-      "How many connections the Consumer API has open at most. It also takes at most 70 % of the files that the " +
-      "process may open."
+      "The most open connections of the Consumer API. It also takes at most 70 % of the files that the process may " +
+      "open."
   }),
   connectionsPerAddress: whole("CONNECTIONS_PER_ADDRESS", {
     unit: "connections",
@@ -23,21 +25,21 @@ export const edgeDefinitions = {
     least: 1,
     most: 1_000_000,
     meaning:
-      "How many connections one client address has open at most on each API. Proxies in `TRUSTED_PROXIES` have no such limit."
+      "The most open connections of one client address on each API. Proxies in `TRUSTED_PROXIES` have no such limit."
   }),
   streamsPerAddress: whole("STREAMS_PER_ADDRESS", {
     unit: "streams",
     fallback: 1_000,
     least: 1,
     most: 1_000_000,
-    meaning: "How many live streams one client address has open at most in one process, also through a trusted proxy."
+    meaning: "The most open live streams of one client address in one process, also through a trusted proxy."
   }),
   streamsPerOrganization: whole("STREAMS_PER_ORGANIZATION", {
     unit: "streams",
     fallback: 15_000,
     least: 1,
     most: 1_000_000,
-    meaning: "How many live streams of consumers one organization has open at most in one process."
+    meaning: "The most open live streams of one organization's consumers in one process."
   }),
   limitAddressShare: fraction("LIMIT_ADDRESS_SHARE", {
     fallback: 0.2,

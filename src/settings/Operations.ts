@@ -17,7 +17,8 @@ export const operationsDefinitions = {
     pattern: /^[\w.:-]+$/,
     fallback: "127.0.0.1",
     meaning:
-      "The address `OPERATIONS_PORT` listens on. Beyond loopback it needs `OPERATIONS_TOKEN`, and has the certificate of the APIs, if there is one."
+      "The address on which `OPERATIONS_PORT` listens. Beyond loopback it needs `OPERATIONS_TOKEN`, and uses the " +
+      "certificate of the APIs, if there is one."
   }),
   traceSample: fraction("TRACE_SAMPLE", {
     fallback: 0.01,
@@ -27,7 +28,7 @@ export const operationsDefinitions = {
       "A `traceparent` of a trusted proxy decides instead for its own request."
   }),
   operationsToken: secret("OPERATIONS_TOKEN", {
-    meaning: "The bearer token that `OPERATIONS_PORT` asks for, except at `/live`."
+    meaning: "The bearer token that `OPERATIONS_PORT` requires, except at `/live`."
   })
 }
 

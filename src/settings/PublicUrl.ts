@@ -1,18 +1,12 @@
 /** The address at which consumers reach this service. */
 import { isLoopback } from "./Loopback.ts"
-import type { Definition } from "./Shapes.ts"
+import { absent, type Absent, type Definition } from "./Shapes.ts"
 
 /** The base of links that leave this service: an origin, and perhaps a path. Trailing slashes are removed. */
-export function publicUrl(
-  variable: string,
-  options: { readonly whenAbsent: string; readonly meaning: string }
-): Definition<string | undefined> {
+export function publicUrl(variable: string, options: Absent): Definition<string | undefined> {
+  const shape = "an `https:` URL without user, query and fragment; `http:` only for loopback"
   return {
-    variable,
-    unit: "URL",
-    default: `none: ${options.whenAbsent}`,
-    shape: "an `https:` URL without user, query and fragment; `http:` only for loopback",
-    meaning: options.meaning,
+    ...absent(variable, "URL", shape, options),
     secret: true,
     fallback: undefined,
     parse: (value) => {

@@ -32,8 +32,8 @@ const secretsKeys: Definition<ReadonlyArray<KeyText>> = {
   default: "none: signing keys and secrets are stored unsealed",
   shape: "32 random bytes, as Base64 or 64 hexadecimal digits; former keys after it, with commas between them",
   meaning:
-    "The key that seals signing keys and secrets in the database, so that a copy of the database cannot forge anything. " +
-    "`openssl rand -base64 32` makes one. Without it nothing that it sealed can be read.",
+    "The key that seals signing keys and secrets in the database, so that a copy of the database cannot forge " +
+    "anything. `openssl rand -base64 32` makes one. Without this key, sealed data cannot be read.",
   secret: true,
   fallback: [],
   parse: parseKeys

@@ -1,7 +1,7 @@
 /**
- * All settings, each declared once. The README.md of this folder is generated from `settings`.
- * A wrong value stops the start with a message that names the variable, what was expected, what was found and the fix.
- * Values of secret settings are never shown.
+ * All settings, each declared once. The README.md of this folder is generated from `settings`. A wrong value stops the
+ * start with a message that names the variable, the expected value, the found value and the fix. Values of secret
+ * settings are never shown.
  */
 import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
@@ -11,6 +11,7 @@ import { openWithoutToken, operationsDefinitions } from "./Operations.ts"
 import { subLimitDefinitions } from "./SubLimits.ts"
 import {
   choice,
+  flag,
   complaint,
   type Definition,
   file,
@@ -95,12 +96,11 @@ const definitions = {
   ...edgeDefinitions,
   ...webhookDefinitions,
   ...subLimitDefinitions,
-  directPath: choice("DIRECT_PATH", {
-    fallback: "true",
-    choices: { true: true, false: false },
-    meaning:
-      "Whether common requests of the Consumer API take the direct path. `false` answers the same at a higher cost, to compare the two."
-  } as const),
+  directPath: flag(
+    "DIRECT_PATH",
+    true,
+    "Whether common requests of the Consumer API take the direct path. `false` answers the same at a higher cost, to compare the two."
+  ),
   logLevel: choice("LOG_LEVEL", {
     fallback: "info",
     choices: {

@@ -11,7 +11,7 @@ export interface Setting {
   readonly variable: string
   /** The unit or type of the value: seconds, TCP port, URL, … */
   readonly unit: string
-  /** What applies when the variable is absent or empty. */
+  /** The value that applies when the variable is absent or empty. */
   readonly default: string
   /** The accepted values, in words. */
   readonly shape: string
@@ -106,19 +106,10 @@ export function text(
 /** A URL of one of the schemes, which may hold a password. */
 export function url(
   variable: string,
-  options: {
-    readonly schemes: ReadonlyArray<string>
-    readonly example: string
-    readonly whenAbsent: string
-    readonly meaning: string
-  }
+  options: Absent & { readonly schemes: ReadonlyArray<string>; readonly example: string }
 ): Definition<Option.Option<Redacted.Redacted>> {
   return {
-    variable,
-    unit: "URL",
-    default: `none: ${options.whenAbsent}`,
-    shape: `a URL like \`${options.example}\``,
-    meaning: options.meaning,
+    ...absent(variable, "URL", `a URL like \`${options.example}\``, options),
     secret: true,
     fallback: Option.none(),
     parse: (value) => {
@@ -152,17 +143,25 @@ export function relays(
   }
 }
 
+/** The texts of a setting that has no value by default. */
+export interface Absent {
+  readonly whenAbsent: string
+  readonly meaning: string
+}
+
+/** Describes a setting that has no value by default. */
+export const absent = (variable: string, unit: string, shape: string, { whenAbsent, meaning }: Absent) => ({
+  variable,
+  unit,
+  default: `none: ${whenAbsent}`,
+  shape,
+  meaning
+})
+
 /** The path of a file; undefined if absent. */
-export function file(
-  variable: string,
-  options: { readonly whenAbsent: string; readonly meaning: string }
-): Definition<string | undefined> {
+export function file(variable: string, options: Absent): Definition<string | undefined> {
   return {
-    variable,
-    unit: "file",
-    default: `none: ${options.whenAbsent}`,
-    shape: "a path",
-    meaning: options.meaning,
+    ...absent(variable, "file", "a path", options),
     secret: false,
     fallback: undefined,
     parse: (value) => (/^\P{Cc}+$/u.test(value) ? value : undefined)
@@ -170,16 +169,10 @@ export function file(
 }
 
 /** IP addresses and networks. */
-export function networks(
-  variable: string,
-  options: { readonly whenAbsent: string; readonly meaning: string }
-): Definition<ReadonlyArray<IpNetwork.IpNetwork>> {
+export function networks(variable: string, options: Absent): Definition<ReadonlyArray<IpNetwork.IpNetwork>> {
+  const shape = "IP addresses or networks like `10.0.0.0/8`, with commas between them"
   return {
-    variable,
-    unit: "networks",
-    default: `none: ${options.whenAbsent}`,
-    shape: "IP addresses or networks like `10.0.0.0/8`, with commas between them",
-    meaning: options.meaning,
+    ...absent(variable, "networks", shape, options),
     secret: false,
     fallback: [],
     parse: (value) => {
@@ -226,6 +219,10 @@ export function choice<const A extends string | boolean>(
     parse: (value) => new Map(Object.entries(options.choices)).get(value.toLowerCase())
   }
 }
+
+/** Yes or no. */
+export const flag = (variable: string, fallback: boolean, meaning: string): Definition<boolean> =>
+  choice(variable, { fallback: `${fallback}`, choices: { true: true, false: false }, meaning })
 
 /** The sentence for a value that does not have the shape of its setting. The value of a secret setting is not shown. */
 export const complaint = (definition: Setting, found: string): string => {

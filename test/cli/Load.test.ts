@@ -44,7 +44,7 @@ const aWorld = Effect.gen(function* () {
 const reportIn = (file: string): Report => JSON.parse(readFileSync(file, "utf8"))
 
 describe("usher load", () => {
-  it.live("lets a herd arrive, reports it, proves it and archives what it made, in two parts", () =>
+  it.live("runs a herd in two parts, reports it, proves it and archives its mechanisms", () =>
     Effect.gen(function* () {
       const { load, allow, admin, file, metricsUrl } = yield* aWorld
       const allowed = yield* allow(2_000)
@@ -138,7 +138,7 @@ describe("usher load", () => {
   )
 
   it.live(
-    "refuses live keys, a deployment without leave, one with too little, and one whose leave was taken back",
+    "refuses live keys, a deployment without permission, one with too little, and one whose permission was withdrawn",
     () =>
       Effect.gen(function* () {
         const { load, allow, keys, admin, metricsUrl } = yield* aWorld
@@ -153,13 +153,16 @@ describe("usher load", () => {
         yield* allow(1_000, 0)
         const without = yield* load(herd)
         assert.strictEqual(without.code, 1)
-        assert.match(without.stdout + without.stderr, /has no leave to be loaded\..*usher organizations allow-load/s)
+        assert.match(
+          without.stdout + without.stderr,
+          /has no permission to be loaded\..*usher organizations allow-load/s
+        )
         yield* allow(100)
         const little = yield* load(herd)
         assert.strictEqual(little.code, 1)
         assert.include(little.stdout + little.stderr, "200 at their peak")
         yield* allow(1_000, 0)
-        assert.include((yield* load(herd)).stderr, "has no leave")
+        assert.include((yield* load(herd)).stderr, "has no permission")
         assert.deepStrictEqual((yield* admin("/experiences")).body.data, [])
       })
   )

@@ -1,7 +1,7 @@
 /** A database whose secrets are sealed: nothing in a copy of it can forge, and the key can be changed. */
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, Redacted, Schedule, Schema } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { importJWK, SignJWT } from "jose"
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
@@ -27,6 +27,11 @@ interface Served {
   readonly publishableKey: string
 }
 
+const hasToken = Schema.is(Schema.Struct({ accessToken: Schema.String }))
+const CreatedWebhook = Schema.Struct({ secret: Schema.String })
+const Outbox = Schema.Struct({ data: Schema.Array(Schema.Struct({ text: Schema.String })) })
+
+/** Posts to the Consumer API. `accessToken` is empty if the response has none. */
 const post = ({ consumerUrl, publishableKey }: Served, path: string, body?: object, headers?: Record<string, string>) =>
   Effect.promise(async () => {
     const response = await fetch(`${consumerUrl}/api${path}`, {
@@ -38,7 +43,8 @@ const post = ({ consumerUrl, publishableKey }: Served, path: string, body?: obje
       },
       ...(body !== undefined && { body: JSON.stringify(body) })
     })
-    return { status: response.status, body: (await response.json()) as any }
+    const answer: unknown = await response.json()
+    return { status: response.status, body: { accessToken: hasToken(answer) ? answer.accessToken : "" } }
   })
 
 /** Creates a webhook. Returns its secret. */
@@ -47,7 +53,7 @@ const webhookSecret = ({ adminUrl, secretKey }: Served) =>
     const headers = { authorization: `Bearer ${secretKey}`, "content-type": "application/json" }
     const body = JSON.stringify({ url: "https://shop.example/", events: ["distribution.joined"] })
     const response = await fetch(`${adminUrl}/api/webhooks`, { method: "POST", headers, body })
-    return ((await response.json()) as any).secret as string
+    return Schema.decodeUnknownSync(CreatedWebhook)(await response.json()).secret
   })
 
 const statusWith = ({ consumerUrl, publishableKey }: Served, token: string) =>
@@ -65,11 +71,11 @@ const isFound = (row: any, secret: Uint8Array, code: string): boolean => {
 const sentCode = ({ adminUrl, secretKey }: Served) =>
   Effect.promise(async () => {
     const response = await fetch(`${adminUrl}/api/outbox`, { headers: { authorization: `Bearer ${secretKey}` } })
-    const { data } = (await response.json()) as any
-    return data.length > 0 ? /\b\d{6}\b/.exec(data[0].text)![0] : undefined
+    const [latest] = Schema.decodeUnknownSync(Outbox)(await response.json()).data
+    return latest === undefined ? undefined : /\b\d{6}\b/.exec(latest.text)![0]
   }).pipe(Effect.repeat({ until: (code) => code !== undefined, schedule: Schedule.spaced("20 millis") }))
 
-/** What the reader of a copy of the database can forge: tokens, and the code in the table. */
+/** The forgeries that a reader of a copy of the database can make: tokens, and the code in the table. */
 const forgeries = Effect.fnUntraced(function* (sql: PgClient.PgClient, token: string, sent: string) {
   const [key] = yield* sql<any>`select * from signing_keys`
   const [secret] = yield* sql<any>`select secret from server_secrets where name = 'one_time_codes'`
@@ -167,7 +173,7 @@ describe("The key of the secrets", () => {
       assert.strictEqual(new Set(after.map(({ sealedBy }: any) => sealedBy)).size, 1)
       assert.notStrictEqual(after[0].sealedBy, before[0].sealedBy)
       assert.include((yield* UsherInProcess.run(["secrets", "seal"], both)).stdout, "0 were not before")
-      // The running server has the former key alone and goes on; a new one with the next key alone knows its tokens.
+      // The running server has only the former key and continues; a new one with only the next key accepts its tokens.
       assert.strictEqual(yield* statusWith(served, body.accessToken), 200)
       const second = yield* serving({ DATABASE_URL: url, SECRETS_KEY: next })
       assert.strictEqual(yield* statusWith({ ...second, ...keys }, body.accessToken), 200)

@@ -9,7 +9,7 @@ import * as TestDatabase from "../store/support/TestDatabase.ts"
 import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
-/** What a terminal sends for Ctrl-C. */
+/** The signal that a terminal sends for Ctrl-C. */
 const controlC = "\u0003"
 
 const anyPorts = { CONSUMER_PORT: "0", ADMIN_PORT: "0" }

@@ -21,7 +21,7 @@ const fileOf = (name: string, content: Proof | string): string => {
 const verified = (...args: ReadonlyArray<string>) => UsherInProcess.run(["verify-draw", ...args])
 
 describe("usher verify-draw", () => {
-  it.live("prints what it has checked, and what a proof cannot show", () =>
+  it.live("prints its checks, and the facts that a proof cannot show", () =>
     Effect.gen(function* () {
       const { code, stdout, stderr } = yield* Usher.run(["verify-draw", fileOf("equal.json", vector("equal").proof)])
       assert.deepStrictEqual([code, stderr], [0, ""])

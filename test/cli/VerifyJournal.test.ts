@@ -122,7 +122,7 @@ const reported = (...args: ReadonlyArray<string>) =>
     })
   )
 
-/** What differs, as `what: expected → stored` without the mechanism. */
+/** The differences, as `what: expected → stored` without the mechanism. */
 const texts = (report: any): ReadonlyArray<string> =>
   report.shown.map(
     ({ what, expected, stored }: any) => `${what}: ${JSON.stringify(expected)} → ${JSON.stringify(stored)}`

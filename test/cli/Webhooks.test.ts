@@ -129,7 +129,7 @@ describe("usher webhooks", () => {
     })
   )
 
-  it.live("replay moves the webhook back to an instant or a number, and takes up what failed", () =>
+  it.live("replay moves the webhook back to an instant or a number, and repeats failed deliveries", () =>
     Effect.gen(function* () {
       const { sql, anExperience, aWebhook, cursor, here } = yield* aWorld
       for (let n = 0; n < 3; n++) yield* anExperience

@@ -42,7 +42,7 @@ describe("latencies", () => {
 })
 
 describe("readings of servers", () => {
-  it("add up what each server measures, and take the longest delay", () => {
+  it("add up the measures of the servers, and take the longest delay", () => {
     const text = (processor: number, delay: number) =>
       [
         "# HELP usher_processor_seconds_total Processor time.",
@@ -74,7 +74,7 @@ describe("conditions", () => {
   const report = reportOf("2026-01-01T00:00:00.000Z", tally)
   const failures = (text: string) => failuresOf(report, parseConditions(text)!)
 
-  it("fail a run that exceeds them, and name what was measured", () => {
+  it("fail a run that exceeds them, and name the measured values", () => {
     assert.deepStrictEqual(failures("p50>250ms,errors>1%,unsent>1%"), [])
     assert.match(failures("p99>250ms")[0]!, /^p99>250ms: 40\d\.\d ms$|^p99>250ms: 41\d\.\d ms$/)
     assert.deepStrictEqual(failures("errors>0.1%"), ["errors>0.1%: 1.00 %"])

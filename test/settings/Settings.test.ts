@@ -159,7 +159,11 @@ describe("Settings", () => {
     ["DATABASE_URL", "postgres://u:geheim@host:port/d"],
     ["REDIS_URL", "http://:geheim@host"],
     ["SMTP_URL", "https://u:geheim@host"],
-    ["SMS_PROVIDER_URL", "u:geheim@host"]
+    ["SMS_PROVIDER_URL", "u:geheim@host"],
+    ["WEBHOOK_PROXY_URL", "socks5://u:geheim@host:1080"],
+    ["WEBHOOK_PROXY_URL", "u:geheim@host:3128"],
+    ["WEBHOOK_PROXY_URL", "http://u:geheim%zz@host:3128"],
+    ["WEBHOOK_PROXY_URL", "http://u:geheim%0d%0a@host:3128"]
   ] as const) {
     it.effect(`${variable}=${value} is refused without being shown`, () =>
       Effect.gen(function* () {
@@ -242,7 +246,7 @@ describe("Settings", () => {
     for (const [index, setting] of settings.entries()) assert.include(rows[index], `| \`${setting.variable}\` |`)
   })
 
-  it.effect("test settings are the defaults with the given overrides, whatever the environment contains", () =>
+  it.effect("test settings are the defaults with the given overrides, and ignore the environment", () =>
     Effect.gen(function* () {
       const found = yield* Settings
       assert.deepStrictEqual([found.consumerPort, found.adminPort], [4000, 7])

@@ -8,7 +8,7 @@ import { parseMonth } from "../../store/archive/months/Month.ts"
 import type { MonthOutcome } from "../../store/archive/months/Months.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
-import { columns, examples, json, orDatabaseProblem } from "../runtime/Arguments.ts"
+import { columns, example, examples, json, orDatabaseProblem } from "../runtime/Arguments.ts"
 import * as Environment from "../runtime/Environment.ts"
 import { withModule } from "../runtime/LazyModule.ts"
 import { makeProgress } from "../runtime/Progress.ts"
@@ -32,7 +32,7 @@ const before = Flag.String("before").pipe(
 )
 const to = Flag.String("to").pipe(Flag.withDescription("The folder of the files"), Flag.withDefault("."))
 const dryRun = Flag.Boolean("dry-run").pipe(
-  Flag.withDescription("Only say which months would go, and why the others stay"),
+  Flag.withDescription("Only show which months would be archived, and why the others stay"),
   Flag.withDefault(false)
 )
 
@@ -116,10 +116,7 @@ const list = Command.make("list", { json }, ({ json }) =>
           ])
     )
   }).pipe(Effect.provide(services), interruptible)
-).pipe(
-  Command.withDescription("Show which months are in files, and in which. Changes nothing"),
-  examples("usher archive list")
-)
+).pipe(Command.withDescription("Show which months are in which files. Changes nothing"), examples("usher archive list"))
 
 const file = Argument.String("file").pipe(Argument.withDescription("A file that `usher archive` wrote"))
 
@@ -134,9 +131,7 @@ const verify = Command.make("verify", { file }, ({ file }) =>
   }).pipe(interruptible)
 ).pipe(
   Command.withDescription("Compare a file with its digests. Needs no database"),
-  Command.withExamples([
-    { command: "usher archive verify /archives/usher-2026-05.tar", description: "Such as once a year" }
-  ])
+  example("usher archive verify /archives/usher-2026-05.tar", "Such as once a year")
 )
 
 const restore = Command.make("restore", { file }, ({ file }) =>
@@ -170,12 +165,11 @@ const restore = Command.make("restore", { file }, ({ file }) =>
   }).pipe(orDatabaseProblem, Effect.scoped, Effect.provide(services), interruptible)
 ).pipe(
   Command.withDescription(
-    "Bring an archived month back into the database that it came from: all of it, or nothing if the file is damaged or the " +
-      "command is ended. Servers may run meanwhile. `usher archive` can archive it again, once the file has been moved away"
+    "Bring an archived month back into the database from which it came: all of it, or nothing if the file is damaged " +
+      "or the command is ended. Servers may run meanwhile. `usher archive` can archive it again, once the file has " +
+      "been moved away"
   ),
-  Command.withExamples([
-    { command: "usher archive restore /archives/usher-2026-05.tar", description: "To read it again" }
-  ])
+  example("usher archive restore /archives/usher-2026-05.tar", "To read it again")
 )
 
 /** The command with its subcommands. */
@@ -183,13 +177,14 @@ export const command = Command.make("archive", { before, to, dryRun, json }, (gi
   archive(given).pipe(Effect.scoped, Effect.provide(services), interruptible)
 ).pipe(
   Command.withDescription(
-    "Keep less: write the journals and places of past months to files, verify them, and remove their rows. A month goes if every " +
-      "mechanism that was created in it is archived and torn down, and webhooks have its events. Servers may run meanwhile. " +
-      "It can be killed and repeated. Lists show archived mechanisms as before; analytics, exports of consumers and replays of webhooks " +
-      "no longer count them. Files contain ids of consumers, and nothing else about them."
+    "Remove past months from the database: write their journals and places to files, verify the files, and delete " +
+      "the rows. A month is archived if every mechanism created in it is archived and torn down, and webhooks have its " +
+      "events. Servers may run meanwhile. The command can be killed and repeated. Lists show archived mechanisms as " +
+      "before. Analytics, exports of consumers and replays of webhooks no longer count them. Files contain ids of " +
+      "consumers, and nothing else about them."
   ),
   Command.withExamples([
-    { command: "usher archive --before 2026-06 --dry-run", description: "What would go, and what stays" },
+    { command: "usher archive --before 2026-06 --dry-run", description: "Which months would go, and which would stay" },
     {
       command: "usher archive --before 2026-06 --to /archives",
       description: "Write /archives/usher-2026-05.tar and earlier months"

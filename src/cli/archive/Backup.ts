@@ -41,10 +41,10 @@ export const command = Command.make("backup", { file, json }, ({ file, json }) =
   }).pipe(Effect.scoped, Effect.provide(services), interruptible)
 ).pipe(
   Command.withDescription(
-    "Write everything that the database holds to one file, as it is at one moment. Servers may run meanwhile. The file is " +
-      "a tar archive of compressed tables with their digests. It is called FILE.partial until it is complete and on disk. " +
-      "Only this user may read it: it contains personal data. Secrets that are sealed stay sealed: keep SECRETS_KEY, which a restore " +
-      "needs, in another place than the file."
+    "Write the whole database to one file, as it is at one moment. Servers may run meanwhile. The file is a tar " +
+      "archive of compressed tables with their digests. It is called FILE.partial until it is complete and on disk. " +
+      "Only this user may read it: it contains personal data. Sealed secrets stay sealed. A restore needs SECRETS_KEY: " +
+      "keep it apart from the file."
   ),
   Command.withExamples([
     { command: "usher backup /backups/usher-2026-11-23.tar", description: "The database of DATABASE_URL or DATA_DIR" },

@@ -1,4 +1,4 @@
-/** `usher erasures`: who was erased, and erasing them again in a restored backup. */
+/** `usher erasures`: lists erased consumers, and erases them again in a restored backup. */
 import { Console, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { readFile } from "node:fs/promises"
@@ -6,7 +6,7 @@ import { StartRefused } from "../../settings/Settings.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
 import { Erasure, Erasures } from "../../store/privacy/Erasures.ts"
-import { orDatabaseProblem } from "../runtime/Arguments.ts"
+import { example, orDatabaseProblem } from "../runtime/Arguments.ts"
 import * as Environment from "../runtime/Environment.ts"
 import { interruptible } from "../runtime/Signals.ts"
 
@@ -28,7 +28,7 @@ const list = Command.make("list", {}, () =>
   Command.withDescription(
     "Print one line of JSON for each erased consumer: ids, and when. Keep it beside your backups"
   ),
-  Command.withExamples([{ command: "usher erasures list > erasures.jsonl", description: "After each backup" }])
+  example("usher erasures list > erasures.jsonl", "After each backup")
 )
 
 const file = Argument.String("file").pipe(Argument.withDescription("What `usher erasures list` printed"))
@@ -45,12 +45,12 @@ const apply = Command.make("apply", { file }, ({ file }) =>
   Command.withDescription(
     "Erase consumers again that a restored backup contains, before `usher resume`. Running it again changes nothing"
   ),
-  Command.withExamples([{ command: "usher erasures apply erasures.jsonl", description: "After `usher restore`" }])
+  example("usher erasures apply erasures.jsonl", "After `usher restore`")
 )
 
 /** The command `erasures`. */
 export const command = Command.make("erasures").pipe(
-  Command.withDescription("Show who was erased, and erase them again in a restored backup"),
+  Command.withDescription("Show erased consumers, and erase them again in a restored backup"),
   Command.withSubcommands([list, apply])
 )
 

@@ -47,10 +47,10 @@ export const command = Command.make("restore", { file, json }, ({ file, json }) 
   }).pipe(orDatabaseProblem, Effect.scoped, Effect.provide(services), interruptible)
 ).pipe(
   Command.withDescription(
-    "Restore a backup into an empty database: all of it, or nothing if the file is damaged or the command is ended. A " +
-      "backup of an earlier version is migrated. Then every journal is verified. The database is on hold until `usher " +
-      "resume`: servers answer reads, and no timer, message or webhook runs. End the servers of the former database first. " +
-      "Secrets that were sealed need the SECRETS_KEY of the backup's time."
+    "Restore a backup into an empty database: all of it, or nothing if the file is damaged or the command is ended. " +
+      "A backup of an earlier version is migrated. Then every journal is verified. The database is on hold until " +
+      "`usher resume`: servers answer reads, and no timer, message or webhook runs. End the servers of the former " +
+      "database first. Sealed secrets need the SECRETS_KEY of the backup's time."
   ),
   Command.withExamples([
     {

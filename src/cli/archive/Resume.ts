@@ -68,17 +68,17 @@ export const command = Command.make("resume", options, ({ extend }) =>
   )
 ).pipe(
   Command.withDescription(
-    "End the hold of a restored database: servers take writes, and timers, messages and webhooks run. What became due " +
-      "since the backup happens at once, unless it is extended. An interrupted command can be repeated: it extends nothing " +
-      "twice."
+    "End the hold of a restored database: servers take writes, and timers, messages and webhooks run. Everything " +
+      "that became due since the backup happens at once, unless it is extended. An interrupted command can be " +
+      "repeated: it extends nothing twice."
   ),
   Command.withExamples([
-    { command: "usher resume", description: "After you have checked what was restored" },
+    { command: "usher resume", description: "After you have checked the restored data" },
     { command: "usher resume --extend 30m", description: "Consumers have 30 minutes more for what they hold" }
   ])
 )
 
-/** Extends every mechanism whose work is not over, one after the other. */
+/** Extends every unfinished mechanism, one after the other. */
 const extendAll = Effect.fnUntraced(function* (seconds: number, timeline: string) {
   const heads = yield* (yield* Journal).unfinished
   const progress = makeProgress(heads.length, yield* Clock.currentTimeMillis)

@@ -1,6 +1,6 @@
 /**
  * Clients for the two APIs, as the demo uses them: a consumer's browser, a shop's server and an admin. A call that gets
- * no response, or a 503, is retried for up to 30 seconds.
+ * no response, or a 503, is retried for up to five minutes.
  */
 import { Effect, flow, Option, Predicate, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (server: DemoServer, keys: Keys,
   const http = yield* HttpClient.HttpClient
   const retries = Schedule.min([Schedule.exponential("50 millis", 1.5), Schedule.spaced("500 millis")]).pipe(
     Schedule.jittered,
-    Schedule.upTo({ duration: "30 seconds" })
+    Schedule.upTo({ duration: "5 minutes" })
   )
 
   const call = <S extends Schema.Top>(schema: S, request: HttpClientRequest.HttpClientRequest) =>

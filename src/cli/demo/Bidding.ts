@@ -3,7 +3,7 @@ import { Clock, Effect, Random, Schema } from "effect"
 import { toText } from "../../domain/values/Time.ts"
 import type { Apis, Session } from "./Apis.ts"
 import type { Check } from "./Checks.ts"
-import { each, guests } from "./Guests.ts"
+import { each, guests, patientMillis } from "./Guests.ts"
 
 const State = Schema.Struct({
   status: Schema.String,
@@ -17,7 +17,7 @@ const dutch = { bidders: 40, quantity: 10, startPrice: 100, floorPrice: 40, drop
 
 /** Plays the auction that the highest bids win. A late bid extends it. */
 export const playEnglish = Effect.fnUntraced(function* (apis: Apis, sequenceId: string) {
-  const bidders = yield* guests(apis, english.bidders)
+  const [took, bidders] = yield* Effect.timed(guests(apis, english.bidders))
   const now = yield* Clock.currentTimeMillis
   const { id } = yield* apis.admin.create("/auctions", {
     sequenceId,
@@ -26,7 +26,7 @@ export const playEnglish = Effect.fnUntraced(function* (apis: Apis, sequenceId: 
     startPrice: "50.00",
     minBidIncrement: "0.50",
     autoExtendSeconds: english.autoExtendSeconds,
-    settleAt: toText(now + english.seconds * 1_000)
+    settleAt: toText(now + patientMillis(english.seconds, took))
   })
   const path = `/auctions/${id}`
   yield* each(bidders, (session) => apis.consumer.post(State, `${path}/enter`, session))

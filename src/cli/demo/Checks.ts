@@ -1,4 +1,4 @@
-/** The demo's checks: compares the consumers' notes with what the Admin API has on record. */
+/** The demo's checks: compares the consumers' notes with the record on the Admin API. */
 import type { ListedPlace, Recorded } from "./Apis.ts"
 import type { Crowd, Notes } from "./Crowd.ts"
 
@@ -89,7 +89,9 @@ const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
   }
 }
 
-/** Consumers that entered after the opening are admitted in the order of the record, after everyone from the lobby. */
+/**
+ * Consumers that entered after the opening are admitted in the order of the record, after all consumers from the lobby.
+ */
 const orderKept = ({ history }: Evidence): Check => {
   const waiting = new Set<string>()
   const lobby = new Set<string>()

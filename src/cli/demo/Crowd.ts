@@ -5,7 +5,7 @@
 import { Clock, Effect, Random } from "effect"
 import type { Apis, Place, Session } from "./Apis.ts"
 
-/** What a consumer does: buys when admitted, leaves while waiting, or lets the admission expire. */
+/** The behaviour of a consumer: it buys when admitted, leaves while waiting, or lets the admission expire. */
 export type Temper = "buys" | "leaves" | "forgets"
 
 /** A consumer's notes, all from responses of the server. */

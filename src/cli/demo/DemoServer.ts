@@ -42,7 +42,7 @@ interface Running {
 
 const main = fileURLToPath(new URL("../../main.ts", import.meta.url))
 
-const readySecondsMax = 30
+const readySecondsMax = 300
 const stopSecondsMax = 20
 const logLinesMax = 40
 

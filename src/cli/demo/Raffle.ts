@@ -8,7 +8,7 @@ import { verify } from "../../domain/draw/proof/Verification.ts"
 import { toText } from "../../domain/values/Time.ts"
 import type { Apis } from "./Apis.ts"
 import type { Check } from "./Checks.ts"
-import { each, guests } from "./Guests.ts"
+import { each, guests, patientMillis } from "./Guests.ts"
 
 const entrants = 200
 const leavers = 10
@@ -19,14 +19,14 @@ const State = Schema.Struct({ status: Schema.String, entryId: Schema.optionalKey
 
 /** Plays a whole draw and returns its checks. */
 export const play = Effect.fnUntraced(function* (apis: Apis, sequenceId: string) {
-  const crowd = yield* guests(apis, entrants)
-  const now = yield* Clock.currentTimeMillis
+  const [took, crowd] = yield* Effect.timed(guests(apis, entrants))
+  const closeAt = toText((yield* Clock.currentTimeMillis) + patientMillis(entrySeconds, took))
   const { id } = yield* apis.admin.create("/draws", {
     sequenceId,
     name: "Raffle",
     winnerCount,
-    closeAt: toText(now + entrySeconds * 1_000),
-    drawAt: toText(now + entrySeconds * 1_000)
+    closeAt,
+    drawAt: closeAt
   })
   const path = `/draws/${id}`
   yield* each(crowd, (session) => apis.consumer.post(State, `${path}/enter`, session))
@@ -42,7 +42,7 @@ const untilDrawn = (apis: Apis, path: string) =>
     Effect.retry({
       while: (error) => error._tag === "Refused" && error.code === "NOT_DRAWN",
       // Proofs are limited by address: 60 a minute.
-      schedule: Schedule.spaced("500 millis").pipe(Schedule.upTo({ duration: "20 seconds" }))
+      schedule: Schedule.spaced("2 seconds").pipe(Schedule.upTo({ duration: "10 minutes" }))
     })
   )
 

@@ -5,7 +5,7 @@ import { isUuid } from "../../domain/values/Ids.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 
-/** Makes a flag that takes an id. `whose` names what has it, with its article. */
+/** Makes a flag that takes an id. `whose` names the thing with this id, with its article. */
 export const idFlag = (name: string, whose: string) =>
   Flag.String(name).pipe(
     Flag.filter(isUuid, () => `the id of ${whose}, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a`),
@@ -22,6 +22,9 @@ export const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print one line of JSON and nothing else on standard output"),
   Flag.withDefault(false)
 )
+
+/** The one example of a command. */
+export const example = (command: string, description: string) => Command.withExamples([{ command, description }])
 
 /** The examples of a command that prints text, or JSON with the flag. */
 export const examples = (command: string) =>

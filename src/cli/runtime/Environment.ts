@@ -1,6 +1,7 @@
 /** The layers the commands run on. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
+import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
 import * as CurrentKeyring from "../../store/secrets/CurrentKeyring.ts"
@@ -20,6 +21,9 @@ export const withDatabase = SealedSecrets.layerReadable.pipe(
   Layer.provideMerge(CurrentKeyring.layer),
   Layer.provideMerge(base)
 )
+
+/** The base with a database, for services that notify the running servers. */
+export const withNotifications = Layer.provideMerge(Invalidations.layer, withDatabase)
 
 /** The base with a database that is migrated to this version's schema, and whose secrets are sealed if there is a key. */
 export const withMigratedDatabase = SealedSecrets.layerSealed.pipe(

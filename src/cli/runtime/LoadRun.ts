@@ -10,10 +10,10 @@ export const runLoad = (options: Options) =>
 
 const show = (tally: Tally, due: number) =>
   Effect.sync(() => {
-    const { current, total } = tally
+    const { lastSecond, total } = tally
     const text =
       `${total("due")} of ${due} arrived, ${tally.waiting} waiting, ${total("granted")} admitted, ` +
-      `${current.entered} entered this second, ${total("errors")} errors, ${current.lag.toFixed(0)} ms late`
+      `${lastSecond.entered} entered in the last second, ${total("errors")} errors, ${lastSecond.lag.toFixed(0)} ms late`
     process.stderr.write(process.stderr.isTTY ? `\r\u001b[2K${text}` : `${text}\n`)
   })
 

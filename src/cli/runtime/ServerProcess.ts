@@ -83,7 +83,7 @@ const http = Layer.merge(
   Operations.layer
 ).pipe(Layer.provide(Readiness.layerConditions), Layer.provide(NodeReport.layer), Layer.provide(Readiness.layer))
 
-/** What happens without a caller: nothing while the database is on hold. */
+/** Starts the work without a caller: none while the database is on hold. */
 const workers = Layer.unwrap(
   Effect.map(Installation, ({ heldAt }) =>
     heldAt !== undefined
@@ -118,7 +118,7 @@ const environment = Environment.withMigratedDatabase.pipe(
 /** All layers of a serving process. */
 export const layer = serving.pipe(Layer.provideMerge(environment))
 
-/** Serves until the installation changes. After the end of a hold, what was held is built. */
+/** Serves until the installation changes. After the end of a hold, the held services are built. */
 const serveInstallation = Effect.gen(function* () {
   yield* welcome
   const { changed } = yield* Heartbeat

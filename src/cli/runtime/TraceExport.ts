@@ -16,7 +16,7 @@ import { apiVersion } from "../../http/server/ResponseHeaders.ts"
 import { Traces } from "../../measures/Traces.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 
-/** What applies without the variable. The exporter itself exports nothing without a name of an exporter. */
+/** The default of the variable. The exporter itself exports nothing without a name of an exporter. */
 const defaults = ConfigProvider.fromUnknown({ OTEL_TRACES_EXPORTER: "otlp", OTEL_SERVICE_NAME: "usher" })
 
 const variables = Config.all({

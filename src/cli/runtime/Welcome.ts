@@ -1,5 +1,5 @@
 /**
- * What `usher serve` prints at the start: the addresses of the APIs, and on the first start the keys of a new
+ * The output of `usher serve` at the start: the addresses of the APIs, and on the first start the keys of a new
  * organization. Keys are printed only to a terminal, because other output is often stored as a log.
  */
 import { Console, Effect, Option, Stdio } from "effect"
@@ -47,6 +47,7 @@ export const welcome = Effect.gen(function* () {
     "",
     `  Consumer API  ${consumerUrl}/api   described at ${consumerUrl}/docs`,
     `  Admin API     ${adminUrl}/api   described at ${adminUrl}/docs`,
+    `  Dashboard     ${adminUrl}/dashboard`,
     ""
   ]
   const { heldAt } = yield* Installation
@@ -64,7 +65,8 @@ const firstSteps = (organization: NewOrganization, consumerUrl: string, adminUrl
   "",
   readable(organization),
   "",
-  "Create an experience, and a session for a consumer:",
+  "Sign in to the dashboard with a secret key, and create a drop from a template. By the APIs, create an experience, and",
+  "a session for a consumer:",
   "",
   `  curl ${adminUrl}/api/experiences -H "Authorization: Bearer ${organization.secretKey}" \\`,
   `    -H "Content-Type: application/json" -d '{"name": "First drop"}'`,

@@ -7,6 +7,7 @@ import * as Environment from "../runtime/Environment.ts"
 import { withModule } from "../runtime/LazyModule.ts"
 import { interruptible } from "../runtime/Signals.ts"
 import * as VerifyJournal from "../VerifyJournal.ts"
+import { example } from "../runtime/Arguments.ts"
 
 const oldBinaries = Flag.String("old-binaries").pipe(
   Flag.withDescription("The folder with the programs of the former Postgres, such as /usr/lib/postgresql/15/bin")
@@ -50,12 +51,10 @@ const upgrade = Command.make("upgrade", { oldBinaries }, ({ oldBinaries }) =>
       "programs, copies everything, verifies every journal, and keeps the former data. End all servers first. It can be " +
       "killed and repeated."
   ),
-  Command.withExamples([
-    {
-      command: "usher database upgrade --old-binaries /usr/lib/postgresql/15/bin",
-      description: "From the Postgres 15 of the operating system"
-    }
-  ])
+  example(
+    "usher database upgrade --old-binaries /usr/lib/postgresql/15/bin",
+    "From the Postgres 15 of the operating system"
+  )
 )
 
 /** The command with its subcommands. */

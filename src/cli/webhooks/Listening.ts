@@ -14,6 +14,7 @@ import type { Endpoint, Held } from "../../store/webhook/OutboxRows.ts"
 import { journalsOf } from "../../store/webhook/TenantJournals.ts"
 import { WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
 import * as Reading from "../../workers/webhook/Reading.ts"
+import { Throttle } from "../../workers/webhook/Throttle.ts"
 
 /** Pause between two looks into the journals. */
 const pollMillis = 500
@@ -46,7 +47,8 @@ export const listen = Effect.fnUntraced(function* ({ tenant, forwardTo, json }: 
   }
   const journals = Effect.provideService(journalsOf(tenant), SqlClient.SqlClient, yield* SqlClient.SqlClient)
   const cursors = new Map((yield* journals).map(({ subjectId, lastSequence }) => [subjectId, lastSequence]))
-  const read = yield* Effect.provideService(Reading.make, WebhookOutbox, {
+  const unthrottled = Effect.provideService(Reading.make, Throttle, Throttle.none)
+  const read = yield* Effect.provideService(unthrottled, WebhookOutbox, {
     ...(yield* WebhookOutbox),
     sources: () =>
       Effect.map(journals, (found) =>

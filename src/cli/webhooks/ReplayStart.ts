@@ -13,10 +13,10 @@ export const startOf = (text: string): ReplayedFrom | undefined => {
   return isInstant(text) ? Date.parse(text) : undefined
 }
 
-/** Flag: what is sent again. */
+/** Flag: the events to send again. */
 export const replayedFrom = Flag.String("from").pipe(
   Flag.withDescription(
-    "`failed`: what failed for good. An instant: all events from then on. A number: in each journal the events from it on"
+    "`failed`: what failed permanently. An instant: all events from then on. A number: in each journal the events from it on"
   ),
   Flag.filter(
     (text) => startOf(text) !== undefined,

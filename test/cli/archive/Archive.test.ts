@@ -1,30 +1,18 @@
 /** `usher archive` on a database from which a server serves: what goes to files, what stays, and how it comes back. */
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted, Schedule } from "effect"
-import { Reactivity } from "effect/reactivity"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { spawnSync } from "node:child_process"
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync
-} from "node:fs"
-import { tmpdir } from "node:os"
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Queue from "../../support/queueOnServer.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { organization, serving } from "../servingProcess.ts"
+import { clientOf, databaseAndFolder } from "./archiveFixture.ts"
 import * as UsherInProcess from "../usherInProcess.ts"
 import type * as Usher from "../usherProcess.ts"
 
 const guests = 4
-
-const clientOf = (url: string) => PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))
 
 /** A server with a queue of March 2024 that is over, one of April that is over, and one of April in which guests wait. */
 class World extends Context.Service<
@@ -42,12 +30,7 @@ class World extends Context.Service<
   static readonly layer = Layer.effect(
     World,
     Effect.gen(function* () {
-      const { url } = yield* TestDatabase.migratedDatabase
-      const sql = yield* clientOf(url)
-      const folder = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(join(tmpdir(), "usher-archive-"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
-      )
+      const { url, sql, folder } = yield* databaseAndFolder
       const keys = yield* organization({ DATABASE_URL: url })
       const server = yield* serving({ DATABASE_URL: url })
       const ground = { ...server, keys }
@@ -86,7 +69,7 @@ const rowsOf = (sql: PgClient.PgClient, id: string) => sql<{ readonly row: strin
   union all select to_jsonb(p)::text from places p where mechanism_id = ${id} order by 1`
 
 layer(World.layer, { excludeTestServices: true, timeout: "2 minutes" })("usher archive", (it) => {
-  it.effect("says what would go and what stays, and refuses a month that has not ended", () =>
+  it.effect("shows which months would go and which stay, and refuses a month that has not ended", () =>
     Effect.gen(function* () {
       const { sql, usher, march, waiting } = yield* World
       const before = yield* rowsOf(sql, march)
@@ -215,7 +198,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "2 minutes" })("usher a
     })
   )
 
-  it.effect("is part of a backup as what it is: heads without a journal", () =>
+  it.effect("is part of a backup as heads without a journal", () =>
     Effect.gen(function* () {
       const { sql: source, usher, march, folder } = yield* World
       const file = join(folder, "backup.tar")

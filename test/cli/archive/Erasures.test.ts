@@ -1,14 +1,12 @@
 /** `usher erasures` on a database that stands for a restored backup: the erased consumer is there again. */
-import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
-import { Reactivity } from "effect/reactivity"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { run } from "../usherInProcess.ts"
+import { clientOf, temporaryFolder } from "./archiveFixture.ts"
 
 const consumerId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 const organizationId = randomUUID()
@@ -16,7 +14,7 @@ const organizationId = randomUUID()
 /** A database with one consumer, and a way to run the command in it. */
 const aDatabase = Effect.gen(function* () {
   const { url } = yield* TestDatabase.migratedDatabase
-  const sql = yield* PgClient.make({ url: Redacted.make(url) }).pipe(Effect.provide(Reactivity.layer))
+  const sql = yield* clientOf(url)
   yield* sql`
     insert into organizations (id, name, plan, settings, created_at) values (${organizationId}, 'A', 'growth', '{}', now())`
   yield* sql`
@@ -26,16 +24,10 @@ const aDatabase = Effect.gen(function* () {
   return { sql, consumer, usher: (...args: ReadonlyArray<string>) => run(["erasures", ...args], { DATABASE_URL: url }) }
 })
 
-const aFile = Effect.map(
-  Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "usher-erasures-"))),
-    (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
-  ),
-  (folder) => join(folder, "erasures.jsonl")
-)
+const aFile = Effect.map(temporaryFolder, (folder) => join(folder, "erasures.jsonl"))
 
 describe("usher erasures", () => {
-  it.live("lists who was erased, and erases them again where a backup has brought them back", () =>
+  it.live("lists erased consumers, and erases them again in a restored backup", () =>
     Effect.gen(function* () {
       const file = yield* aFile
       const present = yield* aDatabase

@@ -61,7 +61,7 @@ describe("The log", () => {
     }).pipe(Effect.provide(TestConsole.layer))
   )
 
-  it.effect("as json says at the top of a line what has happened, and where", () =>
+  it.effect("as json has the event and its place at the top of a line", () =>
     Effect.gen(function* () {
       const log = annotated("mechanism.parked", { restarts: 5 })(Effect.logError("mechanism parked"))
       const [first] = yield* logged("json", log)

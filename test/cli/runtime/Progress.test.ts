@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeProgress } from "../../../src/cli/runtime/Progress.ts"
 
-/** What is written to standard error meanwhile. */
+/** The text that is written to standard error meanwhile. */
 const shown = Effect.gen(function* () {
   const { write, isTTY } = process.stderr
   const lines: Array<string> = []

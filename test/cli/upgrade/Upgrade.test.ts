@@ -10,7 +10,7 @@ import * as UsherInProcess from "../usherInProcess.ts"
 
 const next = fileURLToPath(new URL("../../e2e/support/release/nextReleaseProgram.ts", import.meta.url))
 
-it.live("usher upgrade shows what is left, finishes it once, and keeps the former release out", () =>
+it.live("usher upgrade shows the outstanding steps, finishes it once, and keeps the former release out", () =>
   Effect.gen(function* () {
     const { url } = yield* TestDatabase.migratedDatabase
     const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
