@@ -74,7 +74,8 @@ export class OpenLoop extends Run {
   private sendDue(now: number): void {
     const elapsed = now - this.startedAt
     while (this.next < this.due.length && this.due[this.next]! <= elapsed) {
-      const connection = this.free.pop()
+      // The one that has been free for longest, because servers cut connections that stay silent.
+      const connection = this.free.shift()
       if (connection === undefined) return
       connection.step = this.next
       this.send(connection, this.prepared.at(this.next), this.startedAt + this.due[this.next]!)

@@ -24,6 +24,7 @@ class Stream {
   moves = 0
   private firstPosition = 0
   private rest = ""
+  private isAccepted = false
   private readonly socket: Socket
   private readonly run: Streams
 
@@ -44,6 +45,11 @@ class Stream {
 
   private read(text: string): void {
     const all = this.rest + text
+    if (!this.isAccepted) {
+      if (!all.includes("\r\n")) return void (this.rest = all)
+      if (!all.startsWith("HTTP/1.1 200")) return this.run.refused(all)
+      this.isAccepted = true
+    }
     const end = all.lastIndexOf("\n\n") + 2
     this.rest = all.slice(end)
     for (const [block, position] of all.slice(0, end).matchAll(/event: state\ndata: .*?"position":(\d+).*\n\n/g)) {
@@ -52,8 +58,6 @@ class Stream {
         this.run.opened(block)
       } else this.run.receivedUpTo(this, this.firstPosition - Number(position))
     }
-    if (this.firstPosition === 0 && all.startsWith("HTTP/1.1 ") && !all.startsWith("HTTP/1.1 200"))
-      this.run.refused(all)
   }
 }
 

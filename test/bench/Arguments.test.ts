@@ -28,7 +28,7 @@ describe("the bench's command line", () => {
     assert.isTrue(parsed.quick)
   })
 
-  it("names what is wrong and what would be right", () => {
+  it("names a wrong argument and the valid ones", () => {
     assert.throws(() => parseArguments(["P99"]), /Unknown scenario "P99"; known are P1, /)
     assert.throws(() => parseArguments(["--speed"]), /Unknown option --speed/)
     assert.throws(() => parseArguments(["--quick=yes"]), /Unknown option --quick=yes/)

@@ -17,7 +17,7 @@ const made = {
 const description = OpenApi.fromApi(AdminApi) as unknown as Description
 
 describe("the measurement of lists", () => {
-  it("knows every list of the Admin API, what narrows it and what to search for, and nothing else", () => {
+  it("knows every list of the Admin API with its filters and searches, and nothing else", () => {
     assert.deepStrictEqual(unknownIn(description, knownOf(made)), [])
     const listed = listsOf(description)
     assert.sameMembers(
@@ -70,7 +70,7 @@ describe("the measurement of lists", () => {
     assert.isTrue(cases.every(({ path }) => !path.includes("{id}")))
   })
 
-  it("says on the command line what is wrong, and what there is", () => {
+  it("names a wrong argument on the command line, and the valid ones", () => {
     const { consumers, requests, plans, database } = parseArguments([])
     assert.deepStrictEqual([consumers, requests, plans, database], [1_000_000, 100, 5, undefined])
     assert.strictEqual(parseArguments(["--only=/orders", "--plans", "0"]).only, "/orders")

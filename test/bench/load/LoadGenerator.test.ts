@@ -165,7 +165,7 @@ describe("the load generator", () => {
 
   it("starts arrivals on time though answers stay away, and does not hide those never answered", async () => {
     let count = 0
-    // The first two answers never come, which blocks both connections for good.
+    // The first two answers never come, which blocks both connections permanently.
     const server = await serve(() => (++count <= 2 ? [] : ok("{}")))
     const { tokens, ...common } = closed(server.port, 0)
     const job: OpenLoopJob = {

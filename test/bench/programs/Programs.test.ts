@@ -62,7 +62,7 @@ const fields = ({ body }: Answer) =>
     .map(([name]) => name)
     .toSorted()
 
-/** What every program must do the same; answers the fields of an entry's answer. */
+/** The checks that every program must pass. Returns the fields of an entry's answer. */
 const history = async (running: Running, waiting: number) => {
   const [ada, bob, eve, kim] = tokens as [string, string, string, string]
   assert.strictEqual((await call(running, "status", ada)).body.status, "NOT_QUEUED")

@@ -10,7 +10,7 @@ describe("the bench's figures", () => {
     assert.isNaN(median([]))
   })
 
-  it("keep every run with its span, and leave out what a run did not measure", () => {
+  it("keep every run with its span, and leave out figures that a run did not measure", () => {
     const of = figures([{ rate: 10, heap: 5 }, { rate: 30 }, { rate: 20 }])
     assert.deepStrictEqual(of["rate"], { runs: [10, 30, 20], min: 10, median: 20, max: 30 })
     assert.deepStrictEqual(of["heap"], { runs: [5], min: 5, median: 5, max: 5 })
@@ -22,7 +22,7 @@ describe("the bench's figures", () => {
     assert.deepStrictEqual(ratios(all, "missing", "rate"), {})
   })
 
-  it("judge only what was measured", () => {
+  it("judge only measured figures", () => {
     assert.isTrue(atLeast("a", 4, 4).met)
     assert.isFalse(atMost("b", 4.1, 4).met)
     assert.isNull(atLeast("c", undefined, 4).met)
@@ -43,7 +43,7 @@ describe("latencies", () => {
     assert.closeTo(mean, 500_500, 600)
   })
 
-  it("are kept within what the histogram can hold", () => {
+  it("are kept within the histogram's range", () => {
     const histogram = makeHistogram()
     record(histogram, 0)
     record(histogram, 1e9)

@@ -54,7 +54,7 @@ describe("the bench's report", () => {
     assert.strictEqual(read.scenarios["P1"]!.met, false)
   })
 
-  it("shows medians with their span, missed targets and what did not run", () => {
+  it("shows medians with their span, missed targets and scenarios that did not run", () => {
     const table = toTable(scenario)
     assert.match(table, /entriesPerSecond\s+10,000 \(9,000 … 11,000\)\s+4,000/)
     assert.match(table, /MISSED\s+≥ 4 × fastify-postgres\s+\(2\.5\)/)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { figures } from "../../../bench/report/Figures.ts"
 import { costOfChecks } from "../../../bench/scenarios/CallerChecks.ts"
 
-describe("what credentials and limits cost", () => {
+describe("the cost of credentials and limits", () => {
   const noop = figures([
     { entriesPerSecond: 900, serverMicrosecondsPerEntry: 100 },
     { entriesPerSecond: 800, serverMicrosecondsPerEntry: 110 },
@@ -14,7 +14,7 @@ describe("what credentials and limits cost", () => {
     { entriesPerSecond: 900, serverMicrosecondsPerEntry: 105 }
   ])
 
-  it("is what noop spends beyond noop-open, run by run", () => {
+  it("is the time of noop beyond that of noop-open, run by run", () => {
     const { figures, note } = costOfChecks(noop, open)
     assert.deepStrictEqual(figures["serverMicrosecondsPerEntry"], { runs: [10, 30, 25], min: 10, median: 25, max: 30 })
     assert.include(note, "25 µs of the 110 µs (23 %)")

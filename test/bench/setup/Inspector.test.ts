@@ -34,7 +34,7 @@ afterAll(async () => {
 })
 
 describe("A look inside a process", () => {
-  it("tells what memory it holds on to", async () => {
+  it("tells how much memory is retained", async () => {
     const megabytes = (await heapBytes(watched.processId, port)) / 2 ** 20
     assert.isAbove(megabytes, keptMegabytes)
     assert.isBelow(megabytes, keptMegabytes + 40)

@@ -19,7 +19,7 @@ const int32 = (value: number) => {
 const int16 = (value: number) => int32(value).subarray(2)
 
 describe("the tap before Postgres", () => {
-  it("counts simple queries and executions of prepared statements by their text, and keeps what they were last executed with, however the bytes are cut", async () => {
+  it("counts simple queries and executions of prepared statements by their text, and keeps the last parameters, wherever the bytes are cut", async () => {
     const sockets: Array<Socket> = []
     let received = 0
     const sent = Buffer.concat([
