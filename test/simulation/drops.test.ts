@@ -13,7 +13,7 @@ const seeds = alone === undefined ? Array.from({ length: count }, (_, index) => 
 const playSeed = (seed: number) => Effect.runPromise(play(seed))
 
 describe("a simulated drop with crashes and failing appends", () => {
-  it("keeps every promise, whatever the seed", async () => {
+  it("keeps every promise for every seed", async () => {
     const total = { events: 0, grants: 0, acknowledged: 0, crashes: 0, failures: 0 }
     for (const seed of seeds) {
       const outcome = await playSeed(seed)

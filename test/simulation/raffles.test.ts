@@ -13,7 +13,7 @@ const seeds = alone === undefined ? Array.from({ length: count }, (_, index) => 
 const playSeed = (seed: number) => Effect.runPromise(play(seed))
 
 describe("a simulated raffle with crashes and failing appends", () => {
-  it("keeps every promise, whatever the seed", async () => {
+  it("keeps every promise for every seed", async () => {
     const total = { events: 0, wins: 0, crashes: 0, failures: 0, drawn: 0 }
     for (const seed of seeds) {
       const { violations, isDrawn, ...counts } = await playSeed(seed)

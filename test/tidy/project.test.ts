@@ -162,13 +162,14 @@ describe("docker-compose.yml", () => {
     }
   })
 
-  it("without a service, a health check, a wait, a user or a closed port is found", () => {
+  it("with a missing service, health check, wait, user, package, signal or mount, or an open port, is found", () => {
     const text = `
 services:
   usher:
     build:
       dockerfile_inline: |
         FROM node:24
+        RUN npm ci --omit=optional
     depends_on:
       postgres:
         condition: service_started
@@ -182,17 +183,31 @@ services:
       test:
         - CMD
         - a ? 0: 1
+  database:
+    image: postgres:17-bookworm
+    healthcheck:
+      test: pg_isready
+  cache:
+    image: redis:7-bookworm
+    entrypoint: [sh, -c]
+    command: ["echo save 60 1 | exec redis-server -"]
+    healthcheck:
+      test: redis-cli ping
 `
     assert.deepStrictEqual(found(composeFindings({ path: "docker-compose.yml", text }, ["usher", "redis"])), [
       "docker-compose.yml:1 there is no service redis",
       "docker-compose.yml:3 usher runs as root",
+      "docker-compose.yml:3 usher leaves out the program of esbuild",
       "docker-compose.yml:3 usher has no health check",
       "docker-compose.yml:3 usher does not wait for postgres",
       "docker-compose.yml:3 usher has a secret in DATABASE_URL",
       "docker-compose.yml:3 usher has a secret in SMS_TOKEN",
       "docker-compose.yml:3 usher opens 4000:4000 to the network",
-      "docker-compose.yml:15 postgres has no image",
-      "docker-compose.yml:15 postgres has a health check that is not text"
+      "docker-compose.yml:16 postgres has no image",
+      "docker-compose.yml:16 postgres has a health check that is not text",
+      "docker-compose.yml:21 database is healthy before it listens",
+      "docker-compose.yml:21 database leaves a volume behind at each start",
+      "docker-compose.yml:25 cache runs under a shell, which keeps its signals"
     ])
   })
 })

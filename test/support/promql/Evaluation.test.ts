@@ -43,13 +43,13 @@ describe("the evaluator of conditions", () => {
     assert.deepStrictEqual(firing("histogram_quantile(0.9, rate(seconds_bucket[5m])) > 0.1", scrapes), [])
   })
 
-  it("counts what a restarted counter has counted since", () => {
+  it("counts the increments of a counter since its restart", () => {
     const restarted = [scrapeOf(text(3), 100), scrapeOf(text(1), 110)]
     const result = evaluate(parse('rate(requests_total{api="admin"}[1m])'), restarted)
     assert.deepStrictEqual(result, [{ labels: { api: "admin" }, value: 0.4 }])
   })
 
-  it("refuses what it does not know", () => {
+  it("refuses unsupported expressions", () => {
     for (const unknown of ["irate(used[1m])", 'used{a=~"b"}', "used offset 5m", "(used", "used unless most"]) {
       assert.throws(() => parse(unknown), /./, unknown)
     }
