@@ -4,15 +4,16 @@
  */
 import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
 import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
-import type {
-  AdminCommand,
-  ConfigurationOf,
-  ConsumerCommand,
-  FactsOf,
-  MechanismRef,
-  RefusalOf,
-  StateOf,
-  ViewOf
+import {
+  type AdminCommand,
+  type ConfigurationOf,
+  type ConsumerCommand,
+  type FactsOf,
+  isOf,
+  type MechanismRef,
+  type RefusalOf,
+  type StateOf,
+  type ViewOf
 } from "../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../domain/values/Time.ts"
 import type { Journal } from "../store/journal/Journal.ts"
@@ -167,9 +168,17 @@ export class Engine extends Context.Service<
 export const make = (node: string, registry: Registry.Registry, startedAt: Millis): Engine["Service"] => {
   const actorFor = (mechanism: MechanismRef<Kind>): Effect.Effect<Actor.Actor, EngineError> => {
     const running = registry.running(mechanism.id)
-    return running === undefined
-      ? Effect.flatMap(registry.acquire(mechanism.id), (actor) => ifFor(mechanism, actor))
-      : ifFor(mechanism, running)
+    if (running !== undefined) return ifFor(mechanism, running)
+    return registry.acquire(mechanism.id).pipe(
+      // A mechanism that does not start is not found for other tenants either.
+      Effect.mapError((error) => (isForAnother(mechanism) ? notFound(mechanism) : error)),
+      Effect.flatMap((actor) => ifFor(mechanism, actor))
+    )
+  }
+
+  const isForAnother = (mechanism: MechanismRef<Kind>): boolean => {
+    const identity = registry.identity(mechanism.id)
+    return identity !== undefined && !isOf(identity, mechanism)
   }
 
   /** Returns the view that is certain although the actor has stopped. */
@@ -246,6 +255,6 @@ const definitionOf = ({ identity, configuration }: Actor.Actor) => ({ identity, 
 
 /** Returns the actor if its mechanism exists for this caller. */
 const ifFor = (mechanism: MechanismRef<Kind>, actor: Actor.Actor | undefined) =>
-  actor !== undefined && actor.isFor(mechanism)
-    ? Effect.succeed(actor)
-    : Effect.fail(new MechanismNotFound({ kind: mechanism.kind }))
+  actor !== undefined && actor.isFor(mechanism) ? Effect.succeed(actor) : Effect.fail(notFound(mechanism))
+
+const notFound = ({ kind }: MechanismRef<Kind>) => new MechanismNotFound({ kind })

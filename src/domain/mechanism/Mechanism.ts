@@ -4,9 +4,9 @@
  */
 import * as Appointment from "../appointment/Appointment.ts"
 import * as Auction from "../auction/Auction.ts"
-import type { Kind } from "./Decider.ts"
+import type { Kind, MechanismIdentity } from "./Decider.ts"
 import * as Draw from "../draw/Draw.ts"
-import type { Tenant } from "../values/Ids.ts"
+import { sameTenant, type Tenant } from "../values/Ids.ts"
 import * as Queue from "../queue/Queue.ts"
 import * as TimedRelease from "../timedRelease/TimedRelease.ts"
 import * as Waitlist from "../waitlist/Waitlist.ts"
@@ -84,6 +84,10 @@ export interface MechanismRef<K extends Kind> {
   /** Also finds the mechanism while it is archived and not torn down. Absent: an archived one is not found. */
   readonly includesArchived?: true
 }
+
+/** True if the caller names this mechanism by its kind and tenant. The caller has found it by its id. */
+export const isOf = (identity: MechanismIdentity, { kind, tenant }: MechanismRef<Kind>): boolean =>
+  identity.kind === kind && sameTenant(tenant, identity)
 
 export type ConfigurationOf<K extends Kind> = Mechanisms[K]["Configuration"]
 export type StateOf<K extends Kind> = ReturnType<(typeof deciders)[K]["initial"]>

@@ -16,8 +16,7 @@
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
-import { sameTenant } from "../../domain/values/Ids.ts"
-import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { deciders, isOf, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Sample } from "../../measures/MechanismMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
@@ -241,9 +240,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     identity,
     isFor: (mechanism) =>
-      mechanism.kind === identity.kind &&
-      sameTenant(mechanism.tenant, identity) &&
-      !(mechanism.includesArchived === true ? isOver() : status.archived),
+      isOf(identity, mechanism) && !(mechanism.includesArchived === true ? isOver() : status.archived),
     isArchived: () => status.archived,
     isOver: () => isOver() && writing === undefined,
     send: sender((yield* Traces) !== undefined, (message) => {

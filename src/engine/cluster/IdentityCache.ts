@@ -7,8 +7,7 @@
  * against the entry, and the lookup must be synchronous to stay off the fiber scheduler.
  */
 import type { Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
-import { sameTenant } from "../../domain/values/Ids.ts"
-import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { isOf, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 
 /** Mechanisms in the cache at most. The oldest entry is evicted first. */
 const rememberedMax = 10_000
@@ -60,8 +59,8 @@ export class IdentityCache {
     found.configurationUntil = now + configurationMillis
   }
 
-  private find({ id, kind, tenant }: MechanismRef<Kind>): KnownIdentity | undefined {
-    const found = this.known.get(id)
-    return found?.identity.kind === kind && sameTenant(tenant, found.identity) ? found : undefined
+  private find(mechanism: MechanismRef<Kind>): KnownIdentity | undefined {
+    const found = this.known.get(mechanism.id)
+    return found !== undefined && isOf(found.identity, mechanism) ? found : undefined
   }
 }

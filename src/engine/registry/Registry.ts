@@ -4,6 +4,7 @@
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Level } from "../../store/coordination/Level.ts"
@@ -36,6 +37,8 @@ export interface Registry {
   readonly running: (mechanismId: string) => Actor.Actor | undefined
   /** Returns the actor that an outage has stopped, while its last committed views may still be shown. */
   readonly former: (mechanismId: string) => Actor.Actor | undefined
+  /** Returns the identity of a mechanism that this process has tried to start, also after a failure. */
+  readonly identity: (mechanismId: string) => MechanismIdentity | undefined
   /** The running actors. */
   readonly actors: Pick<RunningActors, "query" | "onEffectNeeded" | "size">
   /**
@@ -118,6 +121,7 @@ export const make = Effect.fnUntraced(function* (
     (known === undefined ? taken(slot.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
         if (head === undefined || head.isOver) return Effect.undefined
+        slot.identity = head.identity
         return boot(slot, head).pipe(Effect.onExit((exit) => afterFailure(slot, exit)))
       }),
       Effect.onExit(() => Effect.sync(() => forgetIfIdle(slot))),
@@ -186,6 +190,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     running: (id) => slots.get(id)?.actor,
     former: (id) => (ownership.owns(id) ? slots.get(id)?.former(clock) : undefined),
+    identity: (id) => slots.get(id)?.identity,
     actors,
     acquire,
     subscribers: (id) => subscriptions.subscribers(slots.of(id)),

@@ -110,6 +110,23 @@ describe("Unparking through the Admin API", () => {
       })
     )
 
+    it.effect("answers 404, and not 503, to the other operations of other tenants", () =>
+      Effect.gen(function* () {
+        const { call, stranger, rehearsal } = yield* Admin
+        const { id } = yield* parked
+        for (const other of [stranger, rehearsal]) {
+          for (const path of [`/queues/${id}/pause`, `/queues/${id}/resume`, `/queues/${id}/end`]) {
+            const refused = yield* call("POST", path, undefined, other)
+            assert.deepStrictEqual([refused.status, refused.body], [404, { error: "Queue not found" }], path)
+          }
+          const admitted = yield* call("POST", `/queues/${id}/admit`, { count: 1 }, other)
+          assert.strictEqual(admitted.status, 404, admitted.text)
+          assert.strictEqual((yield* call("GET", `/queues/${id}`, undefined, other)).status, 404)
+        }
+        assert.strictEqual((yield* call("POST", `/queues/${id}/pause`)).status, 503)
+      })
+    )
+
     it.effect("refuses a reason that does not exist, and a note out of bounds", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
