@@ -16,6 +16,7 @@ const ParkedMechanism = Schema.Struct({
   mechanismId: Schema.String,
   kind: Schema.String,
   organizationId: Schema.String,
+  mode: Schema.Literals(["test", "live"]),
   /** The process that parked it. */
   node: Schema.String,
   parkedAt: Schema.Date,
@@ -52,7 +53,7 @@ export class ParkedMechanisms extends Context.Service<
         Request: Schema.Void,
         Result: ParkedMechanism,
         execute: () => sql`
-          select mechanism_id as "mechanismId", kind, organization_id as "organizationId", node, parked_at as "parkedAt", restarts, cause
+          select mechanism_id as "mechanismId", kind, organization_id as "organizationId", mode, node, parked_at as "parkedAt", restarts, cause
           from parked_mechanisms join mechanisms on id = mechanism_id
           order by parked_at desc, mechanism_id`
       })

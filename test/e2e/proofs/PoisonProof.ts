@@ -82,6 +82,8 @@ export async function poisonProof({ nodes, seconds }: Options): Promise<Figures>
   await home.usher(["mechanisms", "unpark", poisonId!])
   await until(async () => (await apis.status(poisonId!, guest)).status === 200)
   figures.servedMillis = performance.now() - unparkedAt
+  const authors = await authorsOfUnparking(patient, poisonId!)
+  if (authors !== "operator") figures.violations.push(`the audit log names as author of the unparking: ${authors}`)
   const { counts, parked: isParked } = await patient.live(poisonId!)
   if (isParked || counts["QUEUED"] !== 3)
     figures.violations.push(`after the correction the mechanism shows ${JSON.stringify({ isParked, counts })}`)
@@ -135,6 +137,15 @@ const recorded = async ({ database }: ServerUnderTest, id: string): Promise<numb
     (sql) => sql`select 1 from parked_mechanisms where mechanism_id = ${id}::uuid`
   )
   return found.length
+}
+
+const authorsOfUnparking = async (apis: Apis, id: string): Promise<string> => {
+  const { body } = await apis.admin.send({
+    method: "GET",
+    path: `/api/audit-log?type=distribution.noted&subjectId=${id}`,
+    headers: apis.asShop
+  })
+  return (body.data ?? []).map(({ actor }) => actor).join()
 }
 
 /** Returns the process that parked the mechanism, according to the command line. */
