@@ -19,6 +19,24 @@ const sixKinds = () => ({
 })
 
 ofPages("Pages", (it) => {
+  it.effect("are checked each anew, so that a fault is found also after pages without one", () =>
+    Effect.gen(function* () {
+      const { page } = yield* opened()
+      const wrong = `<style>@media (prefers-color-scheme: dark) { p { color: #222; background: #000 } }</style>`
+      const htmlOf = (head: string, image: string) =>
+        `<!doctype html><html lang="en"><title>A page</title>${head}<main><h1>A page</h1>${image}<p>Read this</p></main></html>`
+      const found = yield* Effect.promise(async () => {
+        const all: Array<string> = []
+        for (const html of [htmlOf("", ""), htmlOf("", "<img src='data:,'>"), htmlOf(wrong, ""), htmlOf("", "")]) {
+          await page.setContent(html)
+          all.push(...(await findings(page, "page")))
+        }
+        return all.map((finding) => finding.split(" <")[0])
+      })
+      assert.deepStrictEqual(found, ["page, light: image-alt", "page, dark: color-contrast"])
+    })
+  )
+
   it.effect("have no finding of axe in a room, in light and dark, in three languages", () =>
     Effect.gen(function* () {
       const { id: productId } = yield* Fixture.product(["42", "43"])

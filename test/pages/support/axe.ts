@@ -1,5 +1,5 @@
 /** The rules of accessibility, checked in a browser. */
-import { AxeBuilder } from "@axe-core/playwright"
+import { source } from "axe-core"
 import type { Page } from "playwright-core"
 
 /** The rules about colors, which alone find more in dark. */
@@ -21,7 +21,12 @@ export const findingsNow = async (
   where: string,
   rules: ReadonlyArray<string> = []
 ): Promise<ReadonlyArray<string>> => {
-  const axe = new AxeBuilder({ page }).setLegacyMode()
-  const { violations } = await (rules.length > 0 ? axe.withRules([...rules]) : axe).analyze()
+  const options = { resultTypes: ["violations"], ...(rules.length > 0 && { runOnly: { type: "rule", values: rules } }) }
+  if (await page.evaluate("window.axe === undefined")) await page.evaluate(source)
+  const { violations } = await page.evaluate<Results>(`axe.run(${JSON.stringify(options)})`)
   return violations.map(({ id, nodes }) => `${where}: ${id} ${nodes[0]?.html}`)
+}
+
+interface Results {
+  readonly violations: ReadonlyArray<{ readonly id: string; readonly nodes: ReadonlyArray<{ readonly html: string }> }>
 }
