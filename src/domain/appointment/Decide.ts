@@ -3,9 +3,9 @@
  * `now`, even if their events are not recorded yet.
  */
 import { Equal, HashMap } from "effect"
+import type { ExtractTag } from "effect/Types"
 import { authored } from "../mechanism/Author.ts"
-import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
-import type { Moment } from "../mechanism/Decider.ts"
+import { unchanged } from "../mechanism/Administration.ts"
 import {
   AlreadyBooked,
   Closed,
@@ -29,26 +29,6 @@ import { type Booking, placesMax, placesTaken, type State, statusAsOf } from "./
 import { type Slot, slotAt, slotsOverlapping, timetableOf } from "./Timetable.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
-type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
-
-export const decide = (state: State, command: OwnCommand<Command>, at: Millis, entropy: Moment["entropy"]): Outcome => {
-  switch (command._tag) {
-    case "Book":
-      return book(state, command, at, entropy)
-    case "Reschedule":
-      return reschedule(state, command, at)
-    case "Cancel":
-      return cancel(state, command, at)
-    case "CheckIn":
-      return checkIn(state, command, at)
-    case "Complete":
-      return complete(state, command, at)
-    case "Miss":
-      return miss(state, command, at)
-    case "Remove":
-      return remove(state, command, at)
-  }
-}
 
 /** An absent `openAt` means open from the beginning. */
 export const hasOpened = (state: State, at: Millis): boolean =>
@@ -88,7 +68,7 @@ const wouldOverlap = (state: State, next: Configuration, at: Millis): boolean =>
   return false
 }
 
-const book = (state: State, command: CommandOf<"Book">, at: Millis, entropy: () => string): Outcome => {
+const book = (state: State, command: ExtractTag<Command, "Book">, at: Millis, entropy: () => string): Outcome => {
   const { consumerId, isGuest, startTime, locationId } = command
   const { bookings, configuration } = state
   if (locationId !== undefined && locationId !== configuration.locationId) return new UnknownLocation()
@@ -104,7 +84,11 @@ const book = (state: State, command: CommandOf<"Book">, at: Millis, entropy: () 
 }
 
 /** Moves a booking. One event frees the old slot and takes the new one. */
-const reschedule = (state: State, { consumerId, startTime, by }: CommandOf<"Reschedule">, at: Millis): Outcome => {
+const reschedule = (
+  state: State,
+  { consumerId, startTime, by }: ExtractTag<Command, "Reschedule">,
+  at: Millis
+): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (booking === undefined || status !== "BOOKED") return new WrongStatus({ status })
@@ -129,7 +113,7 @@ const freeSlot = (
   return placesTaken(state.taken, slot.startTime) < maxCapacityPerSlot ? slot : new SlotFull()
 }
 
-const cancel = (state: State, { consumerId, by }: CommandOf<"Cancel">, at: Millis): Outcome => {
+const cancel = (state: State, { consumerId, by }: ExtractTag<Command, "Cancel">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (status === "CANCELLED") return unchanged
@@ -137,7 +121,7 @@ const cancel = (state: State, { consumerId, by }: CommandOf<"Cancel">, at: Milli
   return booking.startTime <= at ? new SlotPast() : [{ _tag: "Cancelled", at, consumerId, ...authored(by) }]
 }
 
-const checkIn = (state: State, { consumerId, by }: CommandOf<"CheckIn">, at: Millis): Outcome => {
+const checkIn = (state: State, { consumerId, by }: ExtractTag<Command, "CheckIn">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (status === "CHECKED_IN") return unchanged
@@ -145,14 +129,14 @@ const checkIn = (state: State, { consumerId, by }: CommandOf<"CheckIn">, at: Mil
   return status === "BOOKED" || isLate ? [{ _tag: "CheckedIn", at, consumerId, by }] : new WrongStatus({ status })
 }
 
-const complete = (state: State, { consumerId, by }: CommandOf<"Complete">, at: Millis): Outcome => {
+const complete = (state: State, { consumerId, by }: ExtractTag<Command, "Complete">, at: Millis): Outcome => {
   const status = statusOf(state.bookings.get(consumerId), at)
   if (status === "COMPLETED") return unchanged
   if (status === "NOT_BOOKED" || status === "CANCELLED") return new WrongStatus({ status })
   return [{ _tag: "Completed", at, consumerId, by }]
 }
 
-const miss = (state: State, { consumerId, by }: CommandOf<"Miss">, at: Millis): Outcome => {
+const miss = (state: State, { consumerId, by }: ExtractTag<Command, "Miss">, at: Millis): Outcome => {
   const booking = state.bookings.get(consumerId)
   const status = statusOf(booking, at)
   if (status === "NO_SHOW") return unchanged
@@ -160,10 +144,21 @@ const miss = (state: State, { consumerId, by }: CommandOf<"Miss">, at: Millis): 
   return booking.startTime > at ? new SlotNotBegun() : [{ _tag: "Missed", at, consumerId, by }]
 }
 
-const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+const remove = (state: State, { consumerId, by }: ExtractTag<Command, "Remove">, at: Millis): Outcome => {
   const status = statusOf(state.bookings.get(consumerId), at)
   return status === "BOOKED" || status === "CHECKED_IN" ? [{ _tag: "Cancelled", at, consumerId, by }] : unchanged
 }
 
 const statusOf = (booking: Booking | undefined, at: Millis): Status | "NOT_BOOKED" =>
   booking === undefined ? "NOT_BOOKED" : statusAsOf(booking, at)
+
+/** The decision on each command of an appointment. */
+export const decisions = {
+  Book: book,
+  Reschedule: reschedule,
+  Cancel: cancel,
+  CheckIn: checkIn,
+  Complete: complete,
+  Miss: miss,
+  Remove: remove
+}

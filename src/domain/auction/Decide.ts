@@ -2,8 +2,9 @@
  * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
  * `now`, even if their events are not recorded yet.
  */
+import type { ExtractTag } from "effect/Types"
 import { ofText } from "../values/Amount.ts"
-import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { closingNoEarlier, type ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import { extended, type ExtensionBy } from "../mechanism/extension/Extension.ts"
@@ -18,24 +19,8 @@ import type { Command, Refusal } from "./Protocol.ts"
 import { type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
-type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const grants = grantRules<State, Status>({ statusOf, granted: "WON" })
-
-export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
-  switch (command._tag) {
-    case "Enter":
-      return enter(state, command, at)
-    case "Bid":
-      return bid(state, command, at)
-    case "Deny":
-      return deny(state, command, at)
-    case "Complete":
-      return grants.complete(state, command, at)
-    case "Remove":
-      return remove(state, command, at)
-  }
-}
 
 /** A window does not take back a closing that bids have moved, because bidders rely on it. */
 export const windowFor = ({ extendedTo }: State, window: ExperienceWindow): ExperienceWindow =>
@@ -55,7 +40,7 @@ export const closingMoved = (
   extended(to, closeAt) > closeAt ? [{ _tag: "Extended", at, closeAt: extended(to, closeAt), by }] : unchanged
 
 export const created = (
-  { configuration, by }: CommandOf<"Configure">,
+  { configuration, by }: ExtractTag<Command, "Configure">,
   at: Millis,
   entropy: Moment["entropy"]
 ): ReadonlyArray<Event> => [{ _tag: "Configured", at, configuration, by, handleSalt: entropy() }]
@@ -84,12 +69,12 @@ const isSame = <S extends keyof Configuration>(setting: S, a: Configuration[S], 
 /** An absent `openAt` means open from the beginning. */
 export const hasOpened = (state: State, at: Millis): boolean => (state.configuration.openAt ?? 0) <= at
 
-const enter = (state: State, { consumerId, isGuest = false }: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (state: State, { consumerId, isGuest = false }: ExtractTag<Command, "Enter">, at: Millis): Outcome => {
   if (state.places.has(consumerId)) return unchanged
   return shut(state, at, isGuest) ?? full(state) ?? [{ _tag: "Entered", at, consumerId }]
 }
 
-const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: Millis): Outcome => {
+const deny = (state: State, { consumerId, reason, by }: ExtractTag<Command, "Deny">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "DENIED") return unchanged
   if (status === "NOT_BID" || status === "LOST" || status === "COMPLETED") return new WrongStatus({ status })
@@ -102,7 +87,7 @@ const deny = (state: State, { consumerId, reason, by }: CommandOf<"Deny">, at: M
 }
 
 /** Denies an archived consumer, because no consumer leaves an auction. The next best bid leads in its place. */
-const remove = (state: State, { consumerId, by }: CommandOf<"Remove">, at: Millis): Outcome => {
+const remove = (state: State, { consumerId, by }: ExtractTag<Command, "Remove">, at: Millis): Outcome => {
   const outcome = deny(state, { _tag: "Deny", consumerId, reason: "ADMIN_ACTION", by }, at)
   return "_tag" in outcome ? unchanged : outcome
 }
@@ -111,3 +96,6 @@ function statusOf(state: State, consumerId: string, at: Millis) {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_BID" : statusAsOf(state, place, at)
 }
+
+/** The decision on each command of an auction. */
+export const decisions = { Enter: enter, Bid: bid, Deny: deny, Complete: grants.complete, Remove: remove }

@@ -3,7 +3,7 @@
  */
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
-import { AdminReason } from "../mechanism/Denial.ts"
+import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
@@ -20,13 +20,8 @@ import type {
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** The reason for a place that is DENIED. `ORDER_LIMIT_EXCEEDED` occurs in old events only. */
-export const DenialReason = Schema.Literals([
-  "ADMISSION_EXPIRED",
-  "AUCTION_CLOSED",
-  "ORDER_LIMIT_EXCEEDED",
-  ...AdminReason.literals
-])
+/** The reason for a place that is DENIED. */
+export const DenialReason = Schema.Literals(["ADMISSION_EXPIRED", "AUCTION_CLOSED", ...recordedReasons])
 export type DenialReason = typeof DenialReason.Type
 
 /**

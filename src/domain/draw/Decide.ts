@@ -2,12 +2,13 @@
  * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
  * `now`, even if their events are not recorded yet.
  */
+import type { ExtractTag } from "effect/Types"
 import { authored } from "../mechanism/Author.ts"
-import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import { unchanged } from "../mechanism/Administration.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { sha256OfHex } from "../values/Digest.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
-import { grantsIn } from "../mechanism/extension/Extension.ts"
+import { expiringGrants } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { AlreadyGranted, Closed, Full, GuestsRefused, NotEntered, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import { sameRiskWeight } from "../risk/RiskWeight.ts"
@@ -21,9 +22,11 @@ import { awaitsBeacon, type State, type Status, statusAsOf } from "./State.ts"
 export { hasOpened } from "../mechanism/State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
-type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const grants = grantRules<State, Status>({ statusOf, waiting: "ENTERED", granted: "WON" })
+
+/** The grants that an extension moves. */
+export const liveGrants = expiringGrants
 
 /** When to try again at a full draw. No one can know when a consumer withdraws. */
 const retryAfterSeconds = 60
@@ -31,32 +34,14 @@ const retryAfterSeconds = 60
 /** The settings that decide who wins. They are fixed from the first entry on, so that they are the same for all. */
 const fixedByEntry = ["loyaltyBiasEnabled", "loyaltyWeight", "riskWeight", "beacon"] as const
 
-export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
-  switch (command._tag) {
-    case "ProvideBeacon":
-      return provideBeacon(state, command, at)
-    case "Enter":
-      return enter(state, command, at)
-    case "Leave":
-      return leave(state, command, at)
-    case "Deny":
-    case "Complete":
-    case "Remove":
-      return grants.decide(state, command, at)
-  }
-}
-
 export const created = (
-  command: CommandOf<"Configure">,
+  command: ExtractTag<Command, "Configure">,
   at: Millis,
   entropy: Moment["entropy"]
 ): ReadonlyArray<Event> => [
   ...Configuring.first(command, at),
   { _tag: "SeedDrawn", at, seed: entropy() + entropy(), salt: entropy() }
 ]
-
-/** The grants that an extension moves. */
-export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
 
 /** The drawing follows the closing. */
 export const movesWithClosing = ({ drawAt }: Configuration, millis: Millis) => ({ drawAt: drawAt + millis })
@@ -77,14 +62,18 @@ export const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
 
 const provideBeacon = (
   state: State,
-  { round, randomness, signature }: CommandOf<"ProvideBeacon">,
+  { round, randomness, signature }: ExtractTag<Command, "ProvideBeacon">,
   at: Millis
 ): Outcome => {
   if (round !== awaitsBeacon(state) || sha256OfHex(signature) !== randomness) return unchanged
   return [{ _tag: "BeaconProvided", at, round, randomness, signature }]
 }
 
-const enter = (state: State, { consumerId, isGuest, loyaltyScore }: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (
+  state: State,
+  { consumerId, isGuest, loyaltyScore }: ExtractTag<Command, "Enter">,
+  at: Millis
+): Outcome => {
   const place = state.places.get(consumerId)
   if (place !== undefined && place.status !== "LEFT") return unchanged
   if (isClosed(state, at)) return new Closed()
@@ -98,7 +87,7 @@ const enter = (state: State, { consumerId, isGuest, loyaltyScore }: CommandOf<"E
   return [{ _tag: "Entered", at, consumerId, ...(score > 0 && { loyaltyScore: score }) }]
 }
 
-const leave = (state: State, { consumerId, by }: CommandOf<"Leave">, at: Millis): Outcome => {
+const leave = (state: State, { consumerId, by }: ExtractTag<Command, "Leave">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   switch (status) {
     case "ENTERED":
@@ -118,4 +107,14 @@ function statusOf(state: State, consumerId: string, at: Millis): Exclude<Status,
   const place = state.places.get(consumerId)
   const status = place === undefined ? "LEFT" : statusAsOf(state, place, at)
   return status === "LEFT" ? "NOT_ENTERED" : status
+}
+
+/** The decision on each command of a draw. */
+export const decisions = {
+  ProvideBeacon: provideBeacon,
+  Enter: enter,
+  Leave: leave,
+  Deny: grants.deny,
+  Complete: grants.complete,
+  Remove: grants.remove
 }

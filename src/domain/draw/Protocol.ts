@@ -2,7 +2,7 @@
  * The commands, refusals and views of a draw (completions 3, "Draw").
  */
 import { Schema } from "effect"
-import { AdminReason } from "../mechanism/Denial.ts"
+import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { LoyalEntry } from "../mechanism/EntryRisk.ts"
 import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
@@ -11,14 +11,8 @@ import type { AlreadyGranted, CommonRefusal, Full, NotEntered } from "../mechani
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** The reason for a place that is DENIED. `ORDER_LIMIT_EXCEEDED` occurs in old events only. */
-export const DenialReason = Schema.Literals([
-  "NOT_SELECTED",
-  "ADMISSION_EXPIRED",
-  "DRAW_CLOSED",
-  "ORDER_LIMIT_EXCEEDED",
-  ...AdminReason.literals
-])
+/** The reason for a place that is DENIED. */
+export const DenialReason = Schema.Literals(["NOT_SELECTED", "ADMISSION_EXPIRED", "DRAW_CLOSED", ...recordedReasons])
 export type DenialReason = typeof DenialReason.Type
 
 /**

@@ -3,6 +3,7 @@
  * experience sets its window. A kind declares what differs; {@link decideBy} decides these commands from it and passes
  * the others to the kind.
  */
+import type { ExtractTag } from "effect/Types"
 import { type ExperienceWindow, type Windowed, withWindow } from "../experience/ExperienceWindow.ts"
 import type { Millis } from "../values/Time.ts"
 import type { StaffReason } from "./Author.ts"
@@ -43,15 +44,25 @@ export interface AdminPlaceCommand<Tag extends string> extends PlaceCommand<Tag>
 }
 
 /** The commands of a kind that other kinds need not have. */
-export type OwnCommand<C extends Command> = Exclude<C, { readonly _tag: Administration<unknown>["_tag"] }>
+type OwnCommand<C extends Command> = Exclude<C, { readonly _tag: Administration<unknown>["_tag"] }>
 
 /** The outcome of a command that changes nothing. */
 export const unchanged: ReadonlyArray<never> = []
 
+/** Returns the outcome of a command: its events, or a refusal. */
+type Decision<State, C extends Command, E extends Event, R extends Refusal> = (
+  state: State,
+  command: C,
+  at: Millis,
+  entropy: Moment["entropy"]
+) => ReadonlyArray<E> | R
+
 /** The results of commands in one kind. `at` is the instant of the step: never earlier than the last event. */
 export interface Rules<Configuration, State, C extends Command, E extends Event, R extends Refusal> {
-  /** Returns the outcome of one of the kind's own commands. */
-  decide(state: State, command: OwnCommand<C>, at: Millis, entropy: Moment["entropy"]): ReadonlyArray<E> | R
+  /** Returns the outcome of each of the kind's own commands. */
+  readonly decisions: {
+    readonly [Tag in OwnCommand<C>["_tag"]]: Decision<State, ExtractTag<C, Tag>, E, R>
+  }
   /** Whether the mechanism has opened. */
   hasOpened(state: State, at: Millis): boolean
   /** Whether nothing is left to end. Absent: whether it is closed. */
@@ -82,7 +93,7 @@ export const decideBy = <
 >(
   rules: Rules<Configuration, State, C, E, R>
 ): Decider<Configuration, State, C, E, R, unknown>["decide"] => {
-  const { decide } = rules
+  const { decisions } = rules
   return (state, sent, { now, entropy }) => {
     const at = Math.max(state.lastAt, now)
     const command = sent as Administration<Configuration> | OwnCommand<C>
@@ -94,8 +105,11 @@ export const decideBy = <
       case "Extend":
         // Each kind has the events and the refusals that these commands lead to.
         return administer(rules, state, command as Administration<Configuration>, at, entropy) as ReadonlyArray<E> | R
-      default:
-        return decide(state, command as OwnCommand<C>, at, entropy)
+      default: {
+        // The decision of a tag takes the commands of that tag.
+        const decide = decisions[command._tag as OwnCommand<C>["_tag"]] as Decision<State, C, E, R>
+        return decide(state, sent, at, entropy)
+      }
     }
   }
 }

@@ -99,8 +99,11 @@ const completed = (
   return [{ _tag: "Completed", at, consumerId, by, ...redemption, ...ended(record) }]
 }
 
-/** Returns the rule of each command. */
-const rulesFor = <State extends GrantsHeld, Status extends string>({
+/**
+ * Returns the rules for places of these statuses. Each rule returns the events of a command at `at`, none if the command
+ * changes nothing, or the refusal.
+ */
+export const grantRules = <State extends GrantsHeld, Status extends string>({
   statusOf,
   granted,
   waiting
@@ -154,35 +157,6 @@ const rulesFor = <State extends GrantsHeld, Status extends string>({
       const { isGranted, isOutstanding, grant } = standingOf(state, consumerId, at)
       if (isGranted) return [{ _tag: "Denied", at, consumerId, reason: "ADMIN_ACTION", by, ...grant }]
       return isOutstanding ? [{ _tag: "Left", at, consumerId, by }] : unchanged
-    }
-  }
-}
-
-/**
- * Returns the rules for places of these statuses. Each rule returns the events of a command at `at`, none if the command
- * changes nothing, or the refusal.
- */
-export const grantRules = <State extends GrantsHeld, Status extends string>(statuses: GrantStatuses<State, Status>) => {
-  const rules = rulesFor(statuses)
-  return {
-    ...rules,
-
-    /** Decides a command by the rule that has its name. */
-    decide: <Reason extends string>(
-      state: State,
-      command: Complete | Deny<Reason> | PlaceCommand<"Leave"> | AdminPlaceCommand<"Remove">,
-      at: Millis
-    ) => {
-      switch (command._tag) {
-        case "Complete":
-          return rules.complete(state, command, at)
-        case "Deny":
-          return rules.deny(state, command, at)
-        case "Leave":
-          return rules.leave(state, command, at)
-        case "Remove":
-          return rules.remove(state, command, at)
-      }
     }
   }
 }

@@ -2,10 +2,11 @@
  * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
  * `now`, even if their events are not recorded yet.
  */
-import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import type { ExtractTag } from "effect/Types"
+import { unchanged } from "../mechanism/Administration.ts"
 import { reasoned } from "../mechanism/Author.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
-import { grantsIn } from "../mechanism/extension/Extension.ts"
+import { expiringGrants } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import {
   AdmissionsUsedUp,
@@ -34,31 +35,11 @@ import {
 } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
-type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const grants = grantRules<State, Status>({ statusOf, waiting: "QUEUED", granted: "GRANTED" })
 
-export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
-  switch (command._tag) {
-    case "AdmitNext":
-      return admitNext(state, command, at)
-    case "Pause":
-    case "Resume":
-      return changePause(state, command, at)
-    case "Enter":
-      return enter(state, command, at)
-    case "Admit":
-      return admit(state, command, at)
-    case "Leave":
-    case "Deny":
-    case "Complete":
-    case "Remove":
-      return grants.decide(state, command, at)
-  }
-}
-
 /** The grants that an extension moves. */
-export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
+export const liveGrants = expiringGrants
 
 /** The openings and the weight of the risk cannot change once an opening has passed or a consumer has entered. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
@@ -67,7 +48,7 @@ export const fixedSetting = (state: State, next: Configuration, at: Millis): key
   return opening ?? (sameRiskWeight(next, state.configured) ? undefined : "riskWeight")
 }
 
-const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (state: State, command: ExtractTag<Command, "Enter">, at: Millis): Outcome => {
   const place = state.places.get(command.consumerId)
   if (place !== undefined && !mayEnterAgain(state, place, at)) return unchanged
   if (isClosed(state, at)) return new Closed()
@@ -84,7 +65,7 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
   return [{ _tag: "Expired", at: Math.max(state.lastAt, place.order), consumerId: place.consumerId }, entered]
 }
 
-const admit = (state: State, { consumerId, by, reason }: CommandOf<"Admit">, at: Millis): Outcome => {
+const admit = (state: State, { consumerId, by, reason }: ExtractTag<Command, "Admit">, at: Millis): Outcome => {
   const status = statusOf(state, consumerId, at)
   if (status === "GRANTED") return unchanged
   if (isClosed(state, at)) return new Closed()
@@ -94,7 +75,7 @@ const admit = (state: State, { consumerId, by, reason }: CommandOf<"Admit">, at:
 }
 
 /** In the lobby the places have no order yet. */
-const admitNext = (state: State, { count, by, reason }: CommandOf<"AdmitNext">, at: Millis): Outcome => {
+const admitNext = (state: State, { count, by, reason }: ExtractTag<Command, "AdmitNext">, at: Millis): Outcome => {
   if (isClosed(state, at)) return new Closed()
   if (isInLobby(state) || !hasOpened(state, at)) return new NotOpen({ opensAt: state.configuration.openAt ?? at })
   const most = Math.min(count, admissionsLeft(state))
@@ -105,7 +86,7 @@ const admitNext = (state: State, { count, by, reason }: CommandOf<"AdmitNext">, 
 }
 
 /** A pause may begin before the opening. It ends with the queue. */
-const changePause = (state: State, command: CommandOf<"Pause" | "Resume">, at: Millis): Outcome => {
+const changePause = (state: State, command: ExtractTag<Command, "Pause" | "Resume">, at: Millis): Outcome => {
   if (isClosed(state, at)) return new Closed()
   const isPaused = state.pause !== undefined
   if (isPaused === (command._tag === "Pause")) return unchanged
@@ -132,7 +113,7 @@ const mayEnterAgain = (state: State, place: Place, at: Millis): boolean =>
 export const hasOpened = (state: State, at: Millis): boolean =>
   state.lobbyOpened || (state.configuration.openAt ?? 0) <= at
 
-const enteredEvent = ({ consumerId, loyaltyScore }: CommandOf<"Enter">, at: Millis): Event =>
+const enteredEvent = ({ consumerId, loyaltyScore }: ExtractTag<Command, "Enter">, at: Millis): Event =>
   loyaltyScore > 0
     ? { _tag: "Entered", at, consumerId, loyaltyScore: Math.min(1, loyaltyScore) }
     : { _tag: "Entered", at, consumerId }
@@ -143,4 +124,17 @@ const secondsUntilPlaceFrees = (state: State, at: Millis): number => {
   const isUnknown = admitRate === 0 || state.pause !== undefined || admissionsLeft(state) <= 0
   const spacing = isUnknown ? 60 : Math.ceil(60 / admitRate)
   return isInLobby(state) ? Math.max(0, Math.ceil((openAt! - at) / 1000)) + spacing : spacing
+}
+
+/** The decision on each command of a queue. */
+export const decisions = {
+  AdmitNext: admitNext,
+  Pause: changePause,
+  Resume: changePause,
+  Enter: enter,
+  Admit: admit,
+  Leave: grants.leave,
+  Deny: grants.deny,
+  Complete: grants.complete,
+  Remove: grants.remove
 }

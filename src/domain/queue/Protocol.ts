@@ -14,7 +14,7 @@ import type { Configuration } from "./Configuration.ts"
 import type { Line } from "./Tickets.ts"
 
 /** The reasons with which an organization's server denies a place. */
-export const AdminReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...Denial.AdminReason.literals])
+export const AdminReason = Schema.Literals(Denial.recordedReasons)
 export type AdminReason = typeof AdminReason.Type
 
 /** The reason for a place that is DENIED. */

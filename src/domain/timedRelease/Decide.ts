@@ -2,10 +2,11 @@
  * Decides each command: returns its events, none if it changes nothing, or a refusal. Deadlines count as they stand at
  * `now`, even if their events are not recorded yet.
  */
-import { type OwnCommand, unchanged } from "../mechanism/Administration.ts"
+import type { ExtractTag } from "effect/Types"
 import { fixedOpening } from "../mechanism/Configuring.ts"
+import { unchanged } from "../mechanism/Administration.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
-import { grantsIn } from "../mechanism/extension/Extension.ts"
+import { expiringGrants } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { Closed, GrantLimitReached, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import { isClosed } from "../mechanism/State.ts"
@@ -17,29 +18,16 @@ import { hasExpired, type Place, placesMax, type State, type Status, statusAsOf,
 export { hasOpened } from "../mechanism/State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
-type CommandOf<Tag extends Command["_tag"]> = Extract<Command, { readonly _tag: Tag }>
 
 const grants = grantRules<State, Status>({ statusOf, granted: "ENTERED" })
 
-export const decide = (state: State, command: OwnCommand<Command>, at: Millis): Outcome => {
-  switch (command._tag) {
-    case "Enter":
-      return enter(state, command, at)
-    case "Leave":
-    case "Deny":
-    case "Complete":
-    case "Remove":
-      return grants.decide(state, command, at)
-  }
-}
-
 /** The grants that an extension moves. */
-export const liveGrants = ({ expiring }: State) => grantsIn(expiring)
+export const liveGrants = expiringGrants
 
 /** The opening cannot change once it has passed. */
 export const fixedSetting = fixedOpening
 
-const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome => {
+const enter = (state: State, command: ExtractTag<Command, "Enter">, at: Millis): Outcome => {
   const { consumerId, isGuest, variantId } = command
   const place = state.places.get(consumerId)
   const status = place === undefined ? undefined : statusAsOf(place, at)
@@ -63,7 +51,7 @@ const enter = (state: State, command: CommandOf<"Enter">, at: Millis): Outcome =
 /**
  * Changes the selection. It belongs to the grant, so it can change while the grant is valid, also after the closing.
  */
-const select = (state: State, place: Place, command: CommandOf<"Enter">, at: Millis): Outcome => {
+const select = (state: State, place: Place, command: ExtractTag<Command, "Enter">, at: Millis): Outcome => {
   const { variantId } = command
   if (variantId === undefined || variantId === place.variantId) return unchanged
   if (!isOffered(state, command)) return new UnknownVariant()
@@ -75,7 +63,10 @@ function statusOf(state: State, consumerId: string, at: Millis) {
   return place === undefined ? "NOT_ENTERED" : statusAsOf(place, at)
 }
 
-const isOffered = ({ offered }: State, { variantId, isUnassigned, isNotOffered }: CommandOf<"Enter">): boolean =>
+const isOffered = (
+  { offered }: State,
+  { variantId, isUnassigned, isNotOffered }: ExtractTag<Command, "Enter">
+): boolean =>
   variantId === undefined ||
   (isUnassigned !== true && (offered === undefined ? isNotOffered !== true : offered.has(variantId)))
 
@@ -94,4 +85,13 @@ const soldOut = (state: State, at: Millis): SoldOut => {
   const freeAt = state.expiring.first?.order ?? Infinity
   const lasts = freeAt < (state.configuration.closeAt ?? Infinity)
   return new SoldOut(freeAt !== Infinity && lasts ? { retryAfterSeconds: Math.ceil((freeAt - at) / 1000) } : {})
+}
+
+/** The decision on each command of a timed release. */
+export const decisions = {
+  Enter: enter,
+  Leave: grants.leave,
+  Deny: grants.deny,
+  Complete: grants.complete,
+  Remove: grants.remove
 }

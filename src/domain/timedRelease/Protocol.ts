@@ -2,7 +2,7 @@
  * The commands, refusals and views of a timed release (interface document 2.9; completions 3, "Timed release").
  */
 import { Schema } from "effect"
-import { AdminReason } from "../mechanism/Denial.ts"
+import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
@@ -11,8 +11,8 @@ import type { CommonRefusal, GrantLimitReached, SoldOut, UnknownVariant } from "
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
-/** The reason for a grant that is DENIED. `ORDER_LIMIT_EXCEEDED` occurs in old events only. */
-export const DenialReason = Schema.Literals(["ORDER_LIMIT_EXCEEDED", ...AdminReason.literals])
+/** The reason for a grant that is DENIED. */
+export const DenialReason = Schema.Literals(recordedReasons)
 export type DenialReason = typeof DenialReason.Type
 
 /**

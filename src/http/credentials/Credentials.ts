@@ -56,18 +56,22 @@ export class CurrentSession extends Context.Service<CurrentSession, { readonly a
 
 const keyErrors = [Unauthorized, RateLimitExceededWithHeaders, ServiceUnavailableWithHeaders] as const
 
+/** Makes a middleware that runs the operation for the tenant of the key. */
+const byKey = (check: "anyKey" | "publishableKey" | "secretKey", api: "consumer" | "admin") =>
+  Effect.map(
+    makeChecks,
+    ({ admission, ...checks }): HttpApiMiddleware.HttpApiMiddleware<CurrentTenant, typeof keyErrors, never> =>
+      (handle, { endpoint }) =>
+        withTenant(checks[check], admission(api, endpoint), handle)
+  )
+
 /** Public reads: publishable key, or secret key. */
 export class PublicRead extends HttpApiMiddleware.Service<PublicRead, { provides: CurrentTenant }>()(
   "usher/http/credentials/PublicRead",
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }, { secretKey: [] }]
-  static readonly layer = Layer.effect(PublicRead)(
-    Effect.gen(function* () {
-      const { anyKey, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withTenant(anyKey, admission("consumer", endpoint), handle)
-    })
-  )
+  static readonly layer = Layer.effect(PublicRead, byKey("anyKey", "consumer"))
 }
 
 /** Session creation: publishable key. */
@@ -76,12 +80,7 @@ export class SessionCreation extends HttpApiMiddleware.Service<SessionCreation, 
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }]
-  static readonly layer = Layer.effect(SessionCreation)(
-    Effect.gen(function* () {
-      const { publishableKey, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withTenant(publishableKey, admission("consumer", endpoint), handle)
-    })
-  )
+  static readonly layer = Layer.effect(SessionCreation, byKey("publishableKey", "consumer"))
 }
 
 /** One-time code verification: publishable key, and also the access token of a guest that is upgraded. */
@@ -175,12 +174,7 @@ export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { prov
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
-  static readonly layer = Layer.effect(ServerAction)(
-    Effect.gen(function* () {
-      const { secretKey, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withTenant(secretKey, admission("consumer", endpoint), handle)
-    })
-  )
+  static readonly layer = Layer.effect(ServerAction, byKey("secretKey", "consumer"))
 }
 
 /** Every operation of the Admin API: secret key. */
@@ -189,12 +183,7 @@ export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: Cu
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
-  static readonly layer = Layer.effect(AdminKey)(
-    Effect.gen(function* () {
-      const { secretKey, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withTenant(secretKey, admission("admin", endpoint), handle)
-    })
-  )
+  static readonly layer = Layer.effect(AdminKey, byKey("secretKey", "admin"))
 }
 
 /** The middlewares of the Consumer API. The Admin API has `AdminKey.layer` only. */

@@ -2,14 +2,6 @@
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Count } from "./Counts.ts"
 
-/** The limit that is shown if there is none: the largest number that every client can read. */
-const unlimitedRequests = 2_147_483_647
-
-/**
- * The share of a window, after its end, over which refused clients are spread, so that they do not return in one wave.
- */
-const spreadShare = 0.25
-
 /** The status under the limit with the least remaining. */
 export interface LimitStatus {
   readonly limit: number
@@ -30,6 +22,11 @@ export const standing = (count: Count, remaining: number): LimitStatus => ({
 /** True if the count takes no more requests. */
 export const isFull = ({ used, limit }: Count): boolean => used >= limit.requestsMax
 
+/**
+ * The share of a window, after its end, over which refused clients are spread, so that they do not return in one wave.
+ */
+const spreadShare = 0.25
+
 /** The status of a refused request. `dice`, from 0 to 1, selects the instant of its return within the spread. */
 export function refused(count: Count, now: Millis, dice: number): LimitStatus {
   const spreadSeconds = Math.max(1, (count.limit.windowMillis / 1_000) * spreadShare)
@@ -37,6 +34,9 @@ export function refused(count: Count, now: Millis, dice: number): LimitStatus {
   const retryAfterSeconds = seconds + Math.floor(dice * (spreadSeconds + 1))
   return { ...standing(count, 0), retryAfterSeconds }
 }
+
+/** The limit that is shown if there is none: the largest number that every client can read. */
+const unlimitedRequests = 2_147_483_647
 
 /** The status of a caller without a limit. */
 export const unlimited = (now: Millis): LimitStatus => ({

@@ -6,7 +6,7 @@ import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
 import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
 import type { Screen } from "./Frame.ts"
-import { table } from "./Table.ts"
+import { mechanismColumns, table } from "./Table.ts"
 import { instant } from "./Times.ts"
 
 type Nodes = AnswerOf<"nodes", "listNodes">
@@ -72,11 +72,7 @@ const listOf = (title: string, mechanisms: ReadonlyArray<Mechanism>, none: strin
       title,
       mechanisms,
       [
-        {
-          title: "Name",
-          cell: ({ experienceId, name }) => html`<a href="/dashboard/experiences/${experienceId}">${name}</a>`
-        },
-        { title: "Kind", cell: ({ type }) => kindNames[type] },
+        ...mechanismColumns("Name"),
         { title: "Opens", cell: ({ openAt }) => instant(openAt) },
         { title: "Closes", cell: ({ closeAt }) => instant(closeAt) }
       ],

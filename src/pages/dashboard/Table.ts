@@ -1,4 +1,6 @@
 /** The tables of the dashboard, the parts of their lists, and pages of a list by cursor. */
+import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { type Html, html, type Inserted } from "../Html.ts"
 
 /** A column. The first one is the header of its row. */
@@ -31,6 +33,19 @@ export const table = <Row>(
           </tbody>
         </table>
       </div>`
+
+/** A mechanism as a table names it. */
+interface NamedMechanism {
+  readonly experienceId: string
+  readonly name: string
+  readonly type: Kind
+}
+
+/** The columns of a mechanism's name, with a link to its experience, and of its kind. */
+export const mechanismColumns = (title: string): ReadonlyArray<Column<NamedMechanism>> => [
+  { title, cell: ({ experienceId, name }) => html`<a href="/dashboard/experiences/${experienceId}">${name}</a>` },
+  { title: "Kind", cell: ({ type }) => kindNames[type] }
+]
 
 const rowOf = <Row>(row: Row, columns: ReadonlyArray<Column<Row>>): Html =>
   html`<tr>

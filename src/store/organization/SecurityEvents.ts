@@ -12,9 +12,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { makeReadPage } from "../records/Lists.ts"
-import { equal, listShape, type Page, type PageQuery, type PageRefused, within } from "../records/Pagination.ts"
-import { ofTenant } from "../records/Tenancy.ts"
+import { makeEventList } from "../records/Lists.ts"
+import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
 import { bucketMillis, makeNaming } from "./SecurityEventNaming.ts"
 
 /** Different events that gather in memory until they are written. Further ones count without client and consumer. */
@@ -37,13 +36,10 @@ export interface SecurityEvent {
 }
 
 /** The filters of the list. */
-export interface SecurityEventFilter {
+export interface SecurityEventFilter extends Period {
   readonly type?: SecurityEventType | undefined
   readonly consumerId?: string | undefined
   readonly clientAddress?: string | undefined
-  /** First and last instant of the first occurrence. */
-  readonly from?: Millis | undefined
-  readonly until?: Millis | undefined
 }
 
 /** Shape of the list of events. */
@@ -65,27 +61,14 @@ export class SecurityEvents extends Context.Service<
 >()("usher/store/organization/SecurityEvents") {
   static readonly layer = Layer.effect(SecurityEvents)(
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
-      const readPage = yield* makeReadPage(shape, toEvent)
-
-      const list = Effect.fn("SecurityEvents.list")(function* (
-        tenant: Tenant,
-        query: PageQuery<"at"> & SecurityEventFilter
-      ) {
-        const { type, consumerId, clientAddress, from, until } = query
-        const filter = { type, consumerId, clientAddress, from: from?.toString(), until: until?.toString() }
-        const matches = [
-          ofTenant(sql, tenant, "e"),
-          ...equal(sql, { "e.type": type, "e.consumer_id": consumerId, "e.client_address": clientAddress }),
-          ...within(sql, "e.first_at", query)
-        ]
-        return yield* readPage(tenant, query, {
-          filter,
-          fields: sql`e.*, e.count::float8 as total`,
-          from: sql`security_events e`,
-          where: sql.and(matches)
-        })
-      }, orUnavailable)
+      const list = yield* makeEventList(shape, toEvent, {
+        service: "SecurityEvents",
+        table: "security_events",
+        alias: "e",
+        fields: "e.*, e.count::float8 as total",
+        columns: { type: "e.type", consumerId: "e.consumer_id", clientAddress: "e.client_address" },
+        at: "e.first_at"
+      })
 
       return { list, ...(yield* makeRecording) }
     })

@@ -12,9 +12,8 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { makeReadPage } from "../records/Lists.ts"
-import { equal, listShape, type Page, type PageQuery, type PageRefused, within } from "../records/Pagination.ts"
-import { ofTenant } from "../records/Tenancy.ts"
+import { makeEventList } from "../records/Lists.ts"
+import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
 
 /** Days for which an event is kept. */
 export const auditLogDays = 400
@@ -35,13 +34,10 @@ export interface StaffAction extends Values {
 }
 
 /** The filters of the list. */
-export interface TenantEventFilter {
+export interface TenantEventFilter extends Period {
   readonly type?: TenantEventType | undefined
   readonly actor?: string | undefined
   readonly subjectId?: string | undefined
-  /** First and last instant. */
-  readonly from?: Millis | undefined
-  readonly until?: Millis | undefined
 }
 
 /** Shape of the list of events. */
@@ -67,26 +63,14 @@ export class TenantEvents extends Context.Service<
   static readonly layer = Layer.effect(TenantEvents)(
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
-      const readPage = yield* makeReadPage(shape, toEvent)
-
-      const list = Effect.fn("TenantEvents.list")(function* (
-        tenant: Tenant,
-        query: PageQuery<"sequence"> & TenantEventFilter
-      ) {
-        const { type, actor, subjectId, from, until } = query
-        const filter = { type, actor, subjectId, from: from?.toString(), until: until?.toString() }
-        const matches = [
-          ofTenant(sql, tenant, "t"),
-          ...equal(sql, { "t.type": type, "t.actor": actor, "t.subject_id": subjectId }),
-          ...within(sql, "t.at", query)
-        ]
-        return yield* readPage(tenant, query, {
-          filter,
-          fields: sql`t.*, t.sequence::float8 as number`,
-          from: sql`tenant_events t`,
-          where: sql.and(matches)
-        })
-      }, orUnavailable)
+      const list = yield* makeEventList(shape, toEvent, {
+        service: "TenantEvents",
+        table: "tenant_events",
+        alias: "t",
+        fields: "t.*, t.sequence::float8 as number",
+        columns: { type: "t.type", actor: "t.actor", subjectId: "t.subject_id" },
+        at: "t.at"
+      })
 
       // The trigger of the table numbers the event at the commit.
       const note = Effect.fn("TenantEvents.note")(function* (

@@ -6,12 +6,6 @@ import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
-/** Events of one receiver that a process takes at once. */
-const takenAtOnce = 20
-
-/** Seconds after which another process may take an event whose process has died. */
-const takenSeconds = 20
-
 /** An event that a process has taken. */
 export interface TakenEvent {
   readonly receiverId: string
@@ -25,6 +19,12 @@ export interface TakenEvent {
   /** When it was due. */
   readonly dueAt: Millis
 }
+
+/** Events of one receiver that a process takes at once. */
+const takenAtOnce = 20
+
+/** Seconds after which another process may take an event whose process has died. */
+const takenSeconds = 20
 
 /** Makes `ReceivedEvents.take`. */
 export const makeTake = (sql: PgClient.PgClient) =>

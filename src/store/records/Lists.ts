@@ -2,19 +2,22 @@
  * The lists of records: a page of the tenant's rows that match filters and a search.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Declaration } from "./Declaration.ts"
 import {
   archivedAsAsked,
+  equal,
   type Filter,
   type ListShape,
   makePlan,
   page,
   type PageQuery,
+  type Period,
   type RowKey,
-  type Scope
+  type Scope,
+  within
 } from "./Pagination.ts"
 import type { RecordRow } from "./Rows.ts"
 import * as Search from "./Search.ts"
@@ -58,6 +61,41 @@ export const makeReadPage = <Row, A, Sort extends string>(shape: ListShape<Sort>
       const planned = yield* plan(shape, query, { tenant, filter })
       return page(planned, yield* Search.rows<Row>(sql, planned, read), toItem)
     })
+  })
+
+/** A list of a tenant's events. `columns` are the columns of its filters, and `at` is the time of an event. */
+interface EventList<Name extends string> {
+  readonly service: string
+  readonly table: string
+  readonly alias: string
+  readonly fields: string
+  readonly columns: { readonly [N in Name]: string }
+  readonly at: string
+}
+
+/** Creates the `list` of events that match filters, in a period. */
+export const makeEventList = <Row, A, Sort extends string, Name extends string>(
+  shape: ListShape<Sort>,
+  toItem: (row: Row & RowKey) => A,
+  { service, table, alias, fields, columns, at }: EventList<Name>
+) =>
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    const readPage = yield* makeReadPage(shape, toItem)
+    const names = Struct.keys(columns)
+    return Effect.fn(`${service}.list`)(function* (
+      tenant: Tenant,
+      query: PageQuery<Sort> & Period & { readonly [N in Name]?: string | undefined }
+    ) {
+      const filter = Object.fromEntries(names.map((name) => [name, query[name]]))
+      const matches = equal(sql, Object.fromEntries(names.map((name) => [columns[name], query[name]])))
+      return yield* readPage(tenant, query, {
+        filter: { ...filter, from: query.from?.toString(), until: query.until?.toString() },
+        fields: sql.literal(fields),
+        from: sql`${sql(table)} ${sql.literal(alias)}`,
+        where: sql.and([ofTenant(sql, tenant, alias), ...matches, ...within(sql, at, query)])
+      })
+    }, orUnavailable)
   })
 
 /** Returns the filters of a list from the request, without its other fields. */

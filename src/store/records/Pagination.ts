@@ -206,12 +206,14 @@ export const equal = (
     value === undefined ? [] : [sql`${sql.literal(expression)} = ${value}`]
   )
 
-/** Returns the conditions that a time lies in a period. The ends belong to it; one that is absent is open. */
-export const within = (
-  sql: SqlClient,
-  expression: string,
-  { from, until }: { readonly from?: Millis | undefined; readonly until?: Millis | undefined }
-): ReadonlyArray<Fragment> => [
+/** A period: its first and its last instant. One that is absent is open. */
+export interface Period {
+  readonly from?: Millis | undefined
+  readonly until?: Millis | undefined
+}
+
+/** Returns the conditions that a time lies in a period. */
+export const within = (sql: SqlClient, expression: string, { from, until }: Period): ReadonlyArray<Fragment> => [
   ...(from === undefined ? [] : [sql`${sql.literal(expression)} >= ${new Date(from)}`]),
   ...(until === undefined ? [] : [sql`${sql.literal(expression)} <= ${new Date(until)}`])
 ]

@@ -1,11 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Windowed } from "../../../src/domain/experience/ExperienceWindow.ts"
-import {
-  type Administration,
-  decideBy,
-  type OwnCommand,
-  unchanged
-} from "../../../src/domain/mechanism/Administration.ts"
+import { type Administration, decideBy, unchanged } from "../../../src/domain/mechanism/Administration.ts"
 import { Closed, ConfigurationFixed } from "../../../src/domain/mechanism/Refusals.ts"
 import { type MechanismState, newState } from "../../../src/domain/mechanism/State.ts"
 
@@ -21,7 +16,7 @@ interface Event {
 }
 
 const rules = {
-  decide: (_: State, { _tag }: OwnCommand<Command>, at: number): ReadonlyArray<Event> => [{ _tag, at }],
+  decisions: { Enter: (_: State, { _tag }: { readonly _tag: "Enter" }, at: number) => [{ _tag, at }] },
   hasOpened: ({ configuration }: State, at: number) => (configuration.openAt ?? 0) <= at,
   fixedSetting: ({ configured }: State, { name }: Configuration) => (name === configured.name ? undefined : "name")
 }

@@ -18,7 +18,7 @@ const parts = {
     if (_tag === "Closed") state.closedAt = at
     else state.counts.IN = state.sequence
   },
-  rules: { decide: () => [], hasOpened: () => false, fixedSetting: () => undefined },
+  rules: { decisions: { Enter: () => [] }, hasOpened: () => false, fixedSetting: () => undefined },
   timed: [closing],
   views: { view: () => "view", place: () => undefined }
 } as const

@@ -101,10 +101,12 @@ interface Extendable<P> extends Member<P> {
   grants: GrantRecord | undefined
 }
 
-/** Returns the grants in a list of places that expire. */
-export const grantsIn = <P extends Extendable<P> & { readonly consumerId: string }>(
-  expiring: IndexedList<P>
-): ReadonlyArray<LiveGrant> =>
+/** Returns the grants of a state that lists its places by expiry. */
+export const expiringGrants = <P extends Extendable<P> & { readonly consumerId: string }>({
+  expiring
+}: {
+  readonly expiring: IndexedList<P>
+}): ReadonlyArray<LiveGrant> =>
   expiring.head(expiring.size).map(({ consumerId, order }) => ({ consumerId, expiresAt: order }))
 
 /** Moves the expiry of a place's grant, if it is in the list. */

@@ -76,6 +76,10 @@ export const mechanismGroup = <
 ) =>
   HttpApiGroup.make(words.group).add(...ofAll(words, schemas), ...ofOne(words, schemas), ...steeringOf(words, schemas))
 
+/** The texts of an operation. */
+const texts = (identifier: string, summary: string, description: string) =>
+  OpenApi.annotations({ identifier, summary, description })
+
 /** The operations `create` and `list`. */
 const ofAll = <const Group extends string, Record extends Schema.Top, Create extends Schema.Top>(
   { group, noun, aNoun, name, creating }: Words<Group>,
@@ -87,9 +91,7 @@ const ofAll = <const Group extends string, Record extends Schema.Top, Create ext
       payload: schemas.Create,
       success: schemas.Record.pipe(HttpApiSchema.status(201)),
       error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({ identifier: `create${name}`, summary: `Create ${aNoun}`, description: creating })
-    ),
+    }).annotateMerge(texts(`create${name}`, `Create ${aNoun}`, creating)),
     HttpApiEndpoint.get("list", path, {
       query: {
         ...listQuery(Mechanisms.shape),
@@ -119,14 +121,13 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
   const one = `/${group}/:id` as const
   return [
     HttpApiEndpoint.get("get", one, { params: { id: Id }, success: schemas.Record, error: NotFound }).annotateMerge(
-      OpenApi.annotations({
-        identifier: `get${name}`,
-        summary: `Get ${aNoun}`,
-        description:
-          "The record, with the times it was given. If its experience has an `openAt` or a `closeAt`, the later opening " +
+      texts(
+        `get${name}`,
+        `Get ${aNoun}`,
+        "The record, with the times it was given. If its experience has an `openAt` or a `closeAt`, the later opening " +
           "and the earlier closing apply. For a waitlist and a lobby only the closing is bounded, because they come before " +
           "the opening. `GET /distributions/{id}` adds its live state."
-      })
+      )
     ),
     HttpApiEndpoint.put("change", one, {
       params: { id: Id },
@@ -134,27 +135,25 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
       success: schemas.Record,
       error: [NotFound, Conflict]
     }).annotateMerge(
-      OpenApi.annotations({
-        identifier: `change${name}`,
-        summary: `Change ${aNoun}`,
-        description:
-          "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
+      texts(
+        `change${name}`,
+        `Change ${aNoun}`,
+        "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
           `closed mechanism cannot be changed (409 \`CLOSED\`). ${changing}`
-      })
+      )
     ),
     HttpApiEndpoint.delete("archive", one, {
       params: { id: Id },
       success: schemas.Record,
       error: NotFound
     }).annotateMerge(
-      OpenApi.annotations({
-        identifier: `archive${name}`,
-        summary: `Archive ${aNoun}`,
-        description:
-          "Ends it, if it has not ended, and returns the archived record. Neither API finds it any more; lists show it " +
+      texts(
+        `archive${name}`,
+        `Archive ${aNoun}`,
+        "Ends it, if it has not ended, and returns the archived record. Neither API finds it any more; lists show it " +
           "with `archived=true`. Grants made before stay valid until they end, and a server can still validate, complete " +
           "and deny them. It cannot be restored, because a mechanism that has ended never reopens."
-      })
+      )
     )
   ] as const
 }
@@ -168,24 +167,22 @@ const steeringOf = <const Group extends string, Record extends Schema.Top>(
   const steered = { params: { id: Id }, payload: whyBody, success: Record, error: NotFound }
   return [
     HttpApiEndpoint.post("end", `${one}/end`, steered).annotateMerge(
-      OpenApi.annotations({
-        identifier: `end${name}`,
-        summary: `End ${aNoun}`,
-        description:
-          `Closes it at once: ${ending} A mechanism that has ended stays as it is. \`reason\` is recorded with the author, ` +
+      texts(
+        `end${name}`,
+        `End ${aNoun}`,
+        `Closes it at once: ${ending} A mechanism that has ended stays as it is. \`reason\` is recorded with the author, ` +
           "and `note` is kept in the audit log."
-      })
+      )
     ),
     HttpApiEndpoint.post("unpark", `${one}/unpark`, steered).annotateMerge(
-      OpenApi.annotations({
-        identifier: `unpark${name}`,
-        summary: `Unpark ${aNoun}`,
-        description:
-          "A mechanism that fails five times within a minute is parked: it answers 503 to everything until it is unparked. " +
+      texts(
+        `unpark${name}`,
+        `Unpark ${aNoun}`,
+        "A mechanism that fails five times within a minute is parked: it answers 503 to everything until it is unparked. " +
           "Unparking starts it again from its recorded events, in the process that owns it. If it keeps failing, it is " +
           "parked again within seconds, and `GET /distributions/{id}` shows it. A mechanism that is not parked stays as it " +
           "is. The audit log keeps the author, `reason` and `note`."
-      })
+      )
     )
   ] as const
 }

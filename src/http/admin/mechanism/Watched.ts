@@ -1,9 +1,9 @@
 /**
  * One watched mechanism and its watchers: the loop that inspects it, and the streams that get its events.
  */
-import { Clock, Effect, Latch, Schema } from "effect"
+import { Clock, Effect, Schema } from "effect"
 import type { Millis } from "../../../domain/values/Time.ts"
-import { type Watcher, Watchers } from "../../streams/Watchers.ts"
+import { type Owner, Watchers } from "../../streams/Watchers.ts"
 import { Distribution } from "./DistributionApi.ts"
 import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
 
@@ -30,49 +30,32 @@ export type Found =
   | undefined
 
 /** The data that a watched mechanism needs from its owner. */
-interface WatchDependencies {
+interface WatchDependencies extends Owner {
   /** Streams at the same time. A further stream ends the oldest. */
   readonly watchersMax: number
   /** Inspects the mechanism. It reads the record again if it may have changed. */
   readonly find: (mayHaveChanged: boolean) => Effect.Effect<Found>
   /** Calls `onChange` when the mechanism itself has changed. Returns an unsubscribe function. */
   readonly watch: (onChange: () => void) => () => void
-  readonly fork: (loop: Effect.Effect<void>) => void
-  /** Called when the last watcher has left. */
-  readonly onEnd: () => void
 }
 
 /** A mechanism with at least one watcher. */
 export class Watched {
-  private readonly watchers: Watchers<Snapshot>
+  readonly watchers: Watchers<Snapshot>
   private opensAt: Millis | undefined
   private mayHaveChanged = false
   private nextLookAt: Millis = 0
-  private isLooking = false
-  private readonly bell = Latch.makeUnsafe()
   private readonly options: WatchDependencies
 
   constructor(options: WatchDependencies) {
     this.options = options
-    this.watchers = new Watchers(options.watchersMax)
-  }
-
-  add(watcher: Watcher): void {
-    this.watchers.add(watcher)
-    if (this.isLooking) return
-    this.isLooking = true
-    this.options.fork(this.loop)
-  }
-
-  remove(watcher: Watcher): void {
-    this.watchers.remove(watcher)
-    if (this.watchers.isEmpty) this.bell.openUnsafe()
+    this.watchers = new Watchers(options.watchersMax, () => options.fork(this.loop))
   }
 
   private readonly loop: Effect.Effect<void> = Effect.suspend(() => {
     const unwatch = this.options.watch(() => {
       this.mayHaveChanged = true
-      this.bell.openUnsafe()
+      this.watchers.bell.openUnsafe()
     })
     return this.looks.pipe(
       Effect.catchCause((cause) => Effect.logError("A mechanism could not be watched", cause)),
@@ -96,7 +79,7 @@ export class Watched {
       if (found?.isArchived === true) this.watchers.end("CLOSED")
       if (this.watchers.isEmpty) return
       yield* Effect.sleep(lookPauseMillis)
-      yield* Effect.timeoutOption(this.bell.await, this.waitMillis(yield* Clock.currentTimeMillis))
+      yield* Effect.timeoutOption(this.watchers.bell.await, this.waitMillis(yield* Clock.currentTimeMillis))
     }
   })
 
@@ -109,7 +92,7 @@ export class Watched {
     for (let looks = 0; looks < looksMax; looks++) {
       const { mayHaveChanged } = this
       this.mayHaveChanged = false
-      this.bell.closeUnsafe()
+      this.watchers.bell.closeUnsafe()
       found = yield* this.options.find(mayHaveChanged)
       if (found === undefined) this.mayHaveChanged ||= mayHaveChanged
       if (found === undefined || !this.mayHaveChanged) return found

@@ -5,42 +5,27 @@
  * mechanism itself changes. It compares each inspection with the last snapshot and encodes the difference once for all
  * watchers. A new watcher gets the last snapshot and follows the differences from there.
  */
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { heldTimes } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
-import type { EventSource } from "../../streams/EventStream.ts"
 import type { Distribution } from "./DistributionApi.ts"
 import * as Standings from "./Standings.ts"
-import { Watcher } from "../../streams/Watchers.ts"
+import { makeWatching, type Watching } from "../../streams/Watchers.ts"
 import { type Found, Watched } from "./Watched.ts"
 
 /** Streams of one mechanism. A further stream ends the oldest. */
 export const watchersMax = 100
 
-export class WatchedDistributions extends Context.Service<
-  WatchedDistributions,
-  {
-    /**
-     * Makes the source of a stream of the mechanism's live state. It sends no state if `lastEventId` names the present
-     * one.
-     */
-    watcher(options: {
-      readonly tenant: Tenant
-      readonly id: string
-      readonly lastEventId: string | undefined
-    }): EventSource
-  }
->()("usher/http/admin/mechanism/WatchedDistributions") {
+export class WatchedDistributions extends Context.Service<WatchedDistributions, Watching>()(
+  "usher/http/admin/mechanism/WatchedDistributions"
+) {
   static readonly layer = Layer.effect(WatchedDistributions)(
     Effect.gen(function* () {
       const engine = yield* Engine
       const mechanisms = yield* Mechanisms
       const standings = yield* Standings.make
-      const scope = yield* Effect.scope
-      const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
-      const watched = new Map<string, Watched>()
 
       /** Makes the function that inspects a mechanism. It reads the record again if it may have changed. */
       const finder = (tenant: Tenant, id: string) => {
@@ -70,21 +55,15 @@ export class WatchedDistributions extends Context.Service<
         )
       }
 
-      const watchedOf = (tenant: Tenant, id: string): Watched => {
-        const known = watched.get(id)
-        if (known !== undefined) return known
-        const made = new Watched({
-          watchersMax,
-          find: finder(tenant, id),
-          watch: (onChange) => engine.watch(id, onChange),
-          fork: (loop) => void Fiber.runIn(forkWithServices(loop), scope),
-          onEnd: () => void watched.delete(id)
-        })
-        watched.set(id, made)
-        return made
-      }
-
-      return { watcher: ({ tenant, id, lastEventId }) => new Watcher(() => watchedOf(tenant, id), lastEventId) }
+      return yield* makeWatching(
+        (tenant, id, owner) =>
+          new Watched({
+            ...owner,
+            watchersMax,
+            find: finder(tenant, id),
+            watch: (onChange) => engine.watch(id, onChange)
+          })
+      )
     })
   )
 }

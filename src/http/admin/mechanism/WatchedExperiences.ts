@@ -3,14 +3,13 @@
  * number of watchers, and sooner when one of them changes. Each mechanism that differs from the last look is encoded once
  * and sent to all watchers.
  */
-import { Clock, Context, Effect, Fiber, Latch, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
-import type { EventSource } from "../../streams/EventStream.ts"
-import { Watcher, Watchers } from "../../streams/Watchers.ts"
+import { makeWatching, type Owner, Watchers, type Watching } from "../../streams/Watchers.ts"
 import { Distribution } from "./DistributionApi.ts"
 import { type ExperienceSnapshot, experienceDiffOf, experienceSnapshotOf } from "./ExperienceChanges.ts"
 import * as Standings from "./Standings.ts"
@@ -27,37 +26,21 @@ const lookMillis = { most: 1_000, least: 200 } as const
 
 type Shown = typeof Distribution.Type
 
-interface Dependencies {
+interface Dependencies extends Owner {
   /** Lists the mechanisms. `gone` if the experience is archived; undefined if that is unknown for now. */
   readonly find: Effect.Effect<ReadonlyArray<Shown> | "gone" | undefined>
   readonly watch: (mechanismId: string, onChange: () => void) => () => void
-  readonly fork: (loop: Effect.Effect<void>) => void
-  readonly onEnd: () => void
 }
 
 /** An experience with at least one watcher. */
 class WatchedExperience {
-  private readonly watchers = new Watchers<ExperienceSnapshot>(watchersMax)
+  readonly watchers = new Watchers<ExperienceSnapshot>(watchersMax, () => this.options.fork(this.loop))
   /** By mechanism: the functions that stop watching it. */
   private readonly watches = new Map<string, () => void>()
-  private readonly bell = Latch.makeUnsafe()
-  private isLooking = false
   private readonly options: Dependencies
 
   constructor(options: Dependencies) {
     this.options = options
-  }
-
-  add(watcher: Watcher): void {
-    this.watchers.add(watcher)
-    if (this.isLooking) return
-    this.isLooking = true
-    this.options.fork(this.loop)
-  }
-
-  remove(watcher: Watcher): void {
-    this.watchers.remove(watcher)
-    if (this.watchers.isEmpty) this.bell.openUnsafe()
   }
 
   private readonly loop: Effect.Effect<void> = Effect.suspend(() =>
@@ -75,7 +58,7 @@ class WatchedExperience {
 
   private readonly looks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     while (!this.watchers.isEmpty) {
-      this.bell.closeUnsafe()
+      this.watchers.bell.closeUnsafe()
       const beganAt: Millis = yield* Clock.currentTimeMillis
       const found = yield* this.options.find
       if (found === "gone") this.watchers.end("CLOSED")
@@ -83,7 +66,7 @@ class WatchedExperience {
       if (this.watchers.isEmpty) return
       yield* Effect.sleep(lookMillis.least)
       const left = beganAt + lookMillis.most - (yield* Clock.currentTimeMillis)
-      yield* Effect.timeoutOption(this.bell.await, Math.max(0, left))
+      yield* Effect.timeoutOption(this.watchers.bell.await, Math.max(0, left))
     }
   })
 
@@ -107,7 +90,7 @@ class WatchedExperience {
       if (!this.watches.has(id))
         this.watches.set(
           id,
-          this.options.watch(id, () => this.bell.openUnsafe())
+          this.options.watch(id, () => this.watchers.bell.openUnsafe())
         )
     }
   }
@@ -115,26 +98,15 @@ class WatchedExperience {
 
 const encode = Schema.encodeSync(Schema.toCodecJson(Distribution))
 
-export class WatchedExperiences extends Context.Service<
-  WatchedExperiences,
-  {
-    /** Makes the source of a stream. It sends no state if `lastEventId` names the present one. */
-    watcher(options: {
-      readonly tenant: Tenant
-      readonly id: string
-      readonly lastEventId: string | undefined
-    }): EventSource
-  }
->()("usher/http/admin/mechanism/WatchedExperiences") {
+export class WatchedExperiences extends Context.Service<WatchedExperiences, Watching>()(
+  "usher/http/admin/mechanism/WatchedExperiences"
+) {
   static readonly layer = Layer.effect(WatchedExperiences)(
     Effect.gen(function* () {
       const engine = yield* Engine
       const experiences = yield* Experiences
       const mechanisms = yield* Mechanisms
       const { listed } = yield* Standings.make
-      const scope = yield* Effect.scope
-      const forkWithServices = Effect.runForkWith(yield* Effect.context<never>())
-      const watched = new Map<string, WatchedExperience>()
 
       const find = (tenant: Tenant, experienceId: string): Dependencies["find"] =>
         mechanisms.listDistributions(tenant, { first: watchedMechanismsMax }, { experienceId }).pipe(
@@ -148,22 +120,9 @@ export class WatchedExperiences extends Context.Service<
           })
         )
 
-      const watchedOf = (tenant: Tenant, id: string): WatchedExperience => {
-        const known = watched.get(id)
-        if (known !== undefined) return known
-        const made = new WatchedExperience({
-          find: find(tenant, id),
-          watch: engine.watch,
-          fork: (loop) => void Fiber.runIn(forkWithServices(loop), scope),
-          onEnd: () => void watched.delete(id)
-        })
-        watched.set(id, made)
-        return made
-      }
-
-      return {
-        watcher: ({ tenant, id, lastEventId }) => new Watcher(() => watchedOf(tenant, id), lastEventId)
-      }
+      return yield* makeWatching(
+        (tenant, id, owner) => new WatchedExperience({ ...owner, find: find(tenant, id), watch: engine.watch })
+      )
     })
   )
 }

@@ -44,7 +44,11 @@ export const Slots = Schema.Struct({
   )
 }).annotate({ identifier: "Slots" })
 
+const one = "/appointments/:appointmentId"
 const params = { appointmentId: Id }
+
+/** The parts that the endpoints of a booking share. */
+const booking = { params, success: BookingState, error: answersTo.entry }
 
 /** The body of a booking. */
 const wish = Schema.Struct({ slotId: SlotId, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
@@ -62,7 +66,7 @@ const appointment = endpointsOf({
 
 export class AppointmentsGroup extends group.add(
   appointment.get.annotate(OpenApi.Summary, "Get an appointment"),
-  HttpApiEndpoint.get("slots", "/appointments/:appointmentId/slots", {
+  HttpApiEndpoint.get("slots", `${one}/slots`, {
     params,
     query: {
       startDate: Schema.optionalKey(CalendarDay.annotate({ description: "The first day; default today." })),
@@ -78,34 +82,19 @@ export class AppointmentsGroup extends group.add(
   })
     .middleware(PublicRead)
     .annotate(OpenApi.Summary, "List slots"),
-  HttpApiEndpoint.post("book", "/appointments/:appointmentId/book", {
-    params,
-    payload: wish,
-    success: BookingState,
-    error: answersTo.entry
-  })
+  HttpApiEndpoint.post("book", `${one}/book`, { ...booking, payload: wish })
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "Book a slot"),
-  HttpApiEndpoint.get("me", "/appointments/:appointmentId/me", {
-    params,
-    success: BookingState,
-    error: answersTo.read
-  })
+  HttpApiEndpoint.get("me", `${one}/me`, { ...booking, error: answersTo.read })
     .annotate(StatusRead, true)
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "The consumer's booking"),
-  HttpApiEndpoint.post("cancel", "/appointments/:appointmentId/cancel", {
-    params,
-    success: BookingState,
-    error: answersTo.change
-  })
+  HttpApiEndpoint.post("cancel", `${one}/cancel`, { ...booking, error: answersTo.change })
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "Cancel a booking"),
-  HttpApiEndpoint.post("reschedule", "/appointments/:appointmentId/reschedule", {
-    params,
-    payload: Schema.Struct({ newSlotId: SlotId }),
-    success: BookingState,
-    error: answersTo.entry
+  HttpApiEndpoint.post("reschedule", `${one}/reschedule`, {
+    ...booking,
+    payload: Schema.Struct({ newSlotId: SlotId })
   })
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "Exchange a booked slot"),

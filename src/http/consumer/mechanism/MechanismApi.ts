@@ -27,27 +27,23 @@ export const endpointsOf = <
   State extends Schema.Codec<unknown, unknown>,
   Public extends Schema.Top
 >({
-  path,
-  param,
-  State,
-  Public
+  Public,
+  ...location
 }: Location<Path, Param, State> & { readonly Public: Public }) => {
-  const params = paramsOf(param)
-  const one = `${path}/:${param}` as const
-  const change = { params, success: State, error: answersTo.change }
+  const { params, one, change } = sharedBy(location)
   const read = { params, error: answersTo.read }
   return {
     get: HttpApiEndpoint.get("get", one, { ...read, success: Public }).middleware(PublicRead),
-    enter: HttpApiEndpoint.post("enter", `${one}/enter`, {
-      params,
-      success: State,
-      error: answersTo.entry
-    }).middleware(ConsumerAction),
+    enter: HttpApiEndpoint.post("enter", `${one}/enter`, { ...change, error: answersTo.entry }).middleware(
+      ConsumerAction
+    ),
     leave: HttpApiEndpoint.post("leave", `${one}/leave`, change).middleware(ConsumerAction),
-    status: HttpApiEndpoint.get("status", `${one}/status`, { ...read, success: State })
+    status: HttpApiEndpoint.get("status", `${one}/status`, { ...change, error: answersTo.read })
       .annotate(StatusRead, true)
       .middleware(ConsumerAction),
-    events: HttpApiEndpoint.get("events", `${one}/events`, { params, ...eventsOf(State) }).middleware(ConsumerStream)
+    events: HttpApiEndpoint.get("events", `${one}/events`, { params, ...eventsOf(location.State) }).middleware(
+      ConsumerStream
+    )
   }
 }
 
@@ -58,14 +54,10 @@ export const grantEndpointsOf = <
   State extends Schema.Codec<unknown, unknown>,
   Reason extends Schema.Codec<unknown, unknown>
 >({
-  path,
-  param,
-  State,
-  Reason
+  Reason,
+  ...location
 }: Location<Path, Param, State> & { readonly Reason: Reason }) => {
-  const params = paramsOf(param)
-  const one = `${path}/:${param}` as const
-  const change = { params, success: State, error: answersTo.change }
+  const { params, one, change } = sharedBy(location)
   return {
     deny: HttpApiEndpoint.post("deny", `${one}/deny`, {
       ...change,
@@ -83,5 +75,12 @@ export const grantEndpointsOf = <
   }
 }
 
-/** The path parameters of one mechanism. */
-const paramsOf = <Param extends string>(param: Param) => ({ [param]: Id }) as { readonly [P in Param]: typeof Id }
+/** The parts that endpoints of one mechanism share. */
+const sharedBy = <const Path extends string, const Param extends string, State>({
+  path,
+  param,
+  State
+}: Location<Path, Param, State>) => {
+  const params = { [param]: Id } as { readonly [P in Param]: typeof Id }
+  return { params, one: `${path}/:${param}` as const, change: { params, success: State, error: answersTo.change } }
+}

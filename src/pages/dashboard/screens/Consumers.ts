@@ -1,14 +1,13 @@
 /** Consumers: the list, and one consumer with its places, orders and sessions; its export, and its erasure. */
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
-import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refused } from "../../Refused.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { action, doneNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
+import { facts, filter, filters, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { instant } from "../Times.ts"
 import { admission, admitForm } from "./Admission.ts"
 import { denial, denyForm } from "./Denial.ts"
@@ -143,11 +142,7 @@ const placesOf = (places: ReadonlyArray<PlaceAction.Place>, { role }: Operator, 
     "Places",
     places,
     [
-      {
-        title: "Mechanism",
-        cell: ({ experienceId, name }) => html`<a href="/dashboard/experiences/${experienceId}">${name}</a>`
-      },
-      { title: "Kind", cell: ({ type }) => kindNames[type] },
+      ...mechanismColumns("Mechanism"),
       { title: "Status", cell: ({ status }) => status },
       { title: "Entered", cell: ({ enteredAt }) => instant(enteredAt) },
       { title: "Risk", cell: ({ risk }) => risk.score },

@@ -1,12 +1,11 @@
 /** The state of the installation: the version, whether this process is ready, the nodes, and parked mechanisms. */
 import { Effect } from "effect"
-import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import type { Readiness } from "../../../engine/lifecycle/Readiness.ts"
 import { apiVersion } from "../../../http/server/ResponseHeaders.ts"
 import { html } from "../../Html.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { get } from "../Route.ts"
-import { facts, table } from "../Table.ts"
+import { facts, mechanismColumns, table } from "../Table.ts"
 import { instant } from "../Times.ts"
 
 type Nodes = AnswerOf<"nodes", "listNodes">
@@ -57,11 +56,7 @@ const parkedOf = ({ parkedMechanisms }: Nodes) =>
     "Parked mechanisms",
     parkedMechanisms,
     [
-      {
-        title: "Mechanism",
-        cell: ({ experienceId, name }) => html`<a href="/dashboard/experiences/${experienceId}">${name}</a>`
-      },
-      { title: "Kind", cell: ({ type }) => kindNames[type] },
+      ...mechanismColumns("Mechanism"),
       { title: "Node", cell: ({ node }) => node },
       { title: "Since", cell: ({ parkedAt }) => instant(parkedAt) },
       { title: "Restarts", cell: ({ restarts }) => restarts }
