@@ -2,7 +2,7 @@
  * The live mechanisms. `Engine` is the only entry point to them. It finds the actor that owns a mechanism, starts it
  * from the journal if it is not running, and passes commands and queries to it.
  */
-import { Clock, Context, Effect, Layer, Schema, Stream } from "effect"
+import { Clock, Context, Effect, Layer, Schema, type Stream } from "effect"
 import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
 import {
   type AdminCommand,
@@ -19,7 +19,9 @@ import type { Millis } from "../domain/values/Time.ts"
 import type { Journal } from "../store/journal/Journal.ts"
 import type { Unavailable } from "../store/postgres/Unavailable.ts"
 import type * as Actor from "./actor/Actor.ts"
+import type { NodeShare } from "./cluster/NodeShare.ts"
 import type { Following } from "./streams/LiveStreams.ts"
+import { proofOf } from "./streams/Proofs.ts"
 import * as Registry from "./registry/Registry.ts"
 import type { ParkedMechanism } from "./registry/ActorSlot.ts"
 
@@ -63,16 +65,6 @@ export interface AdminOutcome<K extends Kind> extends Inspection<K> {
 
 /** The facts of a mechanism that fit into one reply. A draw's proof does not fit; `Engine.proof` returns it. */
 export type KnownFacts<K extends Kind> = Omit<FactsOf<K>, "proof">
-
-/** A process and the number of mechanisms it owns. */
-export interface NodeShare {
-  readonly name: string
-  /** Null where the process has the database to itself. */
-  readonly shards: number | null
-  readonly mechanisms: number
-  readonly startedAt: Millis
-  readonly heardAt: Millis
-}
 
 /** The result of a query for one mechanism. */
 export interface QueryAnswer<K extends Kind, A> {
@@ -166,20 +158,7 @@ export class Engine extends Context.Service<
 
 /** Makes the engine over the mechanisms of this process, which is named `node`. */
 export const make = (node: string, registry: Registry.Registry, startedAt: Millis): Engine["Service"] => {
-  const actorFor = (mechanism: MechanismRef<Kind>): Effect.Effect<Actor.Actor, EngineError> => {
-    const running = registry.running(mechanism.id)
-    if (running !== undefined) return ifFor(mechanism, running)
-    return registry.acquire(mechanism.id).pipe(
-      // A mechanism that does not start is not found for other tenants either.
-      Effect.mapError((error) => (isForAnother(mechanism) ? notFound(mechanism) : error)),
-      Effect.flatMap((actor) => ifFor(mechanism, actor))
-    )
-  }
-
-  const isForAnother = (mechanism: MechanismRef<Kind>): boolean => {
-    const identity = registry.identity(mechanism.id)
-    return identity !== undefined && !isOf(identity, mechanism)
-  }
+  const actorFor = findIn(registry)
 
   /** Returns the view that is certain although the actor has stopped. */
   const recalled = (mechanism: MechanismRef<Kind>, consumerId: string): Effect.Effect<unknown> | undefined => {
@@ -213,10 +192,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
     proof: (draw) =>
       Effect.flatMap(actorFor(draw), (actor) =>
-        Effect.map(actor.facts, (facts) => {
-          const { proof } = facts as FactsOf<"draw">
-          return proof === undefined ? undefined : inSlices(() => proof(draw.id))
-        })
+        Effect.map(actor.facts, (facts) => proofOf(draw, facts as FactsOf<"draw">))
       ),
     subscribers: (mechanism) => Effect.map(actorFor(mechanism), ({ identity }) => registry.subscribers(identity.id)),
     sendAdmin: (mechanism, command) =>
@@ -247,9 +223,22 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
   } as Engine["Service"]
 }
 
-/** Emits the pieces one by one, and yields to other fibers after each. */
-export const inSlices = (pieces: () => Iterable<string>): Stream.Stream<string> =>
-  Stream.suspend(() => Stream.fromIterable(pieces(), { chunkSize: 1 })).pipe(Stream.tap(() => Effect.yieldNow))
+/** Finds the actor of a mechanism, and starts it if necessary. */
+const findIn = (registry: Registry.Registry) => {
+  // A mechanism that does not start is not found for other tenants either.
+  const isForAnother = (mechanism: MechanismRef<Kind>): boolean => {
+    const identity = registry.identity(mechanism.id)
+    return identity !== undefined && !isOf(identity, mechanism)
+  }
+  return (mechanism: MechanismRef<Kind>): Effect.Effect<Actor.Actor, EngineError> => {
+    const running = registry.running(mechanism.id)
+    if (running !== undefined) return ifFor(mechanism, running)
+    return registry.acquire(mechanism.id).pipe(
+      Effect.mapError((error) => (isForAnother(mechanism) ? notFound(mechanism) : error)),
+      Effect.flatMap((actor) => ifFor(mechanism, actor))
+    )
+  }
+}
 
 const definitionOf = ({ identity, configuration }: Actor.Actor) => ({ identity, configuration: configuration() })
 

@@ -71,6 +71,14 @@ export class ActorSlot {
     return pauseMillis
   }
 
+  /** Lets a parked mechanism start again, at once. Returns false if it was not parked. */
+  unpark(): boolean {
+    if (!this.failures.parked) return false
+    this.failures.unpark()
+    this.restsUntil = 0
+    return true
+  }
+
   /** Removes the actor, which has stopped. An outage gives its instant, and the stopped actor stays readable. */
   ended(outageAt: ClockReading | undefined): void {
     if (this.actor !== undefined && outageAt !== undefined) this.stopped = { actor: this.actor, since: outageAt }

@@ -200,13 +200,7 @@ export const make = Effect.fnUntraced(function* (
     release: (isLost) => Effect.suspend(() => slots.stop(isLost)),
     restarts: (id) => slots.get(id)?.failures.restarts ?? 0,
     unpark: (id) =>
-      Effect.suspend(() => {
-        const slot = slots.get(id)
-        if (slot === undefined || !slot.failures.parked) return Effect.void
-        slot.failures.unpark()
-        slot.restsUntil = 0
-        return Effect.asVoid(Effect.exit(acquire(id)))
-      }),
+      Effect.suspend(() => (slots.get(id)?.unpark() === true ? Effect.asVoid(Effect.exit(acquire(id))) : Effect.void)),
     parked: () => slots.parked,
     overdue: wakeups.overdue,
     isRestored: () => isRestored

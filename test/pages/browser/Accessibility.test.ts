@@ -19,7 +19,7 @@ const sixKinds = () => ({
 })
 
 ofPages("Pages", (it) => {
-  it.effect("are checked each anew, so that a fault is found also after pages without one", () =>
+  it.effect("are checked one by one, so that a fault is found also after pages without one", () =>
     Effect.gen(function* () {
       const { page } = yield* opened()
       const wrong = `<style>@media (prefers-color-scheme: dark) { p { color: #222; background: #000 } }</style>`

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { inSlices } from "../../../../src/engine/Engine.ts"
+import { inSlices } from "../../../../src/engine/streams/Proofs.ts"
 import { make } from "../../../../src/http/consumer/draw/DrawProofs.ts"
 
 /** A proof of so many characters, in pieces of ten, each after an empty one. Counts how often it is computed. */
