@@ -4,7 +4,7 @@
  *     npm run prove:transport -- --minutes 60 --seed 1
  */
 import { Effect, Logger } from "effect"
-import { compare, type Difference, services } from "../http/direct/generated.ts"
+import { compare, completeListener, type Difference, services } from "../http/direct/generated.ts"
 import { conclude, options } from "./Report.ts"
 
 const { minutes, seed } = options({ minutes: 60, seed: 1 })
@@ -15,16 +15,16 @@ let passes = 0
 
 const elapsedMinutes = () => (performance.now() - startedAt) / 60_000
 
-const pass = Effect.gen(function* () {
-  const found = yield* Effect.scoped(compare(seed + passes, 40))
-  passes++
-  differences.push(...found.differences)
-  for (const [status, count] of found.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count)
-})
 const everything = Effect.gen(function* () {
-  while (elapsedMinutes() < minutes) yield* pass
+  const complete = yield* completeListener
+  while (elapsedMinutes() < minutes) {
+    const found = yield* compare(complete, seed + passes, 40)
+    passes++
+    differences.push(...found.differences)
+    for (const [status, count] of found.statuses) statuses.set(status, (statuses.get(status) ?? 0) + count)
+  }
 })
-await Effect.runPromise(everything.pipe(Effect.provide(services), Effect.provide(Logger.layer([]))))
+await Effect.runPromise(Effect.scoped(everything).pipe(Effect.provide(services), Effect.provide(Logger.layer([]))))
 
 conclude(
   "the direct path answers as HttpApi does",

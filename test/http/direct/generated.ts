@@ -190,10 +190,18 @@ export interface Difference {
   readonly complete: string
 }
 
-/** Sends `rounds` generated requests to each operation. Returns how many were sent, by status, and the differences. */
-export const compare = Effect.fnUntraced(function* (seed: number, rounds: number) {
+/** Starts the listener without the direct path. Returns its address. */
+export const completeListener = Effect.map(
+  Fixture.otherListeners({ directPath: false }),
+  ({ consumerUrl }) => consumerUrl
+)
+
+/**
+ * Sends `rounds` generated requests to each operation, on both listeners. Returns how many were sent, by status, and
+ * the differences.
+ */
+export const compare = Effect.fnUntraced(function* (complete: string, seed: number, rounds: number) {
   const { consumerUrl: direct } = yield* Server.Listeners
-  const { consumerUrl: complete } = yield* Fixture.otherListeners({ directPath: false })
   const roll = dice(seed)
   const worlds = [yield* makeWorld, yield* makeWorld] as const
   const statuses = new Map<string, number>()
