@@ -5,7 +5,7 @@
 import { NodeStream } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, type Scope, type Stream } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { SqlError, UnknownError } from "effect/sql/SqlError"
 import { finished } from "node:stream/promises"
