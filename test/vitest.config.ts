@@ -4,28 +4,20 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** Short forms of the proofs: servers and databases are killed, stopped and upgraded. */
 const faults = ["test/e2e/faults/**/*.test.ts"]
 
-/** Other tests that start processes: servers, commands, browsers, programs that are measured. */
-const processes = [
-  "test/e2e/drops/**/*.test.ts",
-  "test/cli/{CommandLine,Load,Secrets,Serve,Traces,VerifyDraw,Webhooks}.test.ts",
-  "test/cli/{archive,upgrade}/*.test.ts",
-  "test/pages/browser/**/*.test.ts",
-  "test/store/postgres/embedded/DatabaseEmbedded.test.ts",
-  "test/bench/{load/LoadGenerator,load/Streams,programs/Programs,setup/Inspector}.test.ts"
-]
+/** The files that take longest. */
+const long = /\/(Serve|States|Matrix|Contract|demo|Load|Beacon|WatchedDistributions)\.test\.ts$/
 
-/** Tests that need their own databases. Most start servers in the tests' process. */
-const services = ["test/{auth,cli,client,engine,http,pages,store,workers}/**/*.test.ts"]
+/** Files whose tests wait for processes, browsers and clocks. */
+const waiting = /\/test\/(beacon|bench|cli|delivery|e2e|pages\/browser|store)\//
 
-/** The files that take longest, though some are short to read. */
-const isLong = ({ moduleId }: TestSpecification) => /\/(States|Serve|Matrix|Contract|Beacon)\.test\.ts$/.test(moduleId)
+const rank = ({ moduleId }: TestSpecification) => (long.test(moduleId) ? 0 : waiting.test(moduleId) ? 1 : 2)
 
-/** Starts the long files of each project first. Otherwise one worker runs the last of them after all others have ended. */
+/** Starts long and waiting files first, so that short ones use the processor meanwhile and none is left over at the end. */
 class LongFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's method, which returns a new array
-    const projects = Map.groupBy(await super.sort(files), ({ project }) => project)
-    return [...projects.values()].flatMap((own) => [...own.filter(isLong), ...own.filter((file) => !isLong(file))])
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
   }
 }
 
@@ -38,17 +30,12 @@ export default defineConfig({
     // A hung test is ended. A slow machine needs a fraction of this.
     testTimeout: 1_800_000,
     hookTimeout: 1_800_000,
-    // Files that run in one worker share the modules they load.
+    // Files that run in one worker share the modules they load. A worker serves one project.
     isolate: false,
     sequence: { sequencer: LongFirst },
     projects: [
       { extends: true, test: { name: "faults", include: faults } },
-      { extends: true, test: { name: "processes", include: processes } },
-      { extends: true, test: { name: "services", include: services, exclude: processes } },
-      {
-        extends: true,
-        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [...faults, ...processes, ...services] }
-      }
+      { extends: true, test: { name: "tests", include: ["test/**/*.test.ts"], exclude: faults } }
     ]
   }
 })

@@ -43,7 +43,7 @@ export const layer: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient | Availa
   Layer.effectContext(
     Effect.gen(function* () {
       const { url } = yield* migratedDatabase
-      const client = yield* connect(url, 10)
+      const client = yield* connect(url, 5)
       return Context.make(PgClient.PgClient, client).pipe(
         Context.add(SqlClient.SqlClient, client),
         Context.add(Availability, { isAway: false }),
