@@ -7,6 +7,9 @@ let stop: (() => Promise<void>) | undefined
 
 export const setup = async (): Promise<void> => {
   remove = useMemoryFolder()
+  // A run that is asked to end has no teardown. Its server ends within a minute, as it misses its folder.
+  process.once("exit", remove)
+  process.once("SIGTERM", () => process.exit(143))
   stop = await start()
 }
 
