@@ -33,7 +33,7 @@ export const functions: Exceptions = {
   "src/engine/cluster/ShardLocks.ts": 70,
   "src/engine/registry/Registry.ts": 140,
   "src/store/coordination/Heartbeat.ts": 64,
-  "src/store/coordination/Invalidations.ts": 124,
+  "src/store/coordination/Invalidations.ts": 120,
   "src/store/journal/GroupCommit.ts": 127,
   "src/store/journal/JournalSql.ts": 62,
   "src/store/mechanism/GrantMessages.ts": 137,

@@ -72,8 +72,8 @@ export class Invalidations extends Context.Service<
      * Like `settled`, but waits up to six seconds. By then the lease of a process that has not answered has expired.
      */
     readonly settledForCertain: Effect.Effect<void>
-    /** Reads the subscriber's data and keeps it up to date, from now on as long as this service lives. */
-    subscribe(topic: Topic, subscriber: Subscriber): Effect.Effect<void, Unavailable>
+    /** Reads the subscriber's data and keeps it up to date, until the scope closes. */
+    subscribe(topic: Topic, subscriber: Subscriber): Effect.Effect<void, Unavailable, Scope.Scope>
     /**
      * True if no notification can have been missed. False while the connection is away, or silent for longer than a
      * lease.
@@ -92,7 +92,7 @@ export class Invalidations extends Context.Service<
       const availability = yield* Availability
       const clock = yield* Clock.Clock
       const self = randomUUID()
-      const subscribers = new Map<string, Array<Subscriber>>()
+      const subscribers = new Subscribers()
       const peers = new Map<string, ClockReading>()
       const barriers = new Barriers()
       const listening = yield* Deferred.make<void>()
@@ -142,7 +142,7 @@ export class Invalidations extends Context.Service<
             return barriers.answer(id, peer)
           }
           default:
-            for (const subscriber of subscribers.get(topic) ?? []) yield* subscriber.handle(text)
+            return yield* subscribers.handle(topic, text)
         }
       })
 
@@ -160,7 +160,7 @@ export class Invalidations extends Context.Service<
         const connection = yield* PgConnection.make({ ...sql.config, multiplex: false })
         const notifications = yield* connection.listen(channel)
         // Later notifications wait in the mailbox. Handling one that the refresh has already seen does no harm.
-        for (const subscriber of [...subscribers.values()].flat()) yield* subscriber.refresh
+        yield* subscribers.refresh
         heardSince = readClocks(clock)
         const receive = Effect.forever(
           Effect.flatMap(Mailbox.takeAll(notifications), (batch) => Effect.forEach(batch, handle, { discard: true }))
@@ -197,11 +197,7 @@ export class Invalidations extends Context.Service<
             if (lastHeardAt === undefined || millisAtMost(clock, lastHeardAt) >= rememberedMillis) return query
             return availability.isAway ? Effect.succeed(lastHeard) : Effect.orElseSucceed(query, () => lastHeard)
           }),
-        subscribe: (topic, subscriber) =>
-          Effect.suspend(() => {
-            subscribers.set(topic, [...(subscribers.get(topic) ?? []), subscriber])
-            return subscriber.refresh
-          }),
+        subscribe: (topic, subscriber) => subscribers.add(topic, subscriber),
         settled: Effect.suspend(() =>
           (peers.size === 0 && heardSince === undefined) || barriers.isFull ? Effect.void : answered(settleSeconds)
         ),
@@ -212,6 +208,28 @@ export class Invalidations extends Context.Service<
       }
     })
   )
+}
+
+/** The subscribers whose scopes are open, in the order of their subscriptions. */
+class Subscribers {
+  private readonly added = new Set<{ readonly topic: string; readonly subscriber: Subscriber }>()
+
+  readonly refresh = Effect.suspend(() =>
+    Effect.forEach(this.added, ({ subscriber }) => subscriber.refresh, { discard: true })
+  )
+
+  add(topic: Topic, subscriber: Subscriber): Effect.Effect<void, Unavailable, Scope.Scope> {
+    const entry = { topic, subscriber }
+    return Effect.acquireRelease(
+      Effect.sync(() => this.added.add(entry)),
+      () => Effect.sync(() => this.added.delete(entry))
+    ).pipe(Effect.andThen(subscriber.refresh))
+  }
+
+  handle(topic: string, payload: string): Effect.Effect<void> {
+    const addressed = [...this.added].filter((entry) => entry.topic === topic)
+    return Effect.forEach(addressed, ({ subscriber }) => subscriber.handle(payload), { discard: true })
+  }
 }
 
 /** The notification as an SQL expression, for a statement that changes data and notifies at once. */

@@ -94,6 +94,20 @@ describe("Invalidations", () => {
       })
     )
 
+    it.effect("no longer reach a subscriber whose scope has closed", () =>
+      Effect.gen(function* () {
+        const { subscribe, publish, settled } = yield* aProcess
+        const handled: Array<string> = []
+        const handle = (payload: string) => Effect.sync(() => void handled.push(payload))
+        const publishing = (payload: string) => Effect.andThen(publish("session", payload), settled)
+        yield* Effect.scoped(
+          Effect.andThen(subscribe("session", { handle, refresh: Effect.void }), publishing("while open"))
+        )
+        yield* publishing("afterwards")
+        assert.deepStrictEqual(handled, ["while open"])
+      })
+    )
+
     it.effect("do not wait for a process that has ended", () =>
       Effect.gen(function* () {
         const one = yield* aProcess
