@@ -7,7 +7,7 @@ const faults = ["test/e2e/faults/**/*.test.ts"]
 /** The files that take longest. */
 const long = /\/(Serve|States|Matrix|Contract|demo|Load|Beacon|WatchedDistributions)\.test\.ts$/
 
-/** Files whose tests wait for processes, browsers and clocks. */
+/** Files whose tests wait for processes, browsers, databases and clocks. */
 const waiting = /\/test\/(beacon|bench|cli|delivery|e2e|pages\/browser|store)\//
 
 const rank = ({ moduleId }: TestSpecification) => (long.test(moduleId) ? 0 : waiting.test(moduleId) ? 1 : 2)

@@ -26,7 +26,7 @@ export type Steps = { readonly [name: string]: Step }
 /** The last step that no process may run next to. */
 export const lastBase = 36
 
-/** Loads the file of a step. A start with a current schema loads none. */
+/** Loads the file of a step when it runs. Most starts run none. */
 type Load = () => Promise<{ readonly default: Step["run"] }>
 
 const runOf = (load: Load): Step["run"] => Effect.flatMap(Effect.promise(load), ({ default: run }) => run)
