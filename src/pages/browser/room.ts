@@ -69,9 +69,11 @@ async function part(url: string, init?: RequestInit): Promise<string> {
 }
 
 /** Replaces the visitor's part. `isAsked`: the visitor has done something, so the focus moves to the outcome. */
-async function swap(isAsked = false, url = partUrl(), init?: RequestInit): Promise<void> {
+async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Promise<void> {
   // The outcome of an action is shown, and has the focus, although a stream may tell of it earlier.
   if (!isAsked) await asked
+  // An action changes the address of the page.
+  const url = actionUrl ?? partUrl()
   const mine = ++swaps
   const html = await part(url, init)
   // A later request has the later state.
