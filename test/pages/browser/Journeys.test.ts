@@ -113,17 +113,23 @@ ofPages("A visitor in a browser", (it) => {
         { name: "Fitting", slotDurationMinutes: 240, timeZone: "UTC", hours, slotsFrom, slotsUntil }
       ]
       const { page, problems } = yield* visiting({ appointments })
+      const parts: Array<string> = []
       yield* Effect.promise(async () => {
         await page.locator(".slots button").first().click()
         await sees(page, "You are booked")
         const booked = page.locator("#room .lead")
         const first = (await booked.textContent())!
+        page.on("request", (request) => {
+          if (request.headers()["accept"]?.includes("part=room")) parts.push(request.url())
+        })
         await page.getByRole("link", { name: "Choose another slot" }).click()
         await page.locator(".slots button").nth(1).click()
         await booked.filter({ hasNotText: first }).waitFor()
         await press(page, "Cancel the booking")
         await sees(page, "Your booking is cancelled")
       })
+      // The stream tells of the move, too. It must not bring the slots back.
+      assert.isFalse(parts.some((url) => url.includes("show=reschedule")))
       assert.deepStrictEqual(problems, [])
     })
   )
