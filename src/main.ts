@@ -2,7 +2,7 @@
 /**
  * Where the process begins, and the only file that runs an effect.
  */
-import { enableCompileCache, registerHooks } from "node:module"
+import { enableCompileCache, registerHooks, type ResolveFnOutput } from "node:module"
 import { setFlagsFromString } from "node:v8"
 
 // Node keeps what it compiles, which halves the processor time of the next start. It has to be told before anything else
@@ -13,18 +13,23 @@ enableCompileCache()
 // full collection. Decision 74 has the figures. It has to be told before the first function is optimized.
 setFlagsFromString("--no-allocation-site-pretenuring")
 
-// Relative imports in these folders name files exactly, so Node need not search for them. Decision 119 has the figures.
-const exactImports = [
-  { folder: new URL(".", import.meta.url).href, format: "module-typescript" },
-  { folder: new URL(".", import.meta.resolve("effect")).href, format: "module" }
-]
+// Relative imports in these folders name files exactly, so Node need not search for them. A package is searched once for
+// all files of the program. Decision 119 has the figures.
+const ownFiles = { folder: new URL(".", import.meta.url).href, format: "module-typescript" }
+const exactImports = [ownFiles, { folder: new URL(".", import.meta.resolve("effect")).href, format: "module" }]
+const packages = new Map<string, ResolveFnOutput>()
 registerHooks({
   resolve: (specifier, context, resolve) => {
     const { parentURL } = context
-    const isRelative = specifier.startsWith(".")
-    const exact = isRelative ? exactImports.find(({ folder }) => parentURL?.startsWith(folder)) : undefined
-    if (exact === undefined) return resolve(specifier, context)
-    return { url: new URL(specifier, parentURL).href, format: exact.format, shortCircuit: true }
+    if (specifier.startsWith(".")) {
+      const exact = exactImports.find(({ folder }) => parentURL?.startsWith(folder))
+      if (exact === undefined) return resolve(specifier, context)
+      return { url: new URL(specifier, parentURL).href, format: exact.format, shortCircuit: true }
+    }
+    if (!parentURL?.startsWith(ownFiles.folder)) return resolve(specifier, context)
+    const found = packages.get(specifier) ?? { ...resolve(specifier, context), shortCircuit: true }
+    packages.set(specifier, found)
+    return found
   }
 })
 
