@@ -35,9 +35,9 @@ const status: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, re
 const uncounted = Effect.provideService(admissions, RateLimits, {
   gate: () => ({ pass: () => status }),
   passUnknown: () => status,
-  standingOfUnknown: () => status,
+  statusOfUnknown: () => status,
   isUnknownRefused: () => false,
-  byAddress: () => ({ pass: () => status, standing: () => status, isRefused: () => false })
+  byAddress: () => ({ pass: () => status, status: () => status, isRefused: () => false })
 })
 
 /** Returns a handler wrapper that admits every request of an endpoint. */

@@ -149,7 +149,7 @@ export class ExperienceStore {
   #watch(): void {
     const { places, session } = this.#snapshot
     const place = places.find(({ state }) => state === "granted" || state === "waiting")
-    const isFollowed = this.#stop && place && !isHidden() && this.#over !== standingOf(place)
+    const isFollowed = this.#stop && place && !isHidden() && this.#over !== stateKey(place)
     const of = isFollowed ? `usher ${session?.consumerId} ${place.id}` : undefined
     if (this.#followed?.of === of) return
     this.#unfollow()
@@ -168,7 +168,7 @@ export class ExperienceStore {
         },
         ended: (reason) => {
           const now = this.#known?.places.find(({ id }) => id === place.id)
-          if (reason === "CLOSED" && now) this.#over = standingOf(now)
+          if (reason === "CLOSED" && now) this.#over = stateKey(now)
           this.#unfollow()
           setTimeout(this.refresh, soonMillis())
         },
@@ -239,4 +239,4 @@ const notPossible = () => new UsherError(409, { code: "NOT_POSSIBLE" })
 
 const lifecyclesOf = ({ places }: Known): string => places.map(({ lifecycle }) => lifecycle).join()
 
-const standingOf = (place: Place): string => place.id + statusOf(place)
+const stateKey = (place: Place): string => place.id + statusOf(place)

@@ -235,7 +235,7 @@ export const markdownTable = (): string =>
   ].join("\n")
 
 /** The settings of this process. */
-export class Settings extends Context.Service<Settings, Values>()("usher/Settings") {
+export class Settings extends Context.Service<Settings, Values>()("usher/settings/Settings") {
   /** Reads the environment. An absent or empty variable means the default. Reports all wrong values at once. */
   static readonly layer = Layer.effect(
     Settings,

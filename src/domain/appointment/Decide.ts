@@ -48,7 +48,7 @@ const slotSettings = [
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   const current = state.configured
   if (hasOpened(state, at) && next.openAt !== current.openAt) return "openAt"
-  if (state.standing.size > 0 && next.locationId !== current.locationId) return "locationId"
+  if (state.active.size > 0 && next.locationId !== current.locationId) return "locationId"
   const changed = slotSettings.find((setting) => !Equal.equals(next[setting], current[setting]))
   return changed !== undefined && wouldOverlap(state, next, at) ? changed : undefined
 }

@@ -68,14 +68,14 @@ const change = (state: State, consumerId: string, at: Millis, how: (booking: Boo
 const insert = (state: State, booking: Booking): void => {
   const { status } = booking
   state.counts[status]++
-  if (status === "BOOKED" || status === "CHECKED_IN") state.standing.insert(booking)
+  if (status === "BOOKED" || status === "CHECKED_IN") state.active.insert(booking)
   if (status !== "CANCELLED") take(state, booking, 1)
 }
 
 /** Undoes {@link insert}. */
 const remove = (state: State, booking: Booking): void => {
   state.counts[booking.status]--
-  state.standing.remove(booking)
+  state.active.remove(booking)
   if (booking.status !== "CANCELLED") take(state, booking, -1)
 }
 

@@ -47,7 +47,7 @@ export interface State extends MechanismState<Configuration, Status> {
   timetable: Timetable
   readonly bookings: Map<string, Booking>
   /** The BOOKED and CHECKED_IN bookings, sorted by the end of their slots, which settles them. */
-  readonly standing: IndexedList<Booking>
+  readonly active: IndexedList<Booking>
   /** The places of slots that bookings take, CANCELLED ones excepted. */
   taken: TakenSlots
 }
@@ -56,7 +56,7 @@ export const initial = (): State => ({
   ...newState(unconfigured, { BOOKED: 0, CHECKED_IN: 0, COMPLETED: 0, CANCELLED: 0, NO_SHOW: 0 }),
   timetable: timetableOf(unconfigured),
   bookings: new Map(),
-  standing: new IndexedList(),
+  active: new IndexedList(),
   taken: HashMap.empty()
 })
 

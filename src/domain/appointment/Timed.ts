@@ -5,13 +5,13 @@ import type { State } from "./State.ts"
 
 /** The end of the next booked slot. It settles the slot's BOOKED and CHECKED_IN bookings, one by one. */
 const settlement: TimedTransition<State, Event> = {
-  dueAt: ({ standing }) => standing.first?.endTime ?? Infinity,
-  make: ({ standing }, at) => {
-    const { status, consumerId } = standing.first!
+  dueAt: ({ active }) => active.first?.endTime ?? Infinity,
+  make: ({ active }, at) => {
+    const { status, consumerId } = active.first!
     return { _tag: status === "CHECKED_IN" ? "Completed" : "Missed", at, consumerId }
   }
 }
 
-const teardown = teardownWhen<State>(({ standing }) => standing.size === 0)
+const teardown = teardownWhen<State>(({ active }) => active.size === 0)
 
 export const timed: TimedTransitions<State, Event> = [closing, teardown, settlement]

@@ -24,7 +24,7 @@ export const removeConsumer = Effect.fn("removeConsumer")(function* (tenant: Ten
   const visited: Array<string> = []
   let parked: Parked | undefined
   for (;;) {
-    const mechanisms = yield* places.standing(tenant, consumerId, visited)
+    const mechanisms = yield* places.unfinished(tenant, consumerId, visited)
     if (mechanisms.length === 0) break
     yield* Effect.forEach(
       mechanisms,

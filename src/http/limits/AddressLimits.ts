@@ -6,14 +6,14 @@ import type { Clock } from "effect"
 import { Accounts, Account, type Count } from "./Counts.ts"
 import type { Dice } from "./Decision.ts"
 import type { Limit } from "./Limit.ts"
-import { isFull, type LimitStatus, refused, standing } from "./LimitStatus.ts"
+import { isFull, type LimitStatus, limitStatus, refused } from "./LimitStatus.ts"
 
 /** A limit for each address. */
 export interface AddressLimit {
   /** Counts a request, or refuses it. */
   pass(address: string): LimitStatus
   /** The address's status. It counts no request. */
-  standing(address: string): LimitStatus
+  status(address: string): LimitStatus
   /** True if the address would be refused. */
   isRefused(address: () => string): boolean
 }
@@ -36,11 +36,11 @@ export const make = (limit: Limit, capacity: number, clock: Clock.Clock, random:
         return refused(count, now, random.nextDoubleUnsafe())
       }
       count.used++
-      return standing(count, count.limit.requestsMax - count.used)
+      return limitStatus(count, count.limit.requestsMax - count.used)
     },
-    standing: (address) => {
+    status: (address) => {
       const count = countOf(address, clock.currentTimeMillisUnsafe())
-      return standing(count, count.limit.requestsMax - count.used)
+      return limitStatus(count, count.limit.requestsMax - count.used)
     },
     isRefused: (address) => {
       if (refusedUntil === 0) return false

@@ -28,7 +28,9 @@ const limitsByCategory = {
 export type Category = keyof typeof limitsByCategory
 
 /** An endpoint's category: `.annotate(RateCategory, "queueEntry")` where the endpoint is declared. */
-export const RateCategory = Context.Reference<Category>("usher/http/RateCategory", { defaultValue: () => "general" })
+export const RateCategory = Context.Reference<Category>("usher/http/limits/RateCategory", {
+  defaultValue: () => "general"
+})
 
 const generalLimits = { consumer: "consumerApiPerMinute", admin: "adminApiPerMinute" } as const
 

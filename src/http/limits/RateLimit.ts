@@ -37,9 +37,9 @@ export const admissions = Effect.gen(function* () {
     return (request, holder, consumerId) => {
       if (holder.kind === "secret") allowLargeBody(request)
       const address = () => countedAddress(origins.of(request).address)
-      const admit = (standing: LimitStatus): Effect.Effect<void> => {
-        mark(request.source, standing)
-        const { retryAfterSeconds } = standing
+      const admit = (status: LimitStatus): Effect.Effect<void> => {
+        mark(request.source, status)
+        const { retryAfterSeconds } = status
         if (retryAfterSeconds === undefined) return Exit.void
         const event = {
           type: "rate_limited",
@@ -119,9 +119,9 @@ export const openAdmission = Effect.fnUntraced(function* (options: {
   const origins = yield* Origins
   const limit = limits.byAddress(options.name, options.requestsMax)
   return (request: Request): Effect.Effect<void> => {
-    const standing = limit.pass(countedAddress(origins.of(request).address))
-    mark(request.source, standing)
-    const { retryAfterSeconds } = standing
+    const status = limit.pass(countedAddress(origins.of(request).address))
+    mark(request.source, status)
+    const { retryAfterSeconds } = status
     return retryAfterSeconds === undefined ? Exit.void : Effect.die(refusal(retryAfterSeconds))
   }
 })
@@ -135,10 +135,10 @@ export const limitStatus = Effect.gen(function* () {
   const limits = yield* RateLimits
   const origins = yield* Origins
 
-  const standingOfUnknown = (api: Api, request: Request, response: Response): LimitStatus => {
+  const statusOfUnknown = (api: Api, request: Request, response: Response): LimitStatus => {
     const address = countedAddress(origins.of(request).address)
     const isCounted = response.status < 500 && request.method !== "OPTIONS"
-    return isCounted ? limits.passUnknown(api, address) : limits.standingOfUnknown(api, address)
+    return isCounted ? limits.passUnknown(api, address) : limits.statusOfUnknown(api, address)
   }
 
   /** Returns the status, if the path has limits, and the response or the refusal that replaces it. */
@@ -146,7 +146,7 @@ export const limitStatus = Effect.gen(function* () {
     (request: Request, response: Response): { readonly response: Response; readonly limit?: LimitStatus } => {
       if (!isLimited(request.url)) return { response }
       const known = (request.source as Marked)[marked]
-      const limit = known ?? standingOfUnknown(api, request, response)
+      const limit = known ?? statusOfUnknown(api, request, response)
       const isRefused = known === undefined && limit.retryAfterSeconds !== undefined
       return { limit, response: isRefused ? refusal(limit.retryAfterSeconds) : response }
     }
@@ -155,7 +155,7 @@ export const limitStatus = Effect.gen(function* () {
 /** True for paths under `/api`. Other paths have no limits. */
 const isLimited = (url: string): boolean => /^\/api(?:[/?]|$)/.test(url)
 
-const marked = Symbol("usher/http/standing")
+const marked = Symbol("usher/http/limits/status")
 
 /** The request of the platform. It is the same object in all middlewares. */
 interface Marked {
@@ -163,8 +163,8 @@ interface Marked {
 }
 
 /** Notes the limit status of a request that was counted, for its answer. `source` is the request of the platform. */
-export function mark(source: object, standing: LimitStatus): void {
-  ;(source as Marked)[marked] = standing
+export function mark(source: object, status: LimitStatus): void {
+  ;(source as Marked)[marked] = status
 }
 
 const refusal = (retryAfterSeconds: number): Response =>

@@ -65,7 +65,7 @@ export class RateLimits extends Context.Service<
     /** The same for a caller of an unknown organization. Each address has the general limit of an API. */
     passUnknown(api: Api, address: string): LimitStatus
     /** The limit status of such a caller. It counts no request. */
-    standingOfUnknown(api: Api, address: string): LimitStatus
+    statusOfUnknown(api: Api, address: string): LimitStatus
     /** True if such a caller would be refused on one of the APIs. */
     isUnknownRefused(address: () => string): boolean
     /** Makes a limit of so many requests in a minute for each address, over all organizations. */
@@ -140,7 +140,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
         }
       },
       passUnknown: (api, address) => unknown[api].pass(address),
-      standingOfUnknown: (api, address) => unknown[api].standing(address),
+      statusOfUnknown: (api, address) => unknown[api].status(address),
       isUnknownRefused: (address) => unknown.consumer.isRefused(address) || unknown.admin.isRefused(address),
       byAddress: (name, requestsMax) => byAddress(limitOfAddress(name, requestsMax))
     }

@@ -100,7 +100,7 @@ export class ExperienceAggregates extends Context.Service<
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
 
-      const create = Effect.fn("WholeExperiences.create")(
+      const create = Effect.fn("ExperienceAggregates.create")(
         function* <New extends NewExperience, E, E2, R>(
           tenant: Tenant,
           by: string,
@@ -124,7 +124,7 @@ export class ExperienceAggregates extends Context.Service<
         orUnavailable
       )
 
-      const change = Effect.fn("WholeExperiences.change")(
+      const change = Effect.fn("ExperienceAggregates.change")(
         function* <E>(
           tenant: Tenant,
           id: string,
@@ -183,12 +183,12 @@ const makeReads = Effect.gen(function* () {
     }
   })
 
-  const find = Effect.fn("WholeExperiences.find")(function* (tenant: Tenant, id: string) {
+  const find = Effect.fn("ExperienceAggregates.find")(function* (tenant: Tenant, id: string) {
     const experience = yield* experiences.find(tenant, id)
     return yield* withThose(tenant, experience, { sequences: sql`not s.archived`, mechanisms: sql`not m.archived` })
   }, orUnavailable)
 
-  const archived = Effect.fn("WholeExperiences.archived")(function* (
+  const archived = Effect.fn("ExperienceAggregates.archived")(function* (
     tenant: Tenant,
     experience: Experience,
     { sequences }: ExperienceAggregate
@@ -201,7 +201,7 @@ const makeReads = Effect.gen(function* () {
     })
   }, orUnavailable)
 
-  const sequenceIds = Effect.fn("WholeExperiences.sequenceIds")(function* (tenant: Tenant, id: string) {
+  const sequenceIds = Effect.fn("ExperienceAggregates.sequenceIds")(function* (tenant: Tenant, id: string) {
     const rows = yield* sql<{ readonly id: string }>`
       select id from sequences
       where experience_id = ${id} and ${unarchivedOf(sql, tenant)}`

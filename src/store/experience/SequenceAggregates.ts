@@ -88,7 +88,7 @@ export class SequenceAggregates extends Context.Service<
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
 
-      const create = Effect.fn("WholeSequences.create")(
+      const create = Effect.fn("SequenceAggregates.create")(
         function* <New extends NewSequence, E, E2, R>(
           tenant: Tenant,
           by: string,
@@ -115,7 +115,7 @@ export class SequenceAggregates extends Context.Service<
         orUnavailable
       )
 
-      const change = Effect.fn("WholeSequences.change")(
+      const change = Effect.fn("SequenceAggregates.change")(
         function* <E>(
           tenant: Tenant,
           id: string,
@@ -161,11 +161,11 @@ const makeReads = Effect.gen(function* () {
     return { sequence, mechanisms: rows.map(toStored) }
   })
 
-  const find = Effect.fn("WholeSequences.find")(function* (tenant: Tenant, id: string) {
+  const find = Effect.fn("SequenceAggregates.find")(function* (tenant: Tenant, id: string) {
     return yield* withThose(tenant, yield* sequences.find(tenant, id), sql`not m.archived`)
   }, orUnavailable)
 
-  const archived = Effect.fn("WholeSequences.archived")(function* (
+  const archived = Effect.fn("SequenceAggregates.archived")(function* (
     tenant: Tenant,
     sequence: Sequence,
     { mechanisms }: SequenceAggregate

@@ -41,7 +41,7 @@ export interface ConsumerPlace extends RecordedPlace {
 export const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
 
 /** The maximum of mechanisms with a place of one consumer that one statement returns. */
-const standingMax = 500
+const unfinishedMax = 500
 
 /** The filters of a list of consumers. */
 export interface PlaceFilter {
@@ -80,10 +80,10 @@ export class Places extends Context.Service<
     ): Effect.Effect<ReadonlyArray<string>, Unavailable>
     /**
      * Returns the mechanisms in which the consumer waits, takes part or holds something, as last recorded, with
-     * archived ones and without those in `without`. Returns at most `standingMax`: a call without these finds the
+     * archived ones and without those in `without`. Returns at most `unfinishedMax`: a call without these finds the
      * others.
      */
-    standing(
+    unfinished(
       tenant: Tenant,
       consumerId: string,
       without: ReadonlyArray<string>
@@ -157,7 +157,7 @@ export class Places extends Context.Service<
       }, orUnavailable)
 
       // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
-      const standing = Effect.fn("Places.standing")(function* (
+      const unfinished = Effect.fn("Places.unfinished")(function* (
         tenant: Tenant,
         consumerId: string,
         without: ReadonlyArray<string>
@@ -167,10 +167,10 @@ export class Places extends Context.Service<
           where ${ofTenant(sql, tenant, "m")}
             and m.teardown_status is distinct from 'completed' and p.status <> all(${endStatuses}::text[])
             and m.id <> all(${without}::uuid[])
-          limit ${standingMax}`
+          limit ${unfinishedMax}`
       }, orUnavailable)
 
-      return { list, atRisk: makeAtRisk(sql), standing }
+      return { list, atRisk: makeAtRisk(sql), unfinished }
     })
   )
 }

@@ -70,7 +70,7 @@ export class ConsumerExports extends Context.Service<
     /** Returns what is stored about the consumer, archived ones too. */
     collect(tenant: Tenant, consumerId: string): Effect.Effect<ConsumerExport, RecordNotFound | Unavailable>
   }
->()("usher/store/consumer/ConsumerExports") {
+>()("usher/store/privacy/ConsumerExports") {
   static readonly layer = onDatabase(ConsumerExports, (sql) => ({
     collect: Effect.fn("ConsumerExports.collect")(function* (tenant: Tenant, consumerId: string) {
       const [row] = yield* sql<Row>`

@@ -56,7 +56,7 @@ export class Erasures extends Context.Service<
      */
     repeat(erasure: Erasure): Effect.Effect<boolean, Unavailable>
   }
->()("usher/store/consumer/Erasures") {
+>()("usher/store/privacy/Erasures") {
   static readonly layer = onDatabase(Erasures, (sql) => {
     const erase = Effect.fn("Erasures.erase")(
       function* (tenant: Tenant, consumerId: string, by: string) {

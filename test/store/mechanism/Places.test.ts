@@ -193,12 +193,12 @@ describe("A mechanism's consumers in Postgres", () => {
         yield* sql`update mechanisms set archived = true, teardown_status = 'completed' where id = ${over}`
         yield* inQueue("QUEUED", yield* aTenant())
         const found = (without: ReadonlyArray<string>) =>
-          Effect.map(places.standing(tenant, consumerId, without), (all) => all.map(({ id }) => id))
+          Effect.map(places.unfinished(tenant, consumerId, without), (all) => all.map(({ id }) => id))
         assert.sameMembers(yield* found([]), [...standing, archived])
         assert.deepStrictEqual(yield* found(standing), [archived])
-        assert.deepStrictEqual((yield* places.standing(tenant, consumerId, standing))[0]!.kind, "queue")
-        assert.deepStrictEqual(yield* places.standing(inTestMode(tenant), consumerId, []), [])
-        assert.deepStrictEqual(yield* places.standing(tenant, randomUUID(), []), [])
+        assert.deepStrictEqual((yield* places.unfinished(tenant, consumerId, standing))[0]!.kind, "queue")
+        assert.deepStrictEqual(yield* places.unfinished(inTestMode(tenant), consumerId, []), [])
+        assert.deepStrictEqual(yield* places.unfinished(tenant, randomUUID(), []), [])
       })
     )
 

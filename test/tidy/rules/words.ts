@@ -17,6 +17,7 @@ const replacements: ReadonlyArray<readonly [word: RegExp, replacement: string]> 
   [/\bStandingStill\b|\bstandingStill\b/, "ParkedMechanism"],
   [/\bletGo\b/, "evict"],
   [/\bFollowers\b/, "ChangeSubscriptions"],
+  [/\bWhole(?:Experiences|Sequences)\b/, "ExperienceAggregates, SequenceAggregates"],
   [/\bWriteTogether\b/, "BatchWriter"],
   [/\bAlarm\b/, "Timer"],
   [/\bCollector\b/, "ReplyBatch"],

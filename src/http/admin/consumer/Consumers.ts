@@ -120,8 +120,8 @@ const makeArchive = Effect.gen(function* () {
 
   /** Finds an archived consumer that still has places, because an earlier request was interrupted. */
   const halfRemoved = Effect.fnUntraced(function* (tenant: Tenant, id: string, unknown: RecordNotFound) {
-    const standing = yield* places.standing(tenant, id, [])
-    return yield* standing.length === 0 ? unknown : records.findArchived(tenant, id)
+    const unfinished = yield* places.unfinished(tenant, id, [])
+    return yield* unfinished.length === 0 ? unknown : records.findArchived(tenant, id)
   })
 
   const archive = Effect.fnUntraced(function* (tenant: Tenant, id: string, by: string) {

@@ -26,7 +26,9 @@ interface Preview {
 }
 
 /** Writes the preview. It needs the handlers of the Consumer API. */
-export class PagePreview extends Context.Service<PagePreview, MakePreview>()("usher/pages/dashboard/PagePreview") {
+export class PagePreview extends Context.Service<PagePreview, MakePreview>()(
+  "usher/pages/dashboard/screens/PagePreview"
+) {
   static readonly layer = Layer.effect(
     PagePreview,
     Effect.suspend(() => make)
