@@ -195,6 +195,7 @@ export const en = {
   bidTooHigh: "The bid is too high. The maximum is {amount} now.",
   badAmount: "Please enter an amount such as {amount}.",
   slotTaken: "This slot is no longer free.",
+  slotBegun: "This slot has already begun.",
   grantLimit: "You have already had your turn.",
   notPossible: "This is no longer possible.",
   codeInvalid: "The code is wrong.",

@@ -10,7 +10,7 @@ const keys: { readonly [code: string]: PlainKey } = {
   DISTRIBUTION_ORDER_LIMIT: "reasonLimit",
   SOLD_OUT: "soldOut",
   SLOT_FULL: "slotTaken",
-  SLOT_PAST: "slotTaken",
+  SLOT_PAST: "slotBegun",
   GRANT_LIMIT_REACHED: "grantLimit",
   BID_TOO_LOW: "bidTooLow",
   BID_TOO_HIGH: "bidTooHigh",

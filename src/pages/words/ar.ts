@@ -179,6 +179,7 @@ export const words: Words = {
   bidTooHigh: "العرض مرتفع جدًا. الحد الأقصى الآن {amount}.",
   badAmount: "أدخل مبلغًا مثل {amount}.",
   slotTaken: "لم يعد هذا الموعد متاحًا.",
+  slotBegun: "لقد بدأ هذا الموعد بالفعل.",
   grantLimit: "لقد أخذت دورك من قبل.",
   notPossible: "لم يعد هذا ممكنًا.",
   codeInvalid: "الرمز غير صحيح.",

@@ -175,6 +175,7 @@ export const words: Words = {
   bidTooHigh: "Das Gebot ist zu hoch. Das Maximum ist jetzt {amount}.",
   badAmount: "Bitte gib einen Betrag wie {amount} ein.",
   slotTaken: "Dieser Termin ist nicht mehr frei.",
+  slotBegun: "Dieser Termin hat schon begonnen.",
   grantLimit: "Du warst schon an der Reihe.",
   notPossible: "Das ist nicht mehr möglich.",
   codeInvalid: "Der Code ist falsch.",

@@ -174,6 +174,7 @@ export const words: Words = {
   bidTooHigh: "La puja es demasiado alta. El máximo es ahora {amount}.",
   badAmount: "Escribe un importe, por ejemplo {amount}.",
   slotTaken: "Esta hora ya no está libre.",
+  slotBegun: "Esta hora ya ha empezado.",
   grantLimit: "Ya has tenido tu turno.",
   notPossible: "Esto ya no es posible.",
   codeInvalid: "El código es incorrecto.",

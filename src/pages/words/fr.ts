@@ -175,6 +175,7 @@ export const words: Words = {
   bidTooHigh: "L’enchère est trop haute. Le maximum est maintenant {amount}.",
   badAmount: "Saisissez un montant, par exemple {amount}.",
   slotTaken: "Ce créneau n’est plus libre.",
+  slotBegun: "Ce créneau a déjà commencé.",
   grantLimit: "Vous avez déjà eu votre tour.",
   notPossible: "Ce n’est plus possible.",
   codeInvalid: "Le code est incorrect.",

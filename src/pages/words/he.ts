@@ -176,6 +176,7 @@ export const words: Words = {
   bidTooHigh: "ההצעה גבוהה מדי. המקסימום כעת הוא {amount}.",
   badAmount: "יש להזין סכום, למשל {amount}.",
   slotTaken: "המועד הזה כבר אינו פנוי.",
+  slotBegun: "המועד הזה כבר התחיל.",
   grantLimit: "תורך כבר היה.",
   notPossible: "זה כבר אינו אפשרי.",
   codeInvalid: "הקוד שגוי.",

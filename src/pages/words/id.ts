@@ -169,6 +169,7 @@ export const words: Words = {
   bidTooHigh: "Tawaran terlalu tinggi. Maksimum sekarang {amount}.",
   badAmount: "Masukkan jumlah, misalnya {amount}.",
   slotTaken: "Waktu ini sudah tidak kosong.",
+  slotBegun: "Waktu ini sudah dimulai.",
   grantLimit: "Anda sudah mendapat giliran.",
   notPossible: "Ini tidak mungkin lagi.",
   codeInvalid: "Kode salah.",

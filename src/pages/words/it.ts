@@ -175,6 +175,7 @@ export const words: Words = {
   bidTooHigh: "L’offerta è troppo alta. Il massimo ora è {amount}.",
   badAmount: "Inserisci un importo, per esempio {amount}.",
   slotTaken: "Questo orario non è più libero.",
+  slotBegun: "Questo orario è già iniziato.",
   grantLimit: "Hai già avuto il tuo turno.",
   notPossible: "Non è più possibile.",
   codeInvalid: "Il codice è sbagliato.",

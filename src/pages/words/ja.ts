@@ -168,6 +168,7 @@ export const words: Words = {
   bidTooHigh: "入札額が高すぎます。現在の最高額は {amount} です。",
   badAmount: "{amount} のように金額を入力してください。",
   slotTaken: "この時間はもう空いていません。",
+  slotBegun: "この時間はすでに始まっています。",
   grantLimit: "すでに順番を終えています。",
   notPossible: "この操作はもうできません。",
   codeInvalid: "コードが正しくありません。",

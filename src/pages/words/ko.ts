@@ -168,6 +168,7 @@ export const words: Words = {
   bidTooHigh: "입찰가가 너무 높습니다. 현재 최대 금액은 {amount}입니다.",
   badAmount: "{amount}처럼 금액을 입력하세요.",
   slotTaken: "이 시간은 더 이상 비어 있지 않습니다.",
+  slotBegun: "이 시간은 이미 시작되었습니다.",
   grantLimit: "이미 차례가 지났습니다.",
   notPossible: "더 이상 할 수 없습니다.",
   codeInvalid: "코드가 잘못되었습니다.",

@@ -174,6 +174,7 @@ export const words: Words = {
   bidTooHigh: "Het bod is te hoog. Het maximum is nu {amount}.",
   badAmount: "Vul een bedrag in, zoals {amount}.",
   slotTaken: "Deze tijd is niet meer vrij.",
+  slotBegun: "Deze tijd is al begonnen.",
   grantLimit: "Je bent al aan de beurt geweest.",
   notPossible: "Dit kan niet meer.",
   codeInvalid: "De code is onjuist.",

@@ -172,6 +172,7 @@ export const words: Words = {
   bidTooHigh: "Oferta jest za wysoka. Maksimum to teraz {amount}.",
   badAmount: "Podaj kwotę, na przykład {amount}.",
   slotTaken: "Ten termin nie jest już wolny.",
+  slotBegun: "Ten termin już się rozpoczął.",
   grantLimit: "Twoja kolej już była.",
   notPossible: "To nie jest już możliwe.",
   codeInvalid: "Kod jest nieprawidłowy.",

@@ -174,6 +174,7 @@ export const words: Words = {
   bidTooHigh: "O lance é alto demais. O máximo agora é {amount}.",
   badAmount: "Digite um valor, por exemplo {amount}.",
   slotTaken: "Este horário não está mais livre.",
+  slotBegun: "Este horário já começou.",
   grantLimit: "Você já teve a sua vez.",
   notPossible: "Isto não é mais possível.",
   codeInvalid: "O código está errado.",

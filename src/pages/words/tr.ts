@@ -168,6 +168,7 @@ export const words: Words = {
   bidTooHigh: "Teklif çok yüksek. En çok {amount} olabilir.",
   badAmount: "{amount} gibi bir tutar gir.",
   slotTaken: "Bu saat artık boş değil.",
+  slotBegun: "Bu saat çoktan başladı.",
   grantLimit: "Sıranı zaten kullandın.",
   notPossible: "Bu artık mümkün değil.",
   codeInvalid: "Kod yanlış.",

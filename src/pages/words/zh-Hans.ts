@@ -168,6 +168,7 @@ export const words: Words = {
   bidTooHigh: "出价过高。目前最高为 {amount}。",
   badAmount: "请输入金额，例如 {amount}。",
   slotTaken: "此时间已被预约。",
+  slotBegun: "此时间段已开始。",
   grantLimit: "您已经轮到过了。",
   notPossible: "现在已无法进行此操作。",
   codeInvalid: "验证码不正确。",

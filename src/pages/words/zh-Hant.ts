@@ -168,6 +168,7 @@ export const words: Words = {
   bidTooHigh: "出價過高。目前最高為 {amount}。",
   badAmount: "請輸入金額，例如 {amount}。",
   slotTaken: "此時間已被預約。",
+  slotBegun: "此時間段已開始。",
   grantLimit: "您已經輪到過了。",
   notPossible: "現在已無法進行此操作。",
   codeInvalid: "驗證碼不正確。",

@@ -15,6 +15,19 @@ const onward = (page: Parameters<typeof formOf>[0]) => {
   return { action, grant: fields["usher_grant"]! }
 }
 
+/** An appointment with slots of four hours, one after another, over the next 20 days. */
+const fitting = () => {
+  const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+  return {
+    name: "Fitting",
+    slotDurationMinutes: 240,
+    timeZone: "Europe/Berlin",
+    hours: Object.fromEntries(days.map((day) => [day, [{ from: "00:00", to: "24:00" }]])),
+    slotsFrom: at(-(clock.now() % 60_000) / 1000),
+    slotsUntil: at(20 * 86_400)
+  }
+}
+
 describe("A visitor without a script", () => {
   layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
     it.effect("waits in a queue, is admitted, and continues to the shop with a valid grant", () =>
@@ -158,24 +171,11 @@ describe("A visitor without a script", () => {
 
     it.effect("books a slot, moves it and cancels", () =>
       Effect.gen(function* () {
-        const day = [{ from: "00:00", to: "24:00" }]
-        const names = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-        const hours = Object.fromEntries(names.map((name) => [name, day]))
-        const start = new Date(clock.now() - (clock.now() % 60_000)).toISOString()
-        const appointments = [
-          {
-            name: "Fitting",
-            slotDurationMinutes: 240,
-            timeZone: "Europe/Berlin",
-            hours,
-            slotsFrom: start,
-            slotsUntil: at(20 * 86_400)
-          }
-        ]
-        const room = yield* Fixture.room({ appointments }, { timeZone: "Europe/Berlin" })
+        const room = yield* Fixture.room({ appointments: [fitting()] }, { timeZone: "Europe/Berlin" })
         const page = yield* room.get("place")
         assert.include(textOf(page), "Times are shown in Europe/Berlin.")
-        const [first, second] = Fixture.formsOf(page).filter(({ action }) => action.endsWith("/book"))
+        // The page's first slot may begin during the test.
+        const [, first, second] = Fixture.formsOf(page).filter(({ action }) => action.endsWith("/book"))
         yield* room.post(first!.action, first!.fields)
         const booked = yield* room.get("place")
         assert.match(textOf(booked), /You are booked .* Confirmation code \w+/)
@@ -192,6 +192,27 @@ describe("A visitor without a script", () => {
         const later = yield* room.get("place?show=reschedule&from=2030-01-01")
         assert.include(textOf(later), "No free slots on these days.")
         assert.include(textOf(yield* room.submit(moved, "Cancel the booking")), "Your booking is cancelled")
+      })
+    )
+
+    it.effect("is told that the booked slot has begun, and keeps the booking", () =>
+      Effect.gen(function* () {
+        const room = yield* Fixture.room({ appointments: [fitting()] }, { timeZone: "Europe/Berlin" })
+        const page = yield* room.get("place")
+        // The page's first slot may begin during the test.
+        const [, first, second] = Fixture.formsOf(page).filter(({ action }) => action.endsWith("/book"))
+        const [, begins] = [...page.text.matchAll(/data-zone="[^"]*" datetime="([^"]*)"/g)].map(([, at]) =>
+          Date.parse(at!)
+        )
+        yield* room.post(first!.action, first!.fields)
+        const target = Fixture.formsOf(yield* room.get("place?show=reschedule")).find(
+          ({ fields }) => fields["slot"] === second!.fields["slot"]
+        )!
+        yield* clock.putForward(begins! - clock.now())
+        const refused = yield* room.post(target.action, target.fields)
+        assert.strictEqual(refused.status, 409)
+        assert.include(textOf(refused), "This slot has already begun.")
+        assert.include(textOf(yield* room.get("place")), "You are booked")
       })
     )
 
