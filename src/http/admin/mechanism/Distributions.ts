@@ -18,7 +18,7 @@ import { orInvalidPage } from "../records/Lists.ts"
 import { kinds } from "./Kinds.ts"
 import * as Denials from "../steering/Denials.ts"
 import * as Extensions from "./extension/Extensions.ts"
-import * as Standings from "./Standings.ts"
+import * as Inspections from "./Inspections.ts"
 import { WatchedDistributions } from "./WatchedDistributions.ts"
 
 /** Mechanisms of one list that are inspected at the same time. */
@@ -36,7 +36,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
     const watched = yield* WatchedDistributions
     const deny = yield* Denials.make
     const extend = yield* Extensions.make
-    const { asked, listed, parked } = yield* Standings.make
+    const { asked, listed, parked } = yield* Inspections.make
 
     return handlers.handleAll({
       listDistributions: Effect.fnUntraced(function* ({ query }) {

@@ -43,7 +43,7 @@ export const diffOf = (before: Snapshot, found: Snapshot, areCountersDue: boolea
   const isReconfigured = recordOf(before.wire, changes) !== recordOf(found.wire, changes)
   const hasNewCounters = JSON.stringify(before.wire.live) !== JSON.stringify(found.wire.live)
   const areCountersSent = hasNewCounters && areCountersDue && !found.isArchived
-  const events = changes.map((change) => ["lifecycle", { change, ...lifecycleOf(found.wire) }] as const)
+  const events = changes.map((change) => ["lifecycle", { change, ...lifecycleFields(found.wire) }] as const)
   const present = areCountersSent ? found : snapshotOf({ ...found.wire, live: before.wire.live }, found.isArchived)
   const all: ReadonlyArray<readonly [string, unknown]> = [
     ...events,
@@ -73,7 +73,7 @@ function lifeChangesBetween(before: Snapshot, found: Snapshot): ReadonlyArray<Li
   return changes
 }
 
-const lifecycleOf = ({
+const lifecycleFields = ({
   lifecycle,
   statusOverride,
   statusOverrideAt,
@@ -86,7 +86,7 @@ const lifecycleOf = ({
 /** The fields whose change needs a `state` event: all except the counters and those that lifecycle events carry. */
 function recordOf(wire: Wire, changes: ReadonlyArray<LifeChange>): string {
   const record: { [field: string]: unknown } = { ...wire, live: null }
-  if (changes.length > 0) for (const field of Object.keys(lifecycleOf(wire))) delete record[field]
+  if (changes.length > 0) for (const field of Object.keys(lifecycleFields(wire))) delete record[field]
   return JSON.stringify(record)
 }
 

@@ -11,7 +11,7 @@ import { Engine } from "../../../engine/Engine.ts"
 import { heldTimes } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import type { Distribution } from "./DistributionApi.ts"
-import * as Standings from "./Standings.ts"
+import * as Inspections from "./Inspections.ts"
 import { makeWatching, type Watching } from "../../streams/Watchers.ts"
 import { type Found, Watched } from "./Watched.ts"
 
@@ -25,7 +25,7 @@ export class WatchedDistributions extends Context.Service<WatchedDistributions, 
     Effect.gen(function* () {
       const engine = yield* Engine
       const mechanisms = yield* Mechanisms
-      const standings = yield* Standings.make
+      const inspections = yield* Inspections.make
 
       /** Makes the function that inspects a mechanism. It reads the record again if it may have changed. */
       const finder = (tenant: Tenant, id: string) => {
@@ -38,15 +38,15 @@ export class WatchedDistributions extends Context.Service<WatchedDistributions, 
             if (mechanism === undefined) return undefined
             const opensAt = heldTimes(mechanism.configuration).openAt
             if (mechanism.status.archived) {
-              return { shown: yield* standings.recorded(mechanism), isArchived: true, opensAt }
+              return { shown: yield* inspections.recorded(mechanism), isArchived: true, opensAt }
             }
-            last = yield* standings
+            last = yield* inspections
               .asked(mechanism)
               .pipe(
                 Effect.catchTag("Parked", ({ restarts }) =>
                   last?.live === undefined || last.live === null
-                    ? standings.parked(mechanism, restarts)
-                    : Effect.succeed({ ...last, live: { ...last.live, ...Standings.parkedFields(restarts) } })
+                    ? inspections.parked(mechanism, restarts)
+                    : Effect.succeed({ ...last, live: { ...last.live, ...Inspections.parkedFields(restarts) } })
                 )
               )
             return { shown: last, isArchived: false, opensAt }

@@ -12,7 +12,7 @@ import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { makeWatching, type Owner, Watchers, type Watching } from "../../streams/Watchers.ts"
 import { Distribution } from "./DistributionApi.ts"
 import { type ExperienceSnapshot, experienceDiffOf, experienceSnapshotOf } from "./ExperienceChanges.ts"
-import * as Standings from "./Standings.ts"
+import * as Inspections from "./Inspections.ts"
 import { watchersMax } from "./WatchedDistributions.ts"
 
 /** Mechanisms of an experience on one stream. Those created first are shown. */
@@ -106,7 +106,7 @@ export class WatchedExperiences extends Context.Service<WatchedExperiences, Watc
       const engine = yield* Engine
       const experiences = yield* Experiences
       const mechanisms = yield* Mechanisms
-      const { listed } = yield* Standings.make
+      const { listed } = yield* Inspections.make
 
       const find = (tenant: Tenant, experienceId: string): Dependencies["find"] =>
         mechanisms.listDistributions(tenant, { first: watchedMechanismsMax }, { experienceId }).pipe(
