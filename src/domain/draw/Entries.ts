@@ -14,7 +14,7 @@ const headLength = 13
 
 /** Lists the entries; pauses after each. */
 export function* listEntries(state: State): Generator<undefined, Entries> {
-  const places = yield* entered(state)
+  const places = yield* validAtClosing(state)
   const heads = new Float64Array(places.length)
   const ids = Buffer.alloc(places.length * idLength)
   const idOf = (index: number): string => ids.toString("latin1", index * idLength, (index + 1) * idLength)
@@ -40,7 +40,7 @@ export function* listEntries(state: State): Generator<undefined, Entries> {
 }
 
 /** Returns the places whose entries were valid at the closing. */
-function* entered({ places }: State): Generator<undefined, ReadonlyArray<Place>> {
+function* validAtClosing({ places }: State): Generator<undefined, ReadonlyArray<Place>> {
   const found: Array<Place> = []
   let lookedAt = 0
   for (const place of places.values()) {

@@ -6,7 +6,7 @@ import type { Clock } from "effect"
 import { Accounts, Account, type Count } from "./Counts.ts"
 import type { Dice } from "./Decision.ts"
 import type { Limit } from "./Limit.ts"
-import { isFull, type LimitStatus, limitStatus, refused } from "./LimitStatus.ts"
+import { isFull, type LimitStatus, passed, refused } from "./LimitStatus.ts"
 
 /** A limit for each address. */
 export interface AddressLimit {
@@ -36,11 +36,11 @@ export const make = (limit: Limit, capacity: number, clock: Clock.Clock, random:
         return refused(count, now, random.nextDoubleUnsafe())
       }
       count.used++
-      return limitStatus(count, count.limit.requestsMax - count.used)
+      return passed(count, count.limit.requestsMax - count.used)
     },
     status: (address) => {
       const count = countOf(address, clock.currentTimeMillisUnsafe())
-      return limitStatus(count, count.limit.requestsMax - count.used)
+      return passed(count, count.limit.requestsMax - count.used)
     },
     isRefused: (address) => {
       if (refusedUntil === 0) return false

@@ -6,7 +6,7 @@ import type { Effect, Random } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Counted } from "./Contributions.ts"
 import type { Count } from "./Counts.ts"
-import { isFull, type LimitStatus, limitStatus, refused, unlimited } from "./LimitStatus.ts"
+import { isFull, type LimitStatus, passed, refused, unlimited } from "./LimitStatus.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
 
 /** Numbers from 0 to 1. */
@@ -69,7 +69,7 @@ export const make = (lender: QuotaLease | undefined, random: Dice): Decide => {
         least = counted.pot
       }
     }
-    return least === undefined ? unlimited(now) : limitStatus(least, Math.max(0, remaining))
+    return least === undefined ? unlimited(now) : passed(least, Math.max(0, remaining))
   }
 }
 

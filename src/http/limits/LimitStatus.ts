@@ -13,7 +13,7 @@ export interface LimitStatus {
 }
 
 /** The status of a request that has passed. */
-export const limitStatus = (count: Count, remaining: number): LimitStatus => ({
+export const passed = (count: Count, remaining: number): LimitStatus => ({
   limit: count.limit.requestsMax,
   remaining,
   resetAtSeconds: count.endsAt / 1_000
@@ -32,7 +32,7 @@ export function refused(count: Count, now: Millis, dice: number): LimitStatus {
   const spreadSeconds = Math.max(1, (count.limit.windowMillis / 1_000) * spreadShare)
   const seconds = Math.max(1, Math.ceil((count.endsAt - now) / 1_000))
   const retryAfterSeconds = seconds + Math.floor(dice * (spreadSeconds + 1))
-  return { ...limitStatus(count, 0), retryAfterSeconds }
+  return { ...passed(count, 0), retryAfterSeconds }
 }
 
 /** The limit that is shown if there is none: the largest number that every client can read. */
