@@ -21,7 +21,9 @@ export async function inspecting<A>(
     return await use({
       evaluate: async (expression) => {
         const answer = await connection.call("Runtime.evaluate", { expression, returnByValue: true })
-        if (answer.exceptionDetails !== undefined) throw new Error(`${expression} failed in the process`)
+        if (answer.exceptionDetails !== undefined) {
+          throw new Error(`${expression} failed in the process: ${JSON.stringify(answer.exceptionDetails)}`)
+        }
         return answer.result.value
       },
       collectGarbage: async () => void (await connection.call("HeapProfiler.collectGarbage"))
