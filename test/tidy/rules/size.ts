@@ -1,5 +1,4 @@
-/** The limits for the length of files and functions, and for the number of files in a folder. */
-import { posix } from "node:path"
+/** The limits for the length of files and functions. */
 import type { Finding } from "./Finding.ts"
 import { isSyntaxNode, lineAt, syntaxOf, type TextFile, walk } from "./Tree.ts"
 
@@ -22,13 +21,6 @@ export function longFunctions(files: ReadonlyArray<TextFile>, max: number, excep
     const { line, size } = longestFunction(file)
     return compare({ path: file.path, line, size, unit: "lines in one function" }, max, exceptions)
   })
-}
-
-/** Finds folders with more files than the limit, without subfolders, and exceptions that are larger than needed. */
-export function fullFolders(files: ReadonlyArray<TextFile>, max: number, exceptions: Exceptions) {
-  const sizes = new Map<string, number>()
-  for (const { path } of files) sizes.set(posix.dirname(path), (sizes.get(posix.dirname(path)) ?? 0) + 1)
-  return [...sizes].flatMap(([path, size]) => compare({ path, line: 1, size, unit: "files" }, max, exceptions))
 }
 
 interface Measured {
