@@ -257,7 +257,7 @@ describe("the documents", () => {
       longDocuments(tree, [
         [/^README\.md$/, 1_500],
         [/^src\/ARCHITECTURE\.md$/, 2_000],
-        [/^src\/decisions\/\d{2,3}-.*\.md$/, 250]
+        [/^src\/decisions\/\d{2,3}-.*\.md$/, 255]
       ])
     ))
 
