@@ -1,4 +1,4 @@
-/** Runs the receiver that README.md shows, as it stands there, and delivers events of a real journal to it. */
+/** Runs the receiver that the tour shows, as it stands there, and delivers events of a real journal to it. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Clock, Effect, Schedule } from "effect"
 import { spawn } from "node:child_process"
@@ -11,7 +11,7 @@ import { aProcess, aWebhook, entered, services } from "./support/webhookWorld.ts
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
-const sample = /^cat > receiver\.mjs <<'END'\n(.*?)^END$/ms.exec(readFileSync(`${root}README.md`, "utf8"))?.[1]
+const sample = /^cat > receiver\.mjs <<'END'\n(.*?)^END$/ms.exec(readFileSync(`${root}src/TOUR.md`, "utf8"))?.[1]
 
 /** The sample listens at this address. */
 const url = "http://127.0.0.1:5005/"
@@ -51,7 +51,7 @@ const startSample = Effect.fnUntraced(function* (secret: string) {
   return () => printed
 })
 
-describe("The receiver in README.md", () => {
+describe("The receiver in the tour", () => {
   layer(services, { excludeTestServices: true })((it) => {
     it.effect("takes the events of a webhook, and refuses forged, changed and old requests", () =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import { lineAt, syntaxOf, type SyntaxNode, type TextFile } from "./Tree.ts"
 const agreedTopLevel = new Set([
   ".ci",
   ".gitignore",
+  "CHANGELOG.md",
   "LICENSE",
   "README.md",
   "bench",
