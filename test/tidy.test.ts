@@ -13,16 +13,11 @@ import {
   withSettingsTable
 } from "./tidy/rules/documents.ts"
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
-import { importCycles, importsPointingRight, impureImports } from "./tidy/rules/imports.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
-import { longFiles, longFunctions } from "./tidy/rules/size.ts"
 import { scatteredTenancy } from "./tidy/rules/tenancy.ts"
-import { bannedTokens, type Exception } from "./tidy/rules/tokens.ts"
+import { bannedTokens } from "./tidy/rules/tokens.ts"
 import { bannedWords } from "./tidy/rules/words.ts"
 import { readTree, type TextFile, topLevel, typescriptIn } from "./tidy/rules/Tree.ts"
-
-/** The allowed uses of banned tokens. */
-const exceptions: ReadonlyArray<Exception> = []
 
 const tree = readTree()
 const source = typescriptIn(tree, "src/")
@@ -37,114 +32,25 @@ const fileNamed = (path: string): TextFile => tree.find((file) => file.path === 
 const found = (findings: ReadonlyArray<Finding>): ReadonlyArray<string> =>
   findings.map(({ path, line, problem }) => `${path}:${line} ${problem}`)
 
-describe("imports", () => {
-  it("only point left", () => assertTidy(importsPointingRight(source)))
-
-  it("to the right, sideways, out of src or from an unknown folder are found", () => {
-    const sample = [
-      {
-        path: "src/store/journal/Journal.ts",
-        text: 'import { a } from "../../domain/Ids.ts"\nimport { b } from "../../engine/Engine.ts"'
-      },
-      {
-        path: "src/auth/tokens/Tokens.ts",
-        text: 'import { a } from "../../settings/Settings.ts"\nimport { b } from "../../engine/Engine.ts"'
-      },
-      {
-        path: "src/http/server/Server.ts",
-        text: 'export * from "../../main.ts"\nconst a = import("../../../test/tidy/rules/Tree.ts")'
-      },
-      { path: "src/misc/Things.ts", text: 'import { a } from "../domain/Ids.ts"' }
-    ]
-    assert.deepStrictEqual(found(importsPointingRight(sample)), [
-      "src/store/journal/Journal.ts:2 store imports engine (../../engine/Engine.ts)",
-      "src/auth/tokens/Tokens.ts:2 auth imports engine (../../engine/Engine.ts)",
-      "src/http/server/Server.ts:1 http imports main.ts (../../main.ts)",
-      "src/http/server/Server.ts:2 http imports test/tidy/rules/Tree.ts (../../../test/tidy/rules/Tree.ts)",
-      "src/misc/Things.ts:1 src/misc is in no ring"
-    ])
-  })
-
-  it("never go in a circle", () => assertTidy(importCycles(source)))
-
-  it("in a circle are found", () => {
-    const sample = [
-      { path: "src/engine/A.ts", text: 'import type { b } from "./B.ts"' },
-      { path: "src/engine/B.ts", text: 'import { c } from "./C.ts"' },
-      { path: "src/engine/C.ts", text: 'import { a } from "./A.ts"' }
-    ]
-    assert.deepStrictEqual(found(importCycles(sample)), [
-      "src/engine/C.ts:1 imports in a circle: src/engine/A.ts → src/engine/B.ts → src/engine/C.ts → src/engine/A.ts"
-    ])
-  })
-
-  it("keep the domain pure", () => assertTidy(impureImports(source)))
-
-  it("of a runtime, a driver or Node into the domain are found", () => {
-    const text = [
-      'import { Effect, Schema, type Layer } from "effect"',
-      'import * as Option from "effect/Option"',
-      'import * as Clock from "effect/Clock"',
-      'import { SqlClient } from "effect/sql"',
-      'import { createHash } from "node:crypto"'
-    ].join("\n")
-    assert.deepStrictEqual(found(impureImports([{ path: "src/domain/queue/Queue.ts", text }])), [
-      "src/domain/queue/Queue.ts:1 domain imports Effect",
-      "src/domain/queue/Queue.ts:3 domain imports effect/Clock",
-      "src/domain/queue/Queue.ts:4 domain imports effect/sql",
-      "src/domain/queue/Queue.ts:5 domain imports node:crypto"
-    ])
-  })
-
-  it("of anything but hashing into the file that hashes are found", () => {
-    const hashing = 'import { createHash, hash } from "node:crypto"'
-    const text = `${hashing}\nimport { randomBytes } from "node:crypto"\nimport * as crypto from "node:crypto"`
-    assert.deepStrictEqual(found(impureImports([{ path: "src/domain/values/Digest.ts", text }])), [
-      "src/domain/values/Digest.ts:2 domain imports node:crypto",
-      "src/domain/values/Digest.ts:3 domain imports node:crypto"
-    ])
-  })
-})
-
 describe("the source", () => {
-  it("uses no banned token, and has no unused exception", () => assertTidy(bannedTokens(server, exceptions)))
+  it("uses no banned syntax", () => assertTidy(bannedTokens(server)))
 
-  it("that uses one is found", () => {
+  it("that uses some is found", () => {
     const statements = [
       "async function a() {}",
       "const b = async () => {}",
       "function c() { try { b() } finally { c() } }",
-      "const d = Date.now()",
-      "const e = new Date()",
-      "const f = Math.random()",
-      "setTimeout(c, 1)",
-      'console.log("g")',
-      "const h = d as any",
-      'const i = process.env["HOME"]',
-      "// @ts-ignore"
+      "const d = new Date()",
+      "// try new Date() and async",
+      "const e = new Date(0)"
     ]
     const sample = { path: "src/engine/actor/Actor.ts", text: statements.join("\n") }
-    const tokens = ["async", "async", "try", "Date.now", "new Date()", "Math.random", "setTimeout", "console", "as any"]
     assert.deepStrictEqual(
-      found(bannedTokens([sample], [])),
-      [...tokens, "process.env", "@ts-ignore"].map(
+      found(bannedTokens([sample])),
+      ["async", "async", "try", "new Date()"].map(
         (token, index) => `${sample.path}:${index + 1} ${token} is banned in src`
       )
     )
-  })
-
-  it("may mention them in comments and text, and make a date from a number", () => {
-    const text = '// try Date.now() and async\nconst a = "console.log"\nconst b = new Date(0)'
-    assert.deepStrictEqual(found(bannedTokens([{ path: "src/domain/values/Time.ts", text }], [])), [])
-  })
-
-  it("with an exception that is no longer used is found", () => {
-    const exception = { path: "src/main.ts", token: "console", reason: "a sample" }
-    const sample = { path: exception.path, text: 'console.log("a")' }
-    assert.deepStrictEqual(found(bannedTokens([sample], [exception])), [])
-    assert.deepStrictEqual(found(bannedTokens([{ ...sample, text: "" }], [exception])), [
-      "src/main.ts:1 does not use console, but has an exception for it"
-    ])
   })
 
   it("writes the condition on the tenant in one file", () => assertTidy(scatteredTenancy(source)))
@@ -156,27 +62,6 @@ describe("the source", () => {
     )
     assert.deepStrictEqual(found(scatteredTenancy(sample)), [
       "src/store/consumer/Orders.ts:2 writes a condition on the tenant"
-    ])
-  })
-
-  it("has files of at most 400 lines", () => assertTidy(longFiles(code, 400, {})))
-
-  it("has functions of at most 60 lines", () => assertTidy(longFunctions(programs, 60, exceptional.functions)))
-
-  it("with a longer file or function is found, and so is an exception that is larger than needed", () => {
-    const sample = [{ path: "src/main.ts", text: "const a = 1\nfunction b() {\n  return a\n}\n" }]
-    assert.deepStrictEqual(found(longFiles(sample, 4, {})), [])
-    assert.deepStrictEqual(found(longFiles(sample, 3, {})), ["src/main.ts:4 has 4 lines, at most 3"])
-    assert.deepStrictEqual(found(longFiles(sample, 2, { "src/main.ts": 3 })), ["src/main.ts:4 has 4 lines, at most 3"])
-    assert.deepStrictEqual(found(longFiles(sample, 3, { "src/main.ts": 4 })), [])
-    assert.deepStrictEqual(found(longFiles(sample, 3, { "src/main.ts": 5 })), [
-      "src/main.ts:4 has 4 lines, and an exception for 5"
-    ])
-    assert.deepStrictEqual(found(longFiles(sample, 4, { "src/main.ts": 4 })), [
-      "src/main.ts:4 has 4 lines, and an exception for 4"
-    ])
-    assert.deepStrictEqual(found(longFunctions(sample, 2, {})), [
-      "src/main.ts:2 has 3 lines in one function, at most 2"
     ])
   })
 })
@@ -225,13 +110,13 @@ describe("the words", () => {
   })
 
   it("that are banned are found, and so is an exception that is not used", () => {
-    const sample = [{ path: "src/main.ts", text: "// Whoever asks\nconst territory = 1" }]
-    const exception = { path: "src/main.ts", word: "territory", reason: "a sample" }
+    const sample = [{ path: "src/main.ts", text: "// Whoever asks\n// whom" }]
+    const exception = { path: "src/main.ts", word: "whom", reason: "a sample" }
     const problem = "src/main.ts:1 says Whoever"
-    assert.deepStrictEqual(found(bannedWords(sample, [])), [problem, "src/main.ts:2 says territory"])
+    assert.deepStrictEqual(found(bannedWords(sample, [])), [problem, "src/main.ts:2 says whom"])
     assert.deepStrictEqual(found(bannedWords(sample, [exception])), [problem])
     assert.deepStrictEqual(found(bannedWords([], [exception])), [
-      "src/main.ts:1 does not say territory, but has an exception for it"
+      "src/main.ts:1 does not say whom, but has an exception for it"
     ])
   })
 })

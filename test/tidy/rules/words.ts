@@ -1,4 +1,4 @@
-/** Words that this project does not use: names of its own invention, and words that make prose hard to read. */
+/** Words that this project does not use, because they make prose hard to read. */
 import type { Finding } from "./Finding.ts"
 import { lineAt, type TextFile } from "./Tree.ts"
 
@@ -7,28 +7,7 @@ const replacements: ReadonlyArray<readonly [word: RegExp, replacement: string]> 
   [/\b[Ww]hoever\b/, "the actor's name: the caller, the operator, a consumer"],
   [/\b[Ww]hom\b/, "the actor's name: the caller, the operator, a consumer"],
   [/\banew\b/, "again"],
-  [/\bas ever\b/, "as always, or nothing"],
-  [/\breigns?\b/, "epoch"],
-  [/\bTerritory\b|\bterritory\b/, "ShardOwnership, ownership"],
-  [/\bSeats?\b|\bseats?\b/, "ActorSlot, slot"],
-  [/\bvacates?\b|\bisVacant\b/, "stop, canStart"],
-  [/\bUpkeep\b|\bupkeep\b/, "WakeupScheduler, wake-up scheduler"],
-  [/\bFailureRecord\b/, "RestartHistory"],
-  [/\bStandingStill\b|\bstandingStill\b/, "ParkedMechanism"],
-  [/\bletGo\b/, "evict"],
-  [/\bFollowers\b/, "ChangeSubscriptions"],
-  [/\bWhole(?:Experiences|Sequences)\b/, "ExperienceAggregates, SequenceAggregates"],
-  [/\bWriteTogether\b/, "BatchWriter"],
-  [/\bAlarm\b/, "Timer"],
-  [/\bCollector\b/, "ReplyBatch"],
-  [/\bWhereabouts\b|\bwhereabouts\b/, "OwnerDirectory"],
-  [/\bLapse\b/, "Ttl"],
-  [/\bLender\b|\bBorrowing\b/, "QuotaLease, LeaseClient"],
-  [/\bFirstAnswers\b|\bLasting\b/, "IdempotentResponses, StreamCredentials"],
-  [/\bbesideRecord\b/, "nonRecordEvents"],
-  [/\bimpatience\b/, "forceExit"],
-  [/\bglances?\b/, "peek"],
-  [/\bLiveKind\b/, "Kind"]
+  [/\bas ever\b/, "as always, or nothing"]
 ]
 
 /** A place where the word has to stay. */
