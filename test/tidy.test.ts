@@ -23,9 +23,6 @@ const tree = readTree()
 const source = typescriptIn(tree, "src/")
 /** Without the scripts of browsers, which have no Effect. */
 const server = source.filter(({ path }) => !/^src\/(pages\/browser|client)\//.test(path))
-const code = ["src/", "test/", "bench/"].flatMap((folder) => typescriptIn(tree, folder))
-/** A migration is written once and never split. */
-const programs = code.filter(({ path }) => !/^(test|src\/store\/postgres\/migrations)\//.test(path))
 const fileNamed = (path: string): TextFile => tree.find((file) => file.path === path) ?? { path, text: "" }
 
 /** Returns the findings in short form, for samples. */

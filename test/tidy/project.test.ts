@@ -9,7 +9,7 @@ import { parseKeys } from "../../src/settings/SecretsKey.ts"
 import { composeFindings } from "./rules/compose.ts"
 import * as Dependencies from "./rules/dependencies.ts"
 import { assertTidy, type Finding } from "./rules/Finding.ts"
-import { programsWithoutScript, type Scripts, scriptsBehindShell } from "./rules/scripts.ts"
+import { type Scripts, scriptsBehindShell } from "./rules/scripts.ts"
 import { readTree, type TextFile } from "./rules/Tree.ts"
 
 const tree = readTree()
@@ -74,19 +74,9 @@ describe("the scripts", () => {
   it("that run for long receive the signals that npm receives", () => assertTidy(scriptsBehindShell(manifest)))
 
   it("that do not are found", () => {
-    const scripts = { start: "node src/main.ts serve", "prove:crash": "exec node crash.ts", lock: "node lock.ts" }
+    const scripts = { start: "node src/main.ts serve", prove: "exec node prove.ts", lock: "node lock.ts" }
     assert.deepStrictEqual(found(scriptsBehindShell({ scripts })), [
       "package.json:1 start runs behind a shell, which does not pass signals on"
-    ])
-  })
-
-  it("run every long proof", () => assertTidy(programsWithoutScript(manifest, tree)))
-
-  it("that leave one out are found", () => {
-    const programs = ["crash", "races", "Report"].map((name) => ({ path: `test/scripts/${name}.ts`, text: "" }))
-    const scripts = { "prove:crash": "exec node test/scripts/crash.ts" }
-    assert.deepStrictEqual(found(programsWithoutScript({ scripts }, programs)), [
-      "test/scripts/races.ts:1 is run by no script"
     ])
   })
 })
