@@ -16,8 +16,8 @@ const themed = `:host([theme]){background:var(--bg);color:var(--fg);font-family:
 :host([theme]) [part~=button]{background:var(--primary,CanvasText);color:var(--on-primary,Canvas)}
 :host([theme]) button,:host([theme]) .button{border-radius:var(--radius,.5rem)}`
 
-/** Returns what the widget calls each second, with the milliseconds by which the server's clock is ahead. */
-export function enliven(host: HTMLElement, root: ShadowRoot, language: () => string): (aheadMillis: number) => void {
+/** Returns what the widget calls each second, with the time of the server. */
+export function enliven(host: HTMLElement, root: ShadowRoot, language: () => string): (now: number) => void {
   const said = document.createElement("p")
   said.role = "status"
   said.style.cssText = hidden
@@ -49,9 +49,9 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
     sheet.replaceSync(now === "" ? "" : now.replace(":root", ":host([theme])") + themed)
   }
 
-  return (aheadMillis) => {
+  return (now) => {
     paint()
-    countDown(root, language(), Date.now() + aheadMillis, say)
+    countDown(root, language(), now, say)
     announce()
     position.announce()
     if (host.hasAttribute("auto-continue")) turn.goOn()
@@ -79,7 +79,7 @@ const makePosition = (root: ParentNode, say: (text: string) => void) => {
       const field = root.querySelector<HTMLElement>("[data-said]")
       if (!field) return
       const position = Number(field.dataset["value"])
-      const now = Date.now()
+      const now = performance.now()
       if (announced !== Infinity && (now - announcedAt < announceMillis || position > announced * 0.9)) return
       if (announced !== Infinity) say(field.dataset["said"]!.replace("{position}", field.textContent))
       announcedAt = now
