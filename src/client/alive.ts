@@ -46,7 +46,7 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
     const now = root.querySelector<HTMLElement>("[data-look]")?.dataset["look"] ?? ""
     if (now === look) return
     look = now
-    sheet.replaceSync(now === "" ? "" : now.replace(":root", ":host([theme])") + themed)
+    sheet.replaceSync(now && now.replace(":root", ":host([theme])") + themed)
   }
 
   return (now) => {
@@ -62,8 +62,10 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
 const countDown = (root: ParentNode, language: string, now: number, say: (text: string) => void): void => {
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-until]")) {
     const left = Math.max(0, Date.parse(time.dateTime) - now)
-    time.textContent = clock(Math.ceil(left / 1000), language)
-    const { warn } = time.dataset
+    const { until, warn } = time.dataset
+    if (!until) time.textContent = clock(Math.ceil(left / 1000), language)
+    // A slot that has begun cannot be booked.
+    else if (!left) time.closest("li")?.remove()
     if (!warn || left > announceMillis) continue
     delete time.dataset["warn"]
     say(warn)

@@ -2,7 +2,16 @@
 import { isHidden, onWake } from "./awake.ts"
 import { follow, pause } from "./follow.ts"
 import { serverNow } from "./moving/time.ts"
-import { type Action, fieldsOf, type Input, pathOf, type Place, statusOf, statusPathOf, withFacts } from "./view/places.ts"
+import {
+  type Action,
+  fieldsOf,
+  type Input,
+  pathOf,
+  type Place,
+  statusOf,
+  statusPathOf,
+  withFacts
+} from "./view/places.ts"
 import { type Known, read, readLive } from "./view/reading.ts"
 import { type Options, orUndefined, UsherError } from "./requests.ts"
 import type { Sessions } from "./sessions.ts"

@@ -52,10 +52,7 @@ export async function send<A>(
 }
 
 /** Returns the first answer that will not become another one soon. */
-export async function answerTo(
-  fetching: () => Promise<Response>,
-  { signal, reached }: Options
-): Promise<Response> {
+export async function answerTo(fetching: () => Promise<Response>, { signal, reached }: Options): Promise<Response> {
   for (let seconds = 1; ; seconds = Math.min(pauseSecondsMax, seconds * 2)) {
     signal?.throwIfAborted()
     const reply = await fetching().catch(() => undefined)

@@ -65,7 +65,8 @@ export class Sessions {
   /** Starts a guest session if there is no session. */
   start(options: Options): Promise<void> {
     this.#starting ??= alone(this.storageKey, async () => {
-      if (!this.#tokens()) this.#write(await this.request<StartedSession>("/auth/guest", { ...options, method: "POST" }))
+      if (!this.#tokens())
+        this.#write(await this.request<StartedSession>("/auth/guest", { ...options, method: "POST" }))
     }).finally(() => (this.#starting = undefined))
     return this.#starting
   }

@@ -58,7 +58,7 @@ const streamed = (pieces: ReadonlyArray<string>, isEnded = true) => {
     },
     { highWaterMark: 0 }
   )
-  const request = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" })
+  const request = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" } as RequestInit)
   return { request, pulled }
 }
 
@@ -174,7 +174,7 @@ describe("the guard", () => {
 
   it("refuses a form whose connection breaks", async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) })
-    const broken = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" })
+    const broken = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" } as RequestInit)
     assertRefused(await guarded().ask(broken))
   })
 

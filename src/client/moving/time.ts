@@ -8,5 +8,11 @@ export const hear = (at: number): void => {
   beginning = at - performance.now()
 }
 
+/** Takes in the instant that the headers of an answer name. It is cut to its second. */
+export const hearFrom = ({ headers }: Response): void => {
+  const at = Date.parse(headers.get("date")!)
+  if (at > 0) hear(at + 500)
+}
+
 /** Now, in milliseconds. */
 export const serverNow = (): number => Math.round(beginning + performance.now())

@@ -96,7 +96,8 @@ const meaningOf = (place: Place, session: Session | undefined, now: number): Mea
   }
   if (waits.test(status)) {
     const isOver = drawnAt || Date.parse(startTime!) <= now
-    const leave: ReadonlyArray<Action> = kind !== "appointment" ? ["leave"] : isOpen ? ["reschedule", "cancel"] : ["cancel"]
+    const leave: ReadonlyArray<Action> =
+      kind !== "appointment" ? ["leave"] : isOpen ? ["reschedule", "cancel"] : ["cancel"]
     return ["waiting", kind === "auction" ? first : isOver ? [] : leave]
   }
   const mayAgain = status === "COMPLETED" ? place.grantsPerConsumer : ends.test(kind + status + reason!)

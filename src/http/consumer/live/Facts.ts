@@ -65,7 +65,15 @@ const withdrawn: ReadonlySet<string> = new Set(["LEFT", "CANCELLED"])
 
 /** The fields of one kind alone, without an actor. */
 const unknown: { readonly [K in Kind]: Own } = {
-  queue: { waiting: null, isFull: null, admitRate: null, paused: null, pausedAt: null, pauseReason: null, unitsLeft: null },
+  queue: {
+    waiting: null,
+    isFull: null,
+    admitRate: null,
+    paused: null,
+    pausedAt: null,
+    pauseReason: null,
+    unitsLeft: null
+  },
   draw: { isFull: null, winnerCount: null, drawAt: null, drawnAt: null },
   auction: { currentPrice: null, highestBid: null, minimumBid: null, unitsLeft: null, auctionEnded: null },
   appointment: {},

@@ -14,7 +14,9 @@ const instant = Schema.NullOr(SentTimestamp)
 
 const unitsLeft = Schema.NullOr(Schema.Int).annotate({ description: "Null without a limit." })
 
-const isFull = Schema.NullOr(Schema.Boolean).annotate({ description: "True while `capacity` allows no further consumer." })
+const isFull = Schema.NullOr(Schema.Boolean).annotate({
+  description: "True while `capacity` allows no further consumer."
+})
 
 const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K, identifier: string, own: F) =>
   Schema.Struct({
