@@ -214,7 +214,7 @@ class UsherExperience extends HTMLElement {
   async #signedIn(fields: URLSearchParams): Promise<boolean> {
     const value = (name: string) => fields.get(name) ?? ""
     const to = fields.has("phone") ? { phone: value("phone") } : { email: value("email") }
-    const code = this.#usher!.verifyCode(to, value("code").trim(), {}, value("request"))
+    const code = this.#usher!.verifyCode(to, value("code"), {}, value("request"))
     return code.then(
       () => true,
       () => false
