@@ -16,8 +16,8 @@ const themed = `:host([theme]){background:var(--bg);color:var(--fg);font-family:
 :host([theme]) [part~=button]{background:var(--primary,CanvasText);color:var(--on-primary,Canvas)}
 :host([theme]) button,:host([theme]) .button{border-radius:var(--radius,.5rem)}`
 
-/** Returns what the widget calls each second, with the milliseconds by which the server's clock is ahead. */
-export function enliven(host: HTMLElement, root: ShadowRoot, language: () => string): (aheadMillis: number) => void {
+/** Returns what the widget calls each second, with the time of the server. */
+export function enliven(host: HTMLElement, root: ShadowRoot, language: () => string): (now: number) => void {
   const said = document.createElement("p")
   said.role = "status"
   said.style.cssText = hidden
@@ -46,12 +46,12 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
     const now = root.querySelector<HTMLElement>("[data-look]")?.dataset["look"] ?? ""
     if (now === look) return
     look = now
-    sheet.replaceSync(now === "" ? "" : now.replace(":root", ":host([theme])") + themed)
+    sheet.replaceSync(now && now.replace(":root", ":host([theme])") + themed)
   }
 
-  return (aheadMillis) => {
+  return (now) => {
     paint()
-    countDown(root, language(), Date.now() + aheadMillis, say)
+    countDown(root, language(), now, say)
     announce()
     position.announce()
     if (host.hasAttribute("auto-continue")) turn.goOn()
@@ -62,8 +62,10 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
 const countDown = (root: ParentNode, language: string, now: number, say: (text: string) => void): void => {
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-until]")) {
     const left = Math.max(0, Date.parse(time.dateTime) - now)
-    time.textContent = clock(Math.ceil(left / 1000), language)
-    const { warn } = time.dataset
+    const { until, warn } = time.dataset
+    if (!until) time.textContent = clock(Math.ceil(left / 1000), language)
+    // A slot that has begun cannot be booked.
+    else if (!left) time.closest("li")?.remove()
     if (!warn || left > announceMillis) continue
     delete time.dataset["warn"]
     say(warn)
@@ -79,7 +81,7 @@ const makePosition = (root: ParentNode, say: (text: string) => void) => {
       const field = root.querySelector<HTMLElement>("[data-said]")
       if (!field) return
       const position = Number(field.dataset["value"])
-      const now = Date.now()
+      const now = performance.now()
       if (announced !== Infinity && (now - announcedAt < announceMillis || position > announced * 0.9)) return
       if (announced !== Infinity) say(field.dataset["said"]!.replace("{position}", field.textContent))
       announcedAt = now

@@ -4,11 +4,11 @@ export const isHidden = (): boolean => globalThis.document?.hidden
 
 /** Calls when the page is hidden or seen again, the device is online again, or another tab has another session. */
 export const onWake = (wake: () => void, storageKey: string, signal: AbortSignal): void => {
-  for (const type of ["visibilitychange", "pageshow", "online", "storage"] as const) {
+  for (const type of ["visibilitychange", "pageshow", "online", "storage"]) {
     globalThis.addEventListener?.(
       type,
-      (event: Event) => {
-        if (!("key" in event) || event.key === storageKey) wake()
+      (event: Partial<StorageEvent>) => {
+        if ([undefined, storageKey].includes(event.key!)) wake()
       },
       { signal }
     )

@@ -1,14 +1,15 @@
 /** Usher in a browser, or anywhere with `fetch`: the session of a consumer and its way through experiences. */
 import { ExperienceStore } from "./experience.ts"
 import type { Options } from "./requests.ts"
-import { Sessions, type TokenStorage } from "./sessions.ts"
+import type { TokenStorage } from "./kept.ts"
+import { Sessions } from "./sessions.ts"
 import type { Session, StartedSession } from "./types.ts"
 
 export { UsherError } from "./requests.ts"
 export type { ExperienceStore } from "./experience.ts"
 export type { Action, Input, ShownPlace, ViewState } from "./view/places.ts"
 export type { Snapshot } from "./view/snapshot.ts"
-export type { TokenStorage } from "./sessions.ts"
+export type { TokenStorage } from "./kept.ts"
 export type * from "./types.ts"
 
 export interface Settings {
@@ -25,7 +26,7 @@ export type Address = { readonly email: string } | { readonly phone: string; rea
 
 export class Usher {
   /** Sends the consumer's requests. */
-  readonly sessions: Sessions
+  declare readonly sessions: Sessions
   readonly #experiences: { [id: string]: ExperienceStore } = {}
   /** By address: the code counts for the request of this device alone. */
   readonly #requestIds: { [address: string]: string } = {}

@@ -4,20 +4,35 @@
  */
 import { type ExperienceStore, Usher } from "./client.ts"
 import { style } from "./embedStyle.ts"
-import { askedSeconds, pause, pauseSecondsMax } from "./follow.ts"
+import { orNone } from "./kept.ts"
+import { serverNow } from "./moving/time.ts"
+import { answerTo, UsherError } from "./requests.ts"
 import type { Call } from "./sessions.ts"
-
-const sheet = new CSSStyleSheet()
-sheet.replaceSync(style)
+import { fieldsOf, statusOf } from "./view/places.ts"
 
 interface Policies {
   createPolicy(name: string, rules: object): { createHTML(html: string): string }
 }
 
-/** Pieces come from Usher, which has escaped them. */
-const policy = (globalThis as { readonly trustedTypes?: Policies }).trustedTypes?.createPolicy("usher", {
-  createHTML: (html: string) => html
-})
+const element = "usher-experience"
+
+/** A page may load this module again, from another address or of another version. */
+const isFirst = !customElements.get(element)
+
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(style)
+
+/** Pieces come from Usher, which has escaped them. A page may refuse the policy, and have one for all HTML. */
+const policy = orNone(() =>
+  isFirst
+    ? (globalThis as { readonly trustedTypes?: Policies }).trustedTypes?.createPolicy("usher", {
+        createHTML: (html: string) => html
+      })
+    : undefined
+)
+
+/** The clients of the page. Its widgets share a session, also where the browser keeps none. */
+const ushers: { [of: string]: Usher | undefined } = {}
 
 /** The names for `::part`. */
 const parts = {
@@ -33,7 +48,7 @@ class UsherExperience extends HTMLElement {
   readonly #root = this.attachShadow({ mode: "open" })
   /** The contents of the room. */
   readonly #box = document.createElement("div")
-  #alive: ((aheadMillis: number) => void) | undefined
+  #alive: ((now: number) => void) | undefined
   #usher: Usher | undefined
   #store: ExperienceStore | undefined
   #stop: (() => void) | undefined
@@ -53,14 +68,20 @@ class UsherExperience extends HTMLElement {
 
   connectedCallback(): void {
     const named = (name: string) => this.getAttribute(name) ?? ""
-    this.#usher ??= new Usher({ url: named("url"), publishableKey: named("key") })
+    const [url, publishableKey] = [named("url"), named("key")]
+    this.#usher ??= ushers[url + publishableKey] ??= orNone(() => new Usher({ url, publishableKey }))
+    // The link stays in a page that names no Usher.
+    if (!this.#usher) return
     this.#store ??= this.#usher.experience(named("experience"))
     const stop = this.#store.subscribe(() => this.#changed())
     const timer = setInterval(() => this.#tick(), 1000)
-    void import("./alive.ts").then(({ enliven }) => {
-      this.#alive ??= enliven(this, this.#root, () => this.#language || "en")
-      this.#tick()
-    })
+    import("./alive.ts").then(
+      ({ enliven }) => {
+        this.#alive ??= enliven(this, this.#root, () => this.#language)
+        this.#tick()
+      },
+      () => {}
+    )
     this.#stop = () => {
       stop()
       clearInterval(timer)
@@ -78,21 +99,19 @@ class UsherExperience extends HTMLElement {
   /** Shows what has changed: the piece again, or only the position in it. */
   #changed(): void {
     const view = this.#store!.getSnapshot()
-    const [first] = view.places
-    const standing = view.places.map(({ id, state, lifecycle, own, facts }) => [
-      [id, state, lifecycle, own && "status" in own && own.status, facts?.minimumBid, facts?.currentPrice],
-      [facts?.unitsLeft === 0, facts?.admitRate, facts?.paused]
-    ])
-    const now = [view.state, view.session?.consumerId, view.session?.type, ...standing].join()
+    const { admissionGrant: grant, position } = fieldsOf(view.places[0] ?? {})
+    const standing = view.places.map((place) => {
+      const { id, state, actions, lifecycle, facts } = place
+      const { minimumBid, currentPrice, isFull, admitRate, paused } = facts ?? {}
+      return [id, state, actions, lifecycle, statusOf(place), minimumBid, currentPrice, isFull, admitRate, paused]
+    })
+    const now = [view.state, view.session?.consumerId, view.session?.type, standing].join()
     if (now !== this.#shown && view.experience) {
       this.#shown = now
       this.#tell("usher-state", view)
-      if (view.state === "granted" && first?.own && "admissionGrant" in first.own) {
-        this.#tell("usher-granted", { grant: first.own.admissionGrant, experienceId: this.#store!.id })
-      }
-      void this.#swap(view.session ? "place" : "now")
+      if (grant) this.#tell("usher-granted", { grant, experienceId: this.#store!.id })
+      this.#show(view.session ? "place" : "now")
     }
-    const position = first?.own && "position" in first.own ? first.own.position : undefined
     const text = this.#root.querySelector<HTMLElement>("[data-text=position]")
     if (text && typeof position === "number") {
       text.textContent = position.toLocaleString(this.#language)
@@ -100,17 +119,34 @@ class UsherExperience extends HTMLElement {
     }
   }
 
+  /** The language of the piece, which the room has chosen. */
   get #language(): string {
-    return this.getAttribute("language") ?? document.documentElement.lang
+    return this.#root.querySelector<HTMLElement>("[lang]")?.lang || "en"
   }
+
+  /** Replaces the piece, if the page takes it. */
+  #show(path: string): void {
+    this.#swap(path).catch(this.#failed)
+  }
+
+  readonly #failed = (error: unknown): void => this.#tell("usher-error", error)
 
   /** Replaces the piece by the room's answer. */
   async #swap(path: string, call: Call = {}): Promise<void> {
     const mine = ++this.#swaps
     const target = new URL(`/e/${this.#store!.id}/${path}`, this.#usher!.sessions.url)
     target.searchParams.set("return", location.href)
-    if (this.#language) target.searchParams.set("lang", this.#language)
-    const html = await this.#fetched(target, call, () => mine === this.#swaps)
+    target.searchParams.set("lang", this.getAttribute("language") ?? document.documentElement.lang)
+    const { sessions } = this.#usher!
+    const as = path === "now" ? "nobody" : "consumer"
+    const headers = { accept: "text/html;part=room" }
+    // A piece is asked for until another one is. A form is sent until it is answered.
+    const fetching = async () =>
+      call.method || mine === this.#swaps
+        ? sessions.fetch(target.pathname + target.search, { as, ...call, headers })
+        : new Response()
+    const reached = () => this.#failed(new UsherError(503, { code: "UNREACHABLE" }))
+    const html = await (await answerTo(fetching, { reached })).text()
     // A later request has the later state.
     if (mine !== this.#swaps) return
     const template = document.createElement("template")
@@ -118,10 +154,9 @@ class UsherExperience extends HTMLElement {
     for (const [part, selector] of Object.entries(parts)) {
       for (const one of template.content.querySelectorAll(selector)) one.part.add(part)
     }
-    for (const link of template.content.querySelectorAll("a"))
-      link.href = new URL(link.getAttribute("href")!, target).href
-    for (const form of template.content.querySelectorAll("form"))
-      form.action = new URL(form.getAttribute("action")!, target).href
+    for (const name of ["href", "action"])
+      for (const one of template.content.querySelectorAll(`[${name}]`))
+        one.setAttribute(name, new URL(one.getAttribute(name)!, target).href)
     const focused = this.#root.activeElement
     this.#box.replaceChildren(template.content)
     this.#tick()
@@ -131,33 +166,12 @@ class UsherExperience extends HTMLElement {
     if (call.method || focused) (same || changed || this.#root.querySelector("h2"))?.focus()
   }
 
-  /** Asks for a piece until the room answers, or another piece is wanted. A form is sent until it is answered. */
-  async #fetched({ pathname, search }: URL, call: Call, isWanted: () => boolean): Promise<string> {
-    for (let seconds = 1; call.method || isWanted(); seconds = Math.min(pauseSecondsMax, seconds * 2)) {
-      let asked = 0
-      try {
-        const reply = await this.#usher!.sessions.fetch(pathname + search, {
-          as: pathname.endsWith("/now") ? "nobody" : "consumer",
-          ...call,
-          headers: { accept: "text/html;part=room" }
-        })
-        if (reply.status < 500 && reply.status !== 429) return await reply.text()
-        asked = askedSeconds(reply)
-        throw new Error(`${reply.status}`)
-      } catch (error) {
-        this.#tell("usher-error", error)
-      }
-      await pause(seconds, undefined, asked)
-    }
-    return ""
-  }
-
   /** Links to other screens of the room stay inside. */
   #clicked(event: Event): void {
     const link = (event.target as Element).closest("a")
     if (!link || new URL(link.href).pathname !== `/e/${this.#store!.id}/place`) return
     event.preventDefault()
-    void this.#usher!.sessions.start({}).then(() => this.#swap(`place${new URL(link.href).search}`))
+    void this.#usher!.sessions.start({}).then(() => this.#show(`place${new URL(link.href).search}`))
   }
 
   /** Sends the forms of the room as the consumer. The form to the shop goes its own way. */
@@ -171,7 +185,7 @@ class UsherExperience extends HTMLElement {
     this.#isSending = true
     const fields = new URLSearchParams(new FormData(form) as never)
     this.#send(action, action + search, fields)
-      .catch((error: unknown) => this.#tell("usher-error", error))
+      .catch(this.#failed)
       .finally(() => (this.#isSending = false))
   }
 
@@ -200,7 +214,7 @@ class UsherExperience extends HTMLElement {
   async #signedIn(fields: URLSearchParams): Promise<boolean> {
     const value = (name: string) => fields.get(name) ?? ""
     const to = fields.has("phone") ? { phone: value("phone") } : { email: value("email") }
-    const code = this.#usher!.verifyCode(to, value("code").trim(), {}, value("request"))
+    const code = this.#usher!.verifyCode(to, value("code"), {}, value("request"))
     return code.then(
       () => true,
       () => false
@@ -209,8 +223,8 @@ class UsherExperience extends HTMLElement {
 
   /** Countdowns and announcements. */
   #tick(): void {
-    this.#alive?.(this.#store!.getSnapshot().aheadMillis)
+    this.#alive?.(serverNow())
   }
 }
 
-customElements.define("usher-experience", UsherExperience)
+if (isFirst) customElements.define(element, UsherExperience)

@@ -1,7 +1,17 @@
 /** One experience as its consumer sees it, kept up to date while it has a subscriber. */
 import { isHidden, onWake } from "./awake.ts"
 import { follow, pause } from "./follow.ts"
-import { type Action, type Input, pathOf, type Place, statusOf, statusPathOf, withFacts } from "./view/places.ts"
+import { serverNow } from "./moving/time.ts"
+import {
+  type Action,
+  fieldsOf,
+  type Input,
+  pathOf,
+  type Place,
+  statusOf,
+  statusPathOf,
+  withFacts
+} from "./view/places.ts"
 import { type Known, read, readLive } from "./view/reading.ts"
 import { type Options, orUndefined, UsherError } from "./requests.ts"
 import type { Sessions } from "./sessions.ts"
@@ -17,7 +27,7 @@ const auctionLookMillis = 4_000
 const soonMillis = () => 1_100 + Math.random() * 2_000
 
 export class ExperienceStore {
-  readonly id: string
+  declare readonly id: string
   readonly #sessions: Sessions
   readonly #listeners = new Set<() => void>()
   #snapshot = loading
@@ -73,13 +83,10 @@ export class ExperienceStore {
 
   /** Goes on to the shop with the grant, as a form post: an address would end up in logs. */
   readonly continueTo = (url: string): void => {
-    const own = this.#snapshot.places[0]?.own
-    if (!own || !("admissionGrant" in own)) throw notPossible()
-    const form = document.createElement("form")
-    const field = document.createElement("input")
-    Object.assign(form, { method: "post", action: url })
-    Object.assign(field, { name: "usher_grant", value: own.admissionGrant })
-    form.append(field)
+    const { admissionGrant } = fieldsOf(this.#snapshot.places[0] ?? {})
+    if (!admissionGrant) throw notPossible()
+    const form = Object.assign(document.createElement("form"), { method: "post", action: url })
+    form.append(Object.assign(document.createElement("input"), { name: "usher_grant", value: admissionGrant }))
     document.body.append(form)
     form.submit()
     form.remove()
@@ -114,9 +121,9 @@ export class ExperienceStore {
       async (error: unknown) => {
         // The answer to an accepted bid was lost: repeated, the same amount is too low.
         if (action !== "bid") throw error
-        const now = await sessions.request<Own>(statusPathOf(place), call)
-        if (!("lastBidAmount" in now) || Number(now.lastBidAmount) !== Number(body.amount)) throw error
-        return now
+        const own = await sessions.request<Own>(statusPathOf(place), call)
+        if (Number(fieldsOf({ own }).lastBidAmount) !== Number(body.amount)) throw error
+        return own
       }
     )
     // The answer to a withdrawn entry is its former state.
@@ -213,8 +220,10 @@ export class ExperienceStore {
   async #look(): Promise<void> {
     const before = this.#known && lifecyclesOf(this.#known)
     const live = before && !isHidden() && (await readLive(this.#sessions, this.id, {}).catch(() => undefined))
-    if (live) this.#replace((place) => withFacts(place, live))
-    if (live && lifecyclesOf(this.#known!) !== before) this.refresh()
+    if (live) {
+      this.#replace((place) => withFacts(place, live))
+      if (lifecyclesOf(this.#known!) !== before) this.refresh()
+    }
     this.#lookLater()
   }
 
@@ -225,11 +234,11 @@ export class ExperienceStore {
 
   /** Milliseconds until the next look: at a known opening or closing, else regularly. */
   #untilLook(): number {
-    const { places = [], ahead = 0 } = this.#known ?? {}
+    const { places = [] } = this.#known ?? {}
     const isAuction = places.some(({ kind, lifecycle }) => kind === "auction" && lifecycle === "open")
     const instants = places
-      .flatMap(({ openAt, closeAt, lobbyOpenAt }) => [openAt, closeAt, lobbyOpenAt])
-      .map((instant) => Date.parse(instant ?? "") - ahead - Date.now())
+      .flatMap((place) => [place.openAt, place.closeAt, place.lobbyOpenAt, fieldsOf(place).startTime])
+      .map((instant) => Date.parse(instant!) - serverNow())
       .filter((left) => left > -1_000)
     return Math.min(isAuction ? auctionLookMillis : lookMillis, ...instants) + soonMillis()
   }

@@ -3,6 +3,8 @@
  * streams fail. Rooms and the client use it.
  */
 
+import { orNone } from "./kept.ts"
+
 /** Where a place is read. */
 export interface Source<State> {
   /** Names the place among the tabs of the browser. */
@@ -50,34 +52,36 @@ export const askedSeconds = (reply: Response | undefined): number => Number(repl
 export function follow<State>(source: Source<State>, listener: Listener<State>): () => void {
   const stop = new AbortController()
   const { signal } = stop
-  const channel = typeof BroadcastChannel === "function" ? new BroadcastChannel(source.name) : undefined
+  const channel = orNone(() => new BroadcastChannel(source.name))
   channel?.addEventListener("message", ({ data }: MessageEvent<State>) => listener.told(data))
-  signal.addEventListener("abort", () => channel?.close())
   const told = (state: State) => {
-    if (signal.aborted) return
     channel?.postMessage(state)
     listener.told(state)
   }
-  const lead = () =>
-    run(
-      source,
-      {
-        told,
-        ended: (reason) => !signal.aborted && listener.ended(reason),
-        failed: () => !signal.aborted && listener.failed()
-      },
-      signal
-    )
+  const lead = () => run(source, { ...listener, told }, signal)
   // The lock is held by one tab. It goes to another when that one closes or is hidden.
-  const shared = channel && locks()
-  if (shared) shared.request(source.name, { signal }, lead).catch(() => {})
+  if (channel) alone(source.name, lead, signal).catch(() => {})
   else void lead()
-  return () => stop.abort()
+  return () => {
+    stop.abort()
+    channel?.close()
+  }
 }
 
-/** The locks that the tabs of a browser share, where it has them. */
-export const locks = (): LockManager | undefined =>
-  typeof navigator === "undefined" ? undefined : (navigator as Partial<Navigator>).locks
+/** Runs alone in all tabs of the browser. Where it has no locks, or denies them, it runs at once. */
+export async function alone<A>(name: string, run: () => Promise<A>, signal?: AbortSignal): Promise<A> {
+  let isMine = false
+  const mine = () => {
+    isMine = true
+    return run()
+  }
+  try {
+    return (await navigator.locks.request(name, { signal } as LockOptions, mine)) as A
+  } catch (error) {
+    if (isMine || signal?.aborted) throw error
+    return run()
+  }
+}
 
 async function run<State>(source: Source<State>, listener: Listener<State>, signal: AbortSignal): Promise<void> {
   let isReplaced = false
@@ -88,6 +92,7 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
           failures = 0
           listener.told(state)
         })
+        if (signal.aborted) return
         // Too many streams are open for this visitor: another one would end one of them.
         isReplaced = reason === "REPLACED"
         if (reason && !isReplaced) return listener.ended(reason)
@@ -95,6 +100,7 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
         await pause(1, signal)
       } else {
         const state = await source.ask(signal)
+        if (signal.aborted) return
         if (!state) return listener.ended()
         listener.told(state)
         failures = failuresMax - 1
@@ -105,7 +111,7 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
       failures += 1
       // Where only streams fail, the state is known.
       if (failures === 2 || failures > failuresMax) listener.failed()
-      const asked = error instanceof Refusal ? error.retryAfterSeconds : 0
+      const asked = (error as Partial<Refusal>).retryAfterSeconds
       const later = pollSecondsMin * 2 ** Math.max(0, failures - soonMax)
       await pause(Math.min(pauseSecondsMax, later, 2 ** (failures - 1)), signal, asked)
     }
@@ -120,7 +126,7 @@ async function stream<State>(
 ): Promise<string | undefined> {
   const cut = new AbortController()
   const onAbort = () => cut.abort()
-  signal.addEventListener("abort", onAbort)
+  signal.onabort = onAbort
   let timer = setTimeout(onAbort, silentMillisMax)
   try {
     const reply = await source.open(cut.signal)
@@ -137,14 +143,13 @@ async function stream<State>(
       text = events.pop()!
       for (const event of events) {
         const data = /^data: (.*)$/m.exec(event)?.[1]
-        if (!data) continue
+        if (!data || signal.aborted) continue
         if (/^event: end$/m.test(event)) return (JSON.parse(data) as { readonly reason: string }).reason
         told(JSON.parse(data) as State)
       }
     }
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener("abort", onAbort)
     onAbort()
   }
 }

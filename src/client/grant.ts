@@ -3,7 +3,7 @@
  * room posts becomes a cookie of the shop; other visitors are sent to the room. It cannot know whether the grant is used
  * elsewhere: before the shop ships, it calls `complete`.
  */
-import { type ClaimProblem, type GrantClaims, partsOf, problemOf } from "./grantRules.ts"
+import { type ClaimProblem, type GrantClaims, type Mode, partsOf, problemOf } from "./grantRules.ts"
 
 export type { GrantClaims } from "./grantRules.ts"
 
@@ -11,6 +11,8 @@ export interface GuardSettings {
   /** Where consumers reach Usher: `https://usher.example.com`. */
   readonly url: string
   readonly organizationId: string
+  /** The mode of the grants. Default: live. */
+  readonly mode?: Mode
   /** Returns the experience whose grant the request needs; undefined for a request that needs no grant. */
   readonly protects: (request: Request) => string | undefined
   /** The shop's own origin, where a proxy hides it from `request.url`. */
@@ -33,11 +35,17 @@ const rereadMillis = 10_000
 /** How long keys are used while Usher is out of reach. */
 const staleMillisMax = 3_600_000
 
-/** The body of a form that is read. A grant is shorter. */
+/** The bytes of a form that are read. A grant is shorter. */
 const formLengthMax = 16_384
 
+/** How long a form may take to arrive. */
+const formMillisMax = 10_000
+
+/** How long the keys may take to arrive. */
+const keysMillisMax = 5_000
+
 export function createGrantGuard(settings: GuardSettings) {
-  const { organizationId, protects, now = Date.now } = settings
+  const { organizationId, mode = "live", protects, now = Date.now } = settings
   const usher = settings.url.replace(/\/+$/, "")
   const check = makeCheck({ ...settings, url: usher }, now)
 
@@ -50,7 +58,7 @@ export function createGrantGuard(settings: GuardSettings) {
     const isLocal = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$)/.test(origin)
     const name = `${isLocal ? "" : "__Host-"}usher-grant-${experienceId}`
     const admits = async (token: string | undefined) =>
-      token === undefined ? undefined : check(token, { organizationId, experienceId })
+      token === undefined ? undefined : check(token, { organizationId, mode, experienceId })
     if ((await admits(cookieIn(request, name)))?.valid) return next(request)
     const posted = await postedGrant(request)
     const outcome = await admits(posted)
@@ -82,12 +90,38 @@ const cookieIn = (request: Request, name: string): string | undefined =>
     .find((pair) => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1)
 
-/** The grant in the form of a room. The request itself keeps its body. */
-const postedGrant = async (request: Request): Promise<string | undefined> => {
-  if (request.method !== "POST") return undefined
-  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "")) return undefined
-  if (Number(request.headers.get("content-length") ?? 0) > formLengthMax) return undefined
-  return new URLSearchParams(await request.clone().text()).get("usher_grant") ?? undefined
+/** The grant in the form of a room. The answer is a redirect, so nobody else reads the body. */
+const postedGrant = async ({ method, headers, body }: Request): Promise<string | undefined> => {
+  if (method !== "POST" || !body) return undefined
+  if (!/^application\/x-www-form-urlencoded\b/i.test(headers.get("content-type") ?? "")) return undefined
+  if (Number(headers.get("content-length") ?? 0) > formLengthMax) return undefined
+  const reader = body.getReader()
+  const text = await within(formMillisMax, textFrom(reader)).catch(() => undefined)
+  // A body that is cancelled would end the connection before the answer.
+  reader.releaseLock()
+  return new URLSearchParams(text).get("usher_grant") ?? undefined
+}
+
+/** The text of a short body; undefined for a longer one. */
+const textFrom = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string | undefined> => {
+  const decoder = new TextDecoder()
+  let text = ""
+  for (let length = 0; ;) {
+    const { done, value } = await reader.read()
+    if (done) return text
+    length += value.length
+    if (length > formLengthMax) return undefined
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** The outcome of the promise. It fails if that takes longer. */
+const within = <A>(millis: number, promise: Promise<A>): Promise<A> => {
+  let timer: ReturnType<typeof setTimeout>
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("It took too long.")), millis)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 type Keys = ReadonlyArray<CryptoKey>
@@ -103,7 +137,7 @@ const makeCheck = ({ url, fetch: read = (url) => fetch(url) }: GuardSettings, no
     const isRecent = known && (now() - known.at < millis || now() - triedAt < rereadMillis)
     if (!isRecent) {
       triedAt = now()
-      reading ??= readKeys(read, url)
+      reading ??= within(keysMillisMax, readKeys(read, url))
         .then((keys) => void (known = { at: now(), keys }))
         .catch(() => {})
         .finally(() => (reading = undefined))

@@ -3,11 +3,15 @@
  * requires.
  */
 
+/** Grants of live keys, and those of test keys. */
+export type Mode = "live" | "test"
+
 /** The claims of a grant. */
 export interface GrantClaims {
   readonly jti: string
   readonly consumerId: string
   readonly organizationId: string
+  readonly mode: Mode
   readonly distributionId: string
   readonly distributionType: string
   readonly experienceId: string
@@ -20,6 +24,8 @@ export interface GrantClaims {
 /** The required claims of a grant. The organization is needed, because all organizations' grants have the same keys. */
 export interface Expected {
   readonly organizationId: string
+  /** Default: live. Both modes have the same keys too. */
+  readonly mode?: Mode
   readonly consumerId?: string
   readonly distributionId?: string
   readonly experienceId?: string
@@ -28,6 +34,7 @@ export interface Expected {
 /** Why the claims of an authentic grant do not admit. */
 export type ClaimProblem =
   | "WRONG_ORGANIZATION"
+  | "WRONG_MODE"
   | "WRONG_CONSUMER"
   | "WRONG_DISTRIBUTION"
   | "WRONG_EXPERIENCE"
@@ -72,8 +79,9 @@ const bytesOf = (base64url: string) =>
 
 /** Returns why the claims do not admit at `now`, in milliseconds since the Unix epoch. */
 export const problemOf = (claims: GrantClaims, expected: Expected, now: number): ClaimProblem | undefined => {
-  const { organizationId, consumerId, distributionId, experienceId } = expected
+  const { organizationId, mode = "live", consumerId, distributionId, experienceId } = expected
   if (claims.organizationId !== organizationId) return "WRONG_ORGANIZATION"
+  if (claims.mode !== mode) return "WRONG_MODE"
   if (consumerId !== undefined && claims.consumerId !== consumerId) return "WRONG_CONSUMER"
   if (distributionId !== undefined && claims.distributionId !== distributionId) return "WRONG_DISTRIBUTION"
   if (experienceId !== undefined && claims.experienceId !== experienceId) return "WRONG_EXPERIENCE"

@@ -29,41 +29,40 @@ export interface Options {
   readonly reached?: (isReached: boolean) => void
 }
 
-/** A longer wait is the caller's decision. */
-const retryAfterSecondsMax = 60
-
 /**
  * Sends a request again and again while Usher is out of reach or busy, and solves each challenge. `fetching` sends it
  * once, with more headers.
  */
 export async function send<A>(
   fetching: (headers: { readonly [name: string]: string }) => Promise<Response>,
-  { signal, reached }: Options = {}
+  options: Options = {}
 ): Promise<A> {
-  let headers = {}
-  for (let seconds = 1; ; seconds = Math.min(pauseSecondsMax, seconds * 2)) {
-    signal?.throwIfAborted()
-    const reply = await fetching(headers).catch(() => undefined)
-    const asked = askedSeconds(reply)
-    if (reply && !isToBeRepeated(reply.status, asked)) {
-      const body = await reply.json().catch(() => ({}))
-      reached?.(true)
-      if (reply.ok) return body as A
-      const refusal = new UsherError(reply.status, body as UsherError["body"], asked)
-      const { challenge } = refusal.body
-      const solution = challenge && (await solved(challenge))
-      if (!solution) throw refusal
-      headers = { "x-challenge-solution": solution }
-    } else {
-      reached?.(false)
-      await pause(seconds, signal, asked)
-    }
+  for (let headers = {}; ;) {
+    const reply = await answerTo(() => fetching(headers), options)
+    const body = (await reply.json().catch(() => ({}))) as UsherError["body"]
+    options.reached?.(true)
+    if (reply.ok) return body as A
+    const refusal = new UsherError(reply.status, body, askedSeconds(reply))
+    const { challenge } = body
+    // The solver is loaded when it is needed, which is rare.
+    const solution = challenge && (await (await import("./challenge.ts")).solve(JSON.stringify(challenge)))
+    if (!solution) throw refusal
+    headers = { "x-challenge-solution": solution }
   }
 }
 
-/** True for an answer that becomes another one soon. */
-const isToBeRepeated = (status: number, asked: number): boolean =>
-  status === 423 ? asked <= 2 : (status === 429 || status >= 500) && asked <= retryAfterSecondsMax
+/** Returns the first answer that will not become another one soon. */
+export async function answerTo(fetching: () => Promise<Response>, { signal, reached }: Options): Promise<Response> {
+  for (let seconds = 1; ; seconds = Math.min(pauseSecondsMax, seconds * 2)) {
+    signal?.throwIfAborted()
+    const reply = await fetching().catch(() => undefined)
+    const asked = askedSeconds(reply)
+    if (reply && !isToBeRepeated(reply.status, asked)) return reply
+    reached?.(false)
+    await pause(seconds, signal, asked)
+  }
+}
 
-/** The solver is loaded when it is needed, which is rare. */
-const solved = async (challenge: unknown) => (await import("./challenge.ts")).solve(JSON.stringify(challenge))
+/** A wait that is longer than a pause is the caller's decision. */
+const isToBeRepeated = (status: number, asked: number): boolean =>
+  status === 423 ? asked > 0 && asked <= 2 : (status === 429 || status >= 500) && asked <= pauseSecondsMax

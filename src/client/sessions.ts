@@ -1,16 +1,10 @@
 /** The consumer's session: its tokens, kept for all tabs of the browser, and one refresh for all of them. */
-import { locks } from "./follow.ts"
+import { alone } from "./follow.ts"
+import { type Kept, keeping, orNone, type TokenStorage } from "./kept.ts"
 import { type Options, orUndefined, send } from "./requests.ts"
 import type { Session, StartedSession } from "./types.ts"
 
-/** Where tokens are kept: `localStorage`, or something like it. */
-export interface TokenStorage {
-  getItem(key: string): string | null
-  setItem(key: string, value: string): void
-  removeItem(key: string): void
-}
-
-interface Kept {
+interface Tokens {
   readonly session: Session
   readonly accessToken: string
   readonly refreshToken: string
@@ -37,10 +31,10 @@ export interface Call extends Options {
 const earlyMillis = 30_000
 
 export class Sessions {
-  readonly url: string
-  readonly storageKey: string
+  declare readonly url: string
+  declare readonly storageKey: string
   readonly #publishableKey: string
-  readonly #storage: TokenStorage
+  readonly #kept: Kept
   readonly #changed: () => void
   #starting: Promise<void> | undefined
 
@@ -48,12 +42,12 @@ export class Sessions {
     this.url = new URL(url).origin
     this.#publishableKey = publishableKey
     this.storageKey = `usher ${publishableKey}`
-    this.#storage = storage ?? browserStorage()
+    this.#kept = keeping(() => storage ?? localStorage, this.storageKey)
     this.#changed = changed
   }
 
   get session(): Session | undefined {
-    return this.#kept()?.session
+    return this.#tokens()?.session
   }
 
   /** Keeps the tokens of a new session. */
@@ -64,14 +58,15 @@ export class Sessions {
 
   /** Removes the tokens. */
   forget(): void {
-    this.#storage.removeItem(this.storageKey)
+    this.#kept.set("")
     this.#changed()
   }
 
   /** Starts a guest session if there is no session. */
   start(options: Options): Promise<void> {
-    this.#starting ??= this.#locked(async () => {
-      if (!this.#kept()) this.#write(await this.request<StartedSession>("/auth/guest", { ...options, method: "POST" }))
+    this.#starting ??= alone(this.storageKey, async () => {
+      if (!this.#tokens())
+        this.#write(await this.request<StartedSession>("/auth/guest", { ...options, method: "POST" }))
     }).finally(() => (this.#starting = undefined))
     return this.#starting
   }
@@ -86,84 +81,55 @@ export class Sessions {
    * token, or without one.
    */
   async fetch(path: string, call: Call): Promise<Response> {
-    let kept = call.as === "consumer" ? this.#kept() : undefined
-    if (kept && kept.expiresAt - Date.now() < earlyMillis) kept = await this.#refreshed(kept.accessToken, call)
-    const reply = await this.#once(path, call, kept?.accessToken)
-    if (reply.status !== 401 || !kept) return reply
-    const next = await this.#refreshed(kept.accessToken, call)
-    return this.#once(path, call, next?.accessToken)
+    let tokens = call.as === "consumer" ? this.#tokens() : undefined
+    if (tokens && tokens.expiresAt - Date.now() < earlyMillis) tokens = await this.#refreshed(tokens, call)
+    const reply = await this.#once(path, call, tokens)
+    return reply.status === 401 && tokens ? this.#once(path, call, await this.#refreshed(tokens, call)) : reply
   }
 
-  #once(path: string, { method = "GET", body, form, as, headers, signal }: Call, token: string | undefined) {
-    return fetch(`${this.url}${path.startsWith("/e/") ? "" : "/api"}${path}`, {
+  #once(path: string, { method = "GET", body, form, as, headers, signal }: Call, tokens: Tokens | undefined) {
+    const init = {
       method,
-      signal: signal ?? null,
+      signal,
       credentials: "omit",
       headers: {
         ...(as !== "nobody" && { "x-publishable-key": this.#publishableKey }),
-        ...(token && { authorization: `Bearer ${token}` }),
+        ...(tokens && { authorization: `Bearer ${tokens.accessToken}` }),
         ...(body && { "content-type": "application/json" }),
         ...headers
       },
-      body: body ? JSON.stringify(body) : (form ?? null)
-    })
+      body: body ? JSON.stringify(body) : form
+    }
+    return fetch(`${this.url}${path.startsWith("/e/") ? "" : "/api"}${path}`, init as RequestInit)
   }
 
-  /** Replaces this access token, unless another tab has. Undefined: the session has ended. */
-  #refreshed(stale: string, { signal, reached }: Options): Promise<Kept | undefined> {
-    return this.#locked(async () => {
-      const kept = this.#kept()
-      if (kept?.accessToken !== stale) return kept
+  /** Replaces these tokens, unless another tab has. Undefined: the session has ended. */
+  #refreshed(stale: Tokens, { signal, reached }: Options): Promise<Tokens | undefined> {
+    return alone(this.storageKey, async () => {
+      const kept = this.#tokens()
+      if (kept?.accessToken !== stale.accessToken) return kept
       // The name is kept first: if the answer is lost, also by closing the page, it gets the same tokens again.
-      const attempt = kept.attempt ?? crypto.randomUUID()
-      this.#storage.setItem(this.storageKey, JSON.stringify({ ...kept, attempt }))
+      // A page without encryption cannot draw one.
+      const attempt = kept.attempt ?? crypto.randomUUID?.()
+      this.#kept.set(JSON.stringify({ ...kept, attempt }))
       const { session, refreshToken } = kept
-      const headers = { "idempotency-key": attempt }
+      const headers = attempt && { "idempotency-key": attempt }
       const call = { signal, reached, method: "POST", body: { refreshToken }, headers } as Call
       const next = await this.request<StartedSession>("/auth/refresh", call).catch(orUndefined(401))
-      if (next) return this.#write({ ...next, session })
-      this.forget()
-      return undefined
+      return next ? this.#write({ ...next, session }) : (this.forget() as undefined)
     })
   }
 
-  /** Runs alone in all tabs of the browser, where it has locks. Without, the name of the refresh keeps two of them equal. */
-  #locked<A>(run: () => Promise<A>): Promise<A> {
-    return (locks()?.request(this.storageKey, run) as Promise<A> | undefined) ?? run()
+  #tokens(): Tokens | undefined {
+    return orNone(() => JSON.parse(this.#kept.get()) as Tokens)
   }
 
-  #kept(): Kept | undefined {
-    try {
-      return JSON.parse(this.#storage.getItem(this.storageKey) ?? "") as Kept
-    } catch {
-      return undefined
-    }
-  }
-
-  #write({ session, accessToken, refreshToken }: Pick<StartedSession, "session" | "accessToken" | "refreshToken">) {
-    const { iat, exp } = JSON.parse(atob(accessToken.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/"))) as {
-      readonly iat: number
-      readonly exp: number
-    }
+  #write(started: Pick<Tokens, "session" | "accessToken" | "refreshToken">): Tokens {
+    const claims = started.accessToken.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/")
+    const { iat, exp } = JSON.parse(atob(claims)) as { readonly iat: number; readonly exp: number }
     // The device's clock may be wrong, so only the difference counts.
-    const kept: Kept = { session, accessToken, refreshToken, expiresAt: Date.now() + (exp - iat) * 1000 }
-    this.#storage.setItem(this.storageKey, JSON.stringify(kept))
-    return kept
-  }
-}
-
-/** `localStorage`; without it the tokens are lost with the page. */
-const browserStorage = (): TokenStorage => {
-  try {
-    const { localStorage } = globalThis
-    localStorage.getItem("usher")
-    return localStorage
-  } catch {
-    const kept = new Map<string, string>()
-    return {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => void kept.set(key, value),
-      removeItem: (key) => void kept.delete(key)
-    }
+    const tokens = { ...started, expiresAt: Date.now() + (exp - iat) * 1000 }
+    this.#kept.set(JSON.stringify(tokens))
+    return tokens
   }
 }

@@ -16,6 +16,8 @@ export interface LiveMechanism {
   readonly entries: number | null
   /** queue, waitlist: consumers that wait. */
   readonly waiting?: number | null
+  /** queue, draw, timed release, waitlist: true while there is no place or unit for another consumer. */
+  readonly isFull?: boolean | null
   /** queue: consumers that the rate admits a minute. */
   readonly admitRate?: number | null
   /** queue: true while the rate admits no consumers. */
@@ -80,13 +82,18 @@ export interface Experience {
     readonly auctions: ReadonlyArray<Listed>
     readonly appointments: ReadonlyArray<Listed>
     readonly timedReleases: ReadonlyArray<ListedRelease>
-    readonly waitlist: { readonly id: string } | null
+    readonly waitlist: Pick<Listed, "id" | "lifecycle" | "supportsGuest"> | null
   }>
 }
 
 interface Completable {
   /** Only in the answer to completing. */
   readonly alreadyCompleted?: true
+}
+
+interface Limited {
+  /** The consumer has had as many grants as `grantsPerConsumer` allows, and cannot enter again. */
+  readonly grantLimitReached?: true
 }
 
 interface Grant {
@@ -115,14 +122,15 @@ export type QueueState =
     } & Entered &
       Completable)
   | ({ readonly status: "GRANTED"; readonly grantedAt: string } & Grant & Entered & Completable)
-  | ({ readonly status: "COMPLETED"; readonly completedAt: string } & Entered & Completable)
+  | ({ readonly status: "COMPLETED"; readonly completedAt: string } & Entered & Completable & Limited)
   | ({
       readonly status: "DENIED"
       readonly reason: "ADMISSION_EXPIRED" | "QUEUE_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
       readonly deniedAt: string
     } & Entered &
-      Completable)
-  | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable)
+      Completable &
+      Limited)
+  | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable & Limited)
 
 interface Drawn {
   /** Absent before the drawing. */
@@ -173,10 +181,11 @@ export type TimedReleaseState =
   | ({ readonly status: "NOT_ENTERED" } & Completable)
   | ({ readonly status: "ENTERED"; readonly selectedVariantId?: string } & Grant & Entered & Completable)
   | ({ readonly status: "COMPLETED"; readonly completedAt: string; readonly selectedVariantId?: string } & Entered &
-      Completable)
-  | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable)
+      Completable &
+      Limited)
+  | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable & Limited)
   | ({ readonly status: "DENIED" } & Entered & Completable)
-  | ({ readonly status: "EXPIRED"; readonly expiresAt: string } & Entered & Completable)
+  | ({ readonly status: "EXPIRED"; readonly expiresAt: string } & Entered & Completable & Limited)
 
 /** A consumer's latest booking in an appointment. */
 export type BookingState =

@@ -29,11 +29,11 @@ interface Kind extends Pick<BuildOptions, "format" | "plugins"> {
   readonly folder: string
 }
 
-/** For a script or style inside a page. */
-const page: Kind = { folder: "browser", format: "iife", target: "es2018" }
+/** For a script or style inside a page. Browsers that write durations by `Intl`, as pages do, have this syntax. */
+const page: Kind = { folder: "browser", format: "iife", target: "es2020" }
 
 /** The check of a draw needs whole numbers of any length. Without them it tells the command. */
-const proof: Kind = { ...page, target: "es2020", plugins: [digests] }
+const proof: Kind = { ...page, plugins: [digests] }
 
 /** For a module that a shop's page imports. Its class fields need no rewriting. */
 const shop: Kind = { folder: "../client", format: "esm", target: "es2022", plugins: [apart] }

@@ -1,7 +1,7 @@
 /** The guard of a shop's pages: which requests it lets through, and where it sends others. */
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import type { KeyObject } from "node:crypto"
-import { createGrantGuard } from "../../src/client/grant.ts"
+import { createGrantGuard, type GuardSettings } from "../../src/client/grant.ts"
 import { encoded, grantClaims, otherPair, pair, signedGrant } from "../support/signedGrant.ts"
 
 const start = Date.parse("2026-11-22T12:00:00.000Z")
@@ -13,18 +13,19 @@ const claims = { ...grantClaims, experienceId: "drop", exp: start / 1000 + 600 }
 const token = (changes: object = {}, key?: KeyObject): string => signedGrant({ ...claims, ...changes }, key)
 
 /** A guard at a clock that the test sets, with the keys that Usher publishes at the moment. */
-const guarded = (origin?: string) => {
-  const at = { now: start, keys: [pair.publicKey], isAway: false, reads: 0 }
+const guarded = (settings: Pick<GuardSettings, "origin" | "mode"> = {}) => {
+  const at = { now: start, keys: [pair.publicKey], isAway: false, isSilent: false, reads: 0 }
   const guard = createGrantGuard({
     url: "https://usher.example.com/",
     organizationId: "brand",
     protects: ({ url }) => (new URL(url).pathname === "/" ? undefined : "drop"),
     now: () => at.now,
-    ...(origin !== undefined && { origin }),
+    ...settings,
     fetch: async (url) => {
       at.reads += 1
       assert.strictEqual(url, "https://usher.example.com/.well-known/jwks.json")
       if (at.isAway) throw new TypeError("fetch failed")
+      if (at.isSilent) return new Promise(() => {})
       return Response.json({ keys: at.keys.map((key) => key.export({ format: "jwk" })) })
     }
   })
@@ -39,6 +40,26 @@ const guarded = (origin?: string) => {
   const post = (grant: string, path = "/checkout?size=42") =>
     ask(new Request(`${shop}${path}`, { method: "POST", body: new URLSearchParams({ usher_grant: grant }) }))
   return { at, ask, visit, post }
+}
+
+const formType = { "content-type": "application/x-www-form-urlencoded" }
+
+/** A form whose body comes in these pieces, and ends only if it says so. */
+const streamed = (pieces: ReadonlyArray<string>, isEnded = true) => {
+  const pulled = { count: 0 }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: (controller) => {
+        const piece = pieces[pulled.count]
+        if (piece === undefined) return isEnded ? controller.close() : new Promise(() => {})
+        pulled.count += 1
+        controller.enqueue(new TextEncoder().encode(piece))
+      }
+    },
+    { highWaterMark: 0 }
+  )
+  const request = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" } as RequestInit)
+  return { request, pulled }
 }
 
 const assertRefused = (response: Response) => {
@@ -78,7 +99,7 @@ describe("the guard", () => {
   })
 
   it("names the shop's own origin where a proxy hides it", async () => {
-    const response = await guarded("https://www.brand.example.com").visit()
+    const response = await guarded({ origin: "https://www.brand.example.com" }).visit()
     const back = new URL(response.headers.get("location")!).searchParams.get("return")
     assert.strictEqual(back, "https://www.brand.example.com/checkout?size=42")
   })
@@ -88,6 +109,8 @@ describe("the guard", () => {
     const bad = {
       expired: token({ exp: start / 1000 }),
       "of another organization": token({ organizationId: "other" }),
+      "of a test key": token({ mode: "test" }),
+      "without a mode": token({ mode: undefined }),
       "of another experience": token({ experienceId: "other" }),
       "of another key": token({}, otherPair.privateKey),
       tampered: `${header}.${encoded({ ...claims, consumerId: "eve" })}.${signature}`,
@@ -103,6 +126,71 @@ describe("the guard", () => {
       assertRefused(await post(grant))
     }
     assertRefused(await visit(token(), "usher-grant-drop"))
+  })
+
+  it("takes the grants of test keys, and no live ones, where the shop says so", async () => {
+    const { visit } = guarded({ mode: "test" })
+    await assertSold(await visit(token({ mode: "test" })))
+    for (const mode of ["live", "", undefined]) assertRefused(await visit(token({ mode })))
+  })
+
+  it("takes a posted grant however its body is cut", async () => {
+    const form = `a=%C3%A4&usher_grant=${token()}`
+    for (const size of [1, 2, 7, 100, form.length]) {
+      const pieces = form.match(new RegExp(`.{1,${size}}`, "g"))!
+      const response = await guarded().ask(streamed(pieces).request)
+      assert.include(response.headers.get("set-cookie"), `__Host-usher-grant-drop=${token()};`)
+    }
+  })
+
+  it("stops to read a posted form when it is longer than a grant", async () => {
+    const kilobyte = "x".repeat(1_024)
+    const grant = `usher_grant=${token()}&`
+    for (const pieces of [
+      Array<string>(1_000).fill(kilobyte),
+      [grant, ...Array<string>(1_000).fill(kilobyte)],
+      [grant, "x".repeat(1_000_000), "x"],
+      Array<string>(50_000).fill("x")
+    ]) {
+      const { request, pulled } = streamed(pieces)
+      assertRefused(await guarded().ask(request))
+      assert.isBelow(pieces.slice(0, pulled.count - 1).join("").length, 16_385)
+    }
+  })
+
+  it("waits ten seconds at most for the end of a posted form", async () => {
+    const grant = `usher_grant=${token()}`
+    vi.useFakeTimers()
+    try {
+      for (const pieces of [[], [grant], [...grant], ["a=b&", grant, "&c="]]) {
+        const answer = guarded().ask(streamed(pieces, false).request)
+        await vi.advanceTimersByTimeAsync(10_000)
+        assertRefused(await answer)
+      }
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it("refuses a form whose connection breaks", async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) })
+    const broken = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" } as RequestInit)
+    assertRefused(await guarded().ask(broken))
+  })
+
+  it("waits five seconds at most for the keys, and then uses the known ones", async () => {
+    const { at, visit } = guarded()
+    await assertSold(await visit(token()))
+    at.now += 300_000
+    at.isSilent = true
+    vi.useFakeTimers()
+    try {
+      const answer = visit(token())
+      await vi.advanceTimersByTimeAsync(5_000)
+      await assertSold(await answer)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it("reads the keys once in 300 seconds, believes a new key at once, and no longer a removed one", async () => {

@@ -32,7 +32,7 @@ const waiting = async ({ chance = 0, untilMillis = 10_000, cachedMillis = 0 }) =
   return { asked, states: [...new Set(states)] }
 }
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }))
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }))
 afterEach(() => {
   vi.restoreAllMocks()
   vi.unstubAllGlobals()

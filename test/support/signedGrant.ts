@@ -13,6 +13,7 @@ export const grantClaims = {
   jti: "q.7",
   consumerId: "ada",
   organizationId: "brand",
+  mode: "live",
   distributionId: "q"
 }
 

@@ -137,6 +137,9 @@ const problemOf = (error: Jose.errors.JOSEError): GrantProblem =>
 /** Returns the `jti` of a grant's token. */
 export const grantName = (mechanismId: string, grantSequence: number): string => `${mechanismId}.${grantSequence}`
 
+/** Returns the `jti` of a grant's token that this server has made. A token changes with the grant's expiry; this does not. */
+export const grantNameIn = (token: string): string => Jose.decodeJwt(token).jti ?? ""
+
 /** Returns the sequence in the `jti` of a grant of this mechanism; undefined for another mechanism's. */
 export const grantSequenceOf = (mechanismId: string, name: string): number | undefined => {
   const sequence = Number(name.slice(mechanismId.length + 1))

@@ -1,55 +1,73 @@
-/** Takes a visible page to the shop, unless the visitor chooses to stay. The form to the shop has the words. */
+/** Takes a visible page to the shop, once, unless the visitor chooses to stay. The form to the shop has the words. */
+import { keeping } from "../kept.ts"
 
 const continueSeconds = 10
 
-/** The grants of which the visitor stays, or has gone on with. */
-const stays = "usher-stay"
+/** Characters of the names of grants that are kept: some twenty. */
+const keptLengthMax = 1_000
 
 /** Makes the steps of a turn in this part of a page. */
-export const makeTurn = (root: ParentNode, language: () => string, say: (text: string) => void) => {
+export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string, say: (text: string) => void) => {
+  /** The grants of which the visitor stays, or has gone on with. */
+  const stays = keeping(() => sessionStorage, "usher-stay")
+  const keep = (grant: string) => stays.set(`${grant} ${stays.get()}`.slice(0, keptLengthMax))
   let goesOnAt = 0
+  let announced: ReadonlyArray<HTMLElement> = []
+
+  /** The visitor has chosen, or goes on. */
+  const settle = (form: HTMLFormElement): boolean => {
+    for (const one of announced) one.remove()
+    return keep(form.dataset["continue"]!)
+  }
 
   /** The text with the seconds that are left, in the form of their number. */
   const soon = (form: HTMLFormElement, seconds: number): string => {
-    const forms: string | Record<string, string> = JSON.parse(form.dataset["soon"]!)
-    const text = typeof forms === "string" ? forms : forms[new Intl.PluralRules(language()).select(seconds)]
-    const shown = seconds.toLocaleString(language())
-    return (text ?? (forms as Record<string, string>)["other"]!).replace("{seconds}", shown)
+    // Either one text or one for each form.
+    const forms: Record<string, string> & string = JSON.parse(form.dataset["soon"]!)
+    const text = forms[new Intl.PluralRules(language()).select(seconds)] ?? forms["other"] ?? forms
+    return text.replace("{seconds}", seconds.toLocaleString(language()))
   }
 
   /** Adds the time that is left, and a button to stay. */
-  const announce = (form: HTMLFormElement, grant: string): HTMLElement => {
+  const announce = (form: HTMLFormElement): HTMLElement => {
     const text = document.createElement("p")
     text.id = "soon"
     const stay = document.createElement("button")
     stay.className = "quiet"
     stay.textContent = form.dataset["stay"]!
     stay.addEventListener("click", () => {
-      sessionStorage.setItem(stays, grant)
-      text.remove()
-      stay.remove()
+      settle(form)
       form.querySelector("button")?.focus()
     })
+    announced = [text, stay]
     form.after(text, stay)
     say(`${root.querySelector("h2")?.textContent} ${soon(form, continueSeconds)}`)
     return text
   }
 
+  root.addEventListener("submit", ({ target }) => {
+    if ((target as HTMLFormElement).dataset["continue"]) settle(target as HTMLFormElement)
+  })
+
   return {
     /** Called each second. */
     goOn: () => {
       const form = root.querySelector<HTMLFormElement>("form[data-continue]")
-      const grant = form?.querySelector<HTMLInputElement>("[name=usher_grant]")?.value ?? ""
-      if (!form || document.hidden || sessionStorage.getItem(stays) === grant) return
-      if (goesOnAt === 0) goesOnAt = Date.now() + continueSeconds * 1000
-      const text = root.querySelector<HTMLElement>("#soon") ?? announce(form, grant)
-      const left = Math.ceil((goesOnAt - Date.now()) / 1000)
+      if (!form || document.hidden || stays.get().split(" ").includes(form.dataset["continue"]!)) return
+      const now = performance.now()
+      if (goesOnAt === 0) {
+        // A browser that keeps nothing would go on again after each return.
+        if (!keep("")) return
+        goesOnAt = now + continueSeconds * 1000
+      }
+      const text = root.querySelector<HTMLElement>("#soon") ?? announce(form)
+      const left = Math.ceil((goesOnAt - now) / 1000)
       text.textContent = soon(form, Math.max(0, left))
-      if (left > 0) return
-      sessionStorage.setItem(stays, grant)
-      form.submit()
+      if (left <= 0 && settle(form)) form.submit()
     },
     /** Called when the visitor's status has changed. */
-    reset: () => (goesOnAt = 0)
+    reset: () => {
+      goesOnAt = 0
+    }
   }
 }

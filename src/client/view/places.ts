@@ -52,30 +52,24 @@ export const pathOf = ({ kind, id }: Pick<Place, "kind" | "id">): string => `/${
 export const statusPathOf = (place: Pick<Place, "kind" | "id">): string =>
   `${pathOf(place)}/${place.kind === "appointment" ? "me" : "status"}`
 
+/** The fields of a sequence with its mechanisms. */
+const fields = ["queues", "draws", "auctions", "timedReleases", "appointments", "waitlist"] as const
+
 /** The mechanisms of an experience, without the consumer's standing. */
 export const placesIn = ({ sequences }: Experience, live: Live | undefined): ReadonlyArray<Place> =>
-  sequences.flatMap(({ name, queues, draws, auctions, appointments, timedReleases, waitlist }) => {
-    const lists: { readonly [K in Kind]: ReadonlyArray<object> } = {
-      queue: queues,
-      draw: draws,
-      auction: auctions,
-      timed_release: timedReleases,
-      appointment: appointments,
-      waitlist: waitlist
-        ? [{ supportsGuest: true, openAt: null, closeAt: null, lifecycle: "open", name, ...waitlist }]
-        : []
-    }
-    return Object.entries(lists).flatMap(([kind, list]) =>
-      list.map((listed) => withFacts({ kind, ...listed } as Place, live))
-    )
-  })
+  sequences.flatMap((sequence) =>
+    fields.flatMap((field) => {
+      const kind = field.replace(/s$/, "").replace("R", "_r")
+      // A waitlist has the name of its sequence, and no times.
+      const place = { kind, name: sequence.name, openAt: null, closeAt: null }
+      return [sequence[field] ?? []].flat().map((listed) => withFacts({ ...place, ...listed } as Place, live))
+    })
+  )
 
 /** The place with the facts of this moment. */
 export const withFacts = (place: Place, live: Live | undefined): Place => {
   const facts = live?.mechanisms.find(({ id }) => id === place.id)
-  if (!facts) return place
-  const { name, lifecycle, openAt, closeAt } = facts
-  return { ...place, name, lifecycle, openAt, closeAt, facts }
+  return facts ? ({ ...place, ...facts, facts } as Place) : place
 }
 
 /** The place as shown to this consumer at `now`, in milliseconds by the server's clock. */
@@ -87,46 +81,57 @@ export const shown = (place: Place, session: Session | undefined, now: number): 
 type Meaning = readonly [ShownPlace["state"], ReadonlyArray<Action>]
 
 const meaningOf = (place: Place, session: Session | undefined, now: number): Meaning => {
-  const { kind, lifecycle, supportsGuest, own } = place
+  const { kind, lifecycle, supportsGuest, facts } = place
+  const { admissionGrant, drawnAt, startTime, reason, grantLimitReached } = fieldsOf(place)
   const status = statusOf(place)
-  const isOpen = lifecycle === "open" || Date.parse(place.lobbyOpenAt ?? "") <= now
-  const first = isOpen && lifecycle !== "closed" ? [firstActions[kind]] : []
-  if (own && "admissionGrant" in own) {
-    return ["granted", kind === "timed_release" ? [...first, "leave"] : kind === "queue" ? ["leave"] : []]
+  const isOpen = lifecycle === "open" || (lifecycle === "scheduled" && Date.parse(place.lobbyOpenAt!) <= now)
+  const isGated = !supportsGuest && session?.type !== "authenticated"
+  const first = isOpen && !isGated && !facts?.isFull ? [firstActions[kind] ?? "enter"] : []
+  if (admissionGrant) {
+    return ["granted", kind === "queue" ? ["leave"] : kind === "timed_release" ? ["enter", "leave"] : []]
   }
-  const actions = waiting[status]
-  if (actions) return ["waiting", kind === "auction" ? first : own && "drawnAt" in own ? [] : actions]
   if (status.startsWith("NOT_")) {
-    if (!first[0]) return [lifecycle === "scheduled" ? "scheduled" : "ended", first]
-    return supportsGuest || session?.type === "authenticated" ? ["enterable", first] : ["gated", []]
+    if (!isOpen) return [lifecycle === "scheduled" ? "scheduled" : "ended", []]
+    return [isGated ? "gated" : "enterable", first]
   }
-  const mayAgain = place.grantsPerConsumer ? /COMPLETED|LEFT|EXPIRED/ : /LEFT|EXPIRED|CANCELLED/
-  return ["ended", own && mayAgain.test(status + ("reason" in own ? own.reason : "")) ? first : []]
+  if (waits.test(status)) {
+    const isOver = drawnAt || Date.parse(startTime!) <= now
+    const leave: ReadonlyArray<Action> =
+      kind !== "appointment" ? ["leave"] : isOpen ? ["reschedule", "cancel"] : ["cancel"]
+    return ["waiting", kind === "auction" ? first : isOver ? [] : leave]
+  }
+  const mayAgain = status === "COMPLETED" ? place.grantsPerConsumer : ends.test(kind + status + reason!)
+  return ["ended", mayAgain && !grantLimitReached ? first : []]
 }
 
-const firstActions = {
-  queue: "enter",
-  draw: "enter",
-  timed_release: "enter",
-  auction: "bid",
-  appointment: "book",
-  waitlist: "join"
-} as const
+/** The statuses of waiting consumers. */
+const waits = /QUEUED|^ENTERED|^LISTED|BID|WINNING|BOOKED/
 
-/** The statuses of waiting consumers, and their possible actions. */
-const waiting: { readonly [status: string]: ReadonlyArray<Action> } = {
-  QUEUED: ["leave"],
-  ENTERED: ["leave"],
-  LISTED: ["leave"],
-  BIDDING: [],
-  WINNING: [],
-  OUTBID: [],
-  BOOKED: ["reschedule", "cancel"]
-}
+/** The endings after which a consumer may enter again; after a completed grant it may by a setting. */
+const ends = /(queue|timed_release)(LEFT|EXPIRED|DENIEDADMISSION)|CANCELLED/
+
+const firstActions: { readonly [K in Kind]?: Action } = { auction: "bid", appointment: "book", waitlist: "join" }
 
 /** The consumer's status; of a waitlist `LISTED` or `NOT_LISTED`. */
-export const statusOf = ({ own }: Place): string =>
-  own === undefined ? "NOT_" : "status" in own ? own.status : own.isEntered ? "LISTED" : "NOT_LISTED"
+export const statusOf = (place: Place): string => {
+  const { status, isEntered } = fieldsOf(place)
+  return status ?? (isEntered ? "LISTED" : "NOT_")
+}
+
+/** The fields of a consumer's standing, of whatever kind and status. */
+interface Fields {
+  readonly status?: string
+  readonly isEntered?: boolean
+  readonly admissionGrant?: string
+  readonly position?: number | null
+  readonly drawnAt?: string
+  readonly lastBidAmount?: string
+  readonly startTime?: string
+  readonly reason?: string
+  readonly grantLimitReached?: true
+}
+
+export const fieldsOf = ({ own = {} }: { readonly own?: object | undefined }): Fields => own
 
 const order = ["granted", "waiting", "enterable", "gated", "scheduled"]
 

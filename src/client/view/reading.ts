@@ -1,6 +1,7 @@
 /** Reads an experience, the public facts of its mechanisms, and the consumer's standing in each. */
 import { type Place, placesIn, statusPathOf } from "./places.ts"
 import { type Options, orUndefined } from "../requests.ts"
+import { hear } from "../moving/time.ts"
 import type { Sessions } from "../sessions.ts"
 import type { Experience, Live } from "../types.ts"
 
@@ -10,13 +11,14 @@ export interface Known {
   readonly places: ReadonlyArray<Place>
   /** The experience has an access code that this consumer has not shown. */
   readonly isBarred?: boolean
-  /** Milliseconds by which the server's clock is ahead. */
-  readonly ahead: number
 }
 
 /** Reads the public facts, which caches may answer. */
-export const readLive = (sessions: Sessions, id: string, options: Options): Promise<Live> =>
-  sessions.request<Live>(`/experiences/${id}/live`, { ...options, as: "nobody" })
+export async function readLive(sessions: Sessions, id: string, options: Options): Promise<Live> {
+  const live = await sessions.request<Live>(`/experiences/${id}/live`, { ...options, as: "nobody" })
+  hear(Date.parse(live.now))
+  return live
+}
 
 /** Reads everything. */
 export async function read(sessions: Sessions, id: string, options: Options): Promise<Known> {
@@ -27,9 +29,8 @@ export async function read(sessions: Sessions, id: string, options: Options): Pr
     readLive(sessions, id, options),
     sessions.request<Experience>(path, options)
   ]).catch(orUndefined(404))
-  if (!everybodys) return { places: [], ahead: 0 }
+  if (!everybodys) return { places: [] }
   const [live, open] = everybodys
-  const ahead = Date.parse(live.now) - Date.now()
   const isProtected = open.hasProtectedSequences ? sessions.session : undefined
   const entry = isProtected ? await own<{ readonly experience: Experience }>(`${path}/enter`, "POST") : undefined
   const experience = entry?.experience ?? open
@@ -39,5 +40,5 @@ export async function read(sessions: Sessions, id: string, options: Options): Pr
       return { ...place, own: state } as Place
     })
   )
-  return { experience, places, isBarred: isProtected !== undefined && !entry, ahead }
+  return { experience, places, isBarred: !!isProtected && !entry }
 }

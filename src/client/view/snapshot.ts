@@ -1,5 +1,6 @@
 /** Builds the contents of an experience's page from the known facts. Pure. */
 import { type Action, rankOf, shown, type ShownPlace, type ViewState } from "./places.ts"
+import { serverNow } from "../moving/time.ts"
 import type { Known } from "./reading.ts"
 import type { Experience, Session } from "../types.ts"
 
@@ -23,8 +24,9 @@ export const loading: Snapshot = { state: "loading", actions: [], places: [], is
 /** Makes the snapshot of the known facts; before the first answer there are none. */
 export const snapshotOf = (known: Known | undefined, session: Session | undefined, isConnected: boolean): Snapshot => {
   if (!known) return { ...loading, isConnected, state: isConnected ? "loading" : "unreachable" }
-  const { experience, ahead } = known
-  const places = known.places.map((place) => shown(place, session, Date.now() + ahead))
+  const { experience } = known
+  const now = serverNow()
+  const places = known.places.map((place) => shown(place, session, now))
   places.sort((one, other) => rankOf(one) - rankOf(other))
   const isProtected = experience?.hasProtectedSequences
   const isGated = known.isBarred || (isProtected && !places[0])
@@ -34,7 +36,7 @@ export const snapshotOf = (known: Known | undefined, session: Session | undefine
     actions: [...new Set(actions)],
     places,
     isConnected,
-    aheadMillis: ahead,
+    aheadMillis: now - Date.now(),
     experience,
     session
   }

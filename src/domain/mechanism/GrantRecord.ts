@@ -85,6 +85,18 @@ export const noteRedemption = ({ grants }: Holder, redemptionId: string | undefi
 export const hasReachedLimit = ({ grants }: Holder, grantsPerConsumer: number | undefined): boolean =>
   grantsPerConsumer !== undefined && (grants?.count ?? 0) >= grantsPerConsumer
 
+/** The field of the view of a consumer whose grant or place has ended. */
+export interface LimitedGrants {
+  /** Present if the consumer has had all its grants. */
+  readonly grantLimitReached?: true
+}
+
+/** Returns the field that says that the consumer has had all its grants. */
+export const grantLimit = (
+  place: Holder,
+  { grantsPerConsumer }: { readonly grantsPerConsumer?: number | undefined }
+): LimitedGrants => (hasReachedLimit(place, grantsPerConsumer) ? { grantLimitReached: true } : {})
+
 /** Returns the field of an event that ends the grant of this record. */
 export const ended = (record: GrantRecord | undefined) =>
   record === undefined

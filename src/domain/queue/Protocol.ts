@@ -6,7 +6,7 @@ import * as Denial from "../mechanism/Denial.ts"
 import type { StaffReason } from "../mechanism/Author.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { LoyalEntry } from "../mechanism/EntryRisk.ts"
-import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
+import type { CompletedGrant, HeldGrant, LimitedGrants } from "../mechanism/GrantRecord.ts"
 import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type { AdmissionsUsedUp, CommonRefusal, Full, GrantLimitReached } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -64,14 +64,14 @@ export type View =
       readonly enteredAt: Millis
     }
   | (HeldGrant & { readonly status: "GRANTED"; readonly enteredAt: Millis; readonly grantedAt: Millis })
-  | (CompletedGrant & { readonly status: "COMPLETED"; readonly enteredAt: Millis })
-  | {
+  | (CompletedGrant & LimitedGrants & { readonly status: "COMPLETED"; readonly enteredAt: Millis })
+  | (LimitedGrants & {
       readonly status: "DENIED"
       readonly enteredAt: Millis
       readonly reason: DenialReason
       readonly deniedAt: Millis
-    }
-  | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }
+    })
+  | (LimitedGrants & { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis })
 
 /** A pause of admission by rate. */
 export interface Pause {

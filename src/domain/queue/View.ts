@@ -2,7 +2,7 @@
  * The views of a queue: a consumer's view of its place, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
-import { completedGrant } from "../mechanism/GrantRecord.ts"
+import { completedGrant, grantLimit } from "../mechanism/GrantRecord.ts"
 import { closedAsOf, endedFields, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import { lineOf } from "./Line.ts"
@@ -18,15 +18,17 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
     case "QUEUED":
       return viewQueued(state, place, now)
     case "GRANTED":
-      return viewGranted(place, now)
+      return viewGranted(state, place, now)
     case "COMPLETED":
-      return { status: "COMPLETED", enteredAt, completedAt: since, ...completedGrant(place) }
+      return { status: "COMPLETED", enteredAt, completedAt: since, ...completedGrant(place), ...limitOf(state, place) }
     case "DENIED":
-      return { status: "DENIED", enteredAt, reason: place.reason!, deniedAt: since }
+      return { status: "DENIED", enteredAt, reason: place.reason!, deniedAt: since, ...limitOf(state, place) }
     case "LEFT":
-      return { status: "LEFT", enteredAt, leftAt: since }
+      return { status: "LEFT", enteredAt, leftAt: since, ...limitOf(state, place) }
   }
 }
+
+const limitOf = ({ configuration }: State, place: Place) => grantLimit(place, configuration)
 
 const viewQueued = (state: State, place: Place, now: Millis): View => {
   const { enteredAt } = place
@@ -44,9 +46,12 @@ const viewQueued = (state: State, place: Place, now: Millis): View => {
   return { status: "QUEUED", ...standing, estimatedWaitTimeInSeconds, positionDisplayMode, enteredAt }
 }
 
-const viewGranted = (place: Place, now: Millis): View => {
+const viewGranted = (state: State, place: Place, now: Millis): View => {
   const { enteredAt, since: grantedAt, sequence: grantSequence, order: expiresAt } = place
-  if (hasExpired(place, now)) return { status: "DENIED", enteredAt, reason: "ADMISSION_EXPIRED", deniedAt: expiresAt }
+  if (hasExpired(place, now)) {
+    const reason = "ADMISSION_EXPIRED"
+    return { status: "DENIED", enteredAt, reason, deniedAt: expiresAt, ...limitOf(state, place) }
+  }
   if (expiresAt === Infinity) return { status: "GRANTED", enteredAt, grantedAt, grantSequence }
   return { status: "GRANTED", enteredAt, grantedAt, expiresAt, grantSequence }
 }

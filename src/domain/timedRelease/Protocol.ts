@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
-import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
+import type { CompletedGrant, HeldGrant, LimitedGrants } from "../mechanism/GrantRecord.ts"
 import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type { CommonRefusal, GrantLimitReached, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
@@ -49,14 +49,15 @@ export type View =
       /** Absent if the consumer has selected no variant. */
       readonly selectedVariantId?: string
     })
-  | (CompletedGrant & {
-      readonly status: "COMPLETED"
-      readonly enteredAt: Millis
-      readonly selectedVariantId?: string
-    })
-  | { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis }
+  | (CompletedGrant &
+      LimitedGrants & {
+        readonly status: "COMPLETED"
+        readonly enteredAt: Millis
+        readonly selectedVariantId?: string
+      })
+  | (LimitedGrants & { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis })
   | { readonly status: "DENIED"; readonly enteredAt: Millis }
-  | { readonly status: "EXPIRED"; readonly enteredAt: Millis; readonly expiresAt: Millis }
+  | (LimitedGrants & { readonly status: "EXPIRED"; readonly enteredAt: Millis; readonly expiresAt: Millis })
 
 /** The public facts of a timed release, in addition to its settings. */
 export interface Facts {

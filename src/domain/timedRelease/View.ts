@@ -2,7 +2,7 @@
  * The views of a timed release: a consumer's view of its place, and the projection for admins.
  */
 import type { PlaceRow } from "../mechanism/Decider.ts"
-import { completedGrant } from "../mechanism/GrantRecord.ts"
+import { completedGrant, grantLimit } from "../mechanism/GrantRecord.ts"
 import { endedFields, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { Facts, View } from "./Protocol.ts"
@@ -15,17 +15,18 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
   const { enteredAt, since, order: expiresAt } = place
   const grantSequence = place.grants?.sequence ?? 0
   const status = statusAsOf(place, now)
+  const limit = status === "ENTERED" ? undefined : grantLimit(place, state.configuration)
   switch (status) {
     case "ENTERED":
       return { status, enteredAt, ...(expiresAt !== Infinity && { expiresAt }), ...selectionOf(place), grantSequence }
     case "COMPLETED":
-      return { status, enteredAt, completedAt: since, ...selectionOf(place), ...completedGrant(place) }
+      return { status, enteredAt, completedAt: since, ...selectionOf(place), ...completedGrant(place), ...limit }
     case "LEFT":
-      return { status, enteredAt, leftAt: since }
+      return { status, enteredAt, leftAt: since, ...limit }
     case "DENIED":
       return { status, enteredAt }
     case "EXPIRED":
-      return { status, enteredAt, expiresAt }
+      return { status, enteredAt, expiresAt, ...limit }
   }
 }
 

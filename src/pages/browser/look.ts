@@ -1,3 +1,5 @@
+import { hearFrom } from "../../client/moving/time.ts"
+
 /**
  * Reads the public facts, which caches answer. A mechanism that opens, closes or sells out needs another page; a fact,
  * such as the highest bid, changes only its text.
@@ -10,6 +12,7 @@ export async function look(
 ): Promise<void> {
   const reply = await fetch(url, { headers: { accept: "text/html;part=room" } })
   if (!reply.ok) return
+  hearFrom(reply)
   const shown = document.createElement("template")
   shown.innerHTML = trusted(await reply.text())
   for (const theirs of shown.content.querySelectorAll<HTMLElement>("[data-id]")) {

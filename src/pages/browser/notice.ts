@@ -1,8 +1,6 @@
 /** A notification of the browser at the visitor's turn, for a visitor that asks for it. */
+import { keeping, orNone } from "../../client/kept.ts"
 import { language } from "./formats.ts"
-
-/** The room of whose next turn this tab notifies. */
-const askedKey = "usher-notify"
 
 /**
  * Whether the visitor may ask for a notification. Browsers of phones may have the interface, and throw when it is used.
@@ -11,17 +9,15 @@ const askedKey = "usher-notify"
 const canAsk = (): boolean => {
   if (!("Notification" in window)) return false
   if (Notification.permission !== "default") return Notification.permission === "granted"
-  try {
-    return Boolean(new Notification(""))
-  } catch {
-    return false
-  }
+  return !!orNone(() => new Notification(""))
 }
 
 /** Makes the steps of a notification for a room, in this part of its page. */
 export const makeNotice = (box: HTMLElement, room: string) => {
   const can = canAsk()
-  const isAsked = () => can && Notification.permission === "granted" && sessionStorage.getItem(askedKey) === room
+  /** The room of whose next turn this tab notifies. */
+  const asked = keeping(() => sessionStorage, "usher-notify")
+  const isAsked = () => can && Notification.permission === "granted" && asked.get() === room
 
   /** Shows the button, or that the visitor has asked. The piece has both, hidden. */
   const show = (): void => {
@@ -34,7 +30,7 @@ export const makeNotice = (box: HTMLElement, room: string) => {
   box.addEventListener("click", ({ target }) => {
     if ((target as HTMLElement).id !== "notify") return
     void Notification.requestPermission().then(() => {
-      sessionStorage.setItem(askedKey, room)
+      asked.set(room)
       show()
       box.querySelector("h2")!.focus()
     })
@@ -46,10 +42,10 @@ export const makeNotice = (box: HTMLElement, room: string) => {
     /** Notifies once, if the visitor has asked. A second window of the room replaces the notification. */
     tell: (title: string, body: string) => {
       if (!isAsked()) return
-      sessionStorage.removeItem(askedKey)
-      try {
-        new Notification(title, { body, tag: room, lang: language }).addEventListener("click", () => focus())
-      } catch {}
+      asked.set("")
+      orNone(() => new Notification(title, { body, tag: room, lang: language }))?.addEventListener("click", () =>
+        focus()
+      )
     }
   }
 }

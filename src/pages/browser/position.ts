@@ -11,7 +11,7 @@ export const makePosition = (say: (text: string) => void) => {
   let announced = Infinity
 
   const announce = (said: string, position: number): void => {
-    const now = Date.now()
+    const now = performance.now()
     if (now - announcedAt < Number(every.value) || position > announced * 0.9) return
     if (announcedAt) say(said)
     announcedAt = now

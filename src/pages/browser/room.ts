@@ -5,6 +5,7 @@
 import { solve } from "../../client/challenge.ts"
 import { askedSeconds, pause, pauseSecondsMax } from "../../client/follow.ts"
 import { clock } from "../../client/moving/clock.ts"
+import { hearFrom, serverNow } from "../../client/moving/time.ts"
 import { makeTurn } from "../../client/moving/turn.ts"
 import { fill, language } from "./formats.ts"
 import { follow, stop, type Told } from "./live.ts"
@@ -23,12 +24,10 @@ const base = /^\/e\/[^/]+/.exec(location.pathname)![0]
 const lookMillis = 20_000
 const auctionLookMillis = 5_000
 
-/** Milliseconds by which the server's clock is ahead. */
-let ahead = 0
 let swaps = 0
 /** Ends with the answer to the visitor's last action. */
 let asked: Promise<void> | undefined
-let seenAt = Date.now()
+let seenAt = performance.now()
 
 const isShell = () => box.dataset["shell"] !== undefined
 const mayHavePlace = () => /(?:^|; )usher-here=1/.test(document.cookie)
@@ -55,8 +54,7 @@ async function part(url: string, init?: RequestInit): Promise<string> {
         headers: { accept: "text/html;part=room" },
         credentials: "same-origin"
       })
-      const date = Date.parse(reply.headers.get("date") ?? "")
-      if (date > 0 && reply.headers.get("cache-control") === "no-store") ahead = date + 500 - Date.now()
+      hearFrom(reply)
       if (reply.status !== 429 && reply.status < 500) {
         broken.hidden = true
         return await reply.text()
@@ -93,7 +91,7 @@ async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Pr
     all<HTMLDetailsElement>("details").forEach((details, index) => (details.open = opened[index] ?? details.open))
   }
   const heading = box.querySelector<HTMLElement>("[data-acted] h2") || box.querySelector<HTMLElement>("h2")
-  seenAt = Date.now()
+  seenAt = performance.now()
   const hasChanged = pieces().dataset["statuses"] !== before
   notice.show()
   const mustMove = isAsked || (hasChanged && box.querySelector("[data-continue]"))
@@ -112,7 +110,7 @@ async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Pr
 }
 
 /** For what all visitors see at once: their pages come over two seconds, when caches are a second old. */
-const swapSoon = () => setTimeout(swap as () => void, 1100 + Math.random() * 2000)
+const swapSoon = (times = 1) => setTimeout(swap as () => void, (1100 + Math.random() * 2000) * times)
 
 /** From now on the page is the visitor's own. */
 function leaveShell(): void {
@@ -189,16 +187,18 @@ function watch(): void {
   })
 }
 
+/** How often each instant has passed. A page that stays as it is asks less and less often. */
+const passed: Record<string, number> = {}
+
 /** Counts down by the server's clock, and announces the last minute. */
 function tick(): void {
-  const now = Date.now() + ahead
   for (const time of all<HTMLTimeElement>("time[data-until]")) {
-    const left = Math.max(0, Date.parse(time.dateTime) - now)
+    const left = Math.max(0, Date.parse(time.dateTime) - serverNow())
     const shown = clock(Math.ceil(left / 1000), language)
-    if (time.textContent !== shown) time.textContent = shown
+    if (!time.dataset["until"] && time.textContent !== shown) time.textContent = shown
     if (left === 0) {
       delete time.dataset["until"]
-      swapSoon()
+      swapSoon((passed[time.dateTime] = (passed[time.dateTime] || 0) + 1))
     } else if (left <= 60_000 && time.dataset["warn"] !== undefined) {
       say(time.dataset["warn"])
       delete time.dataset["warn"]
@@ -214,14 +214,14 @@ function tick(): void {
 }
 
 function lookNow(): Promise<void> {
-  seenAt = Date.now()
+  seenAt = performance.now()
   return look(`${base}/now${location.search}`, box, trusted, () => swap()).catch(() => {})
 }
 
 setInterval(() => {
   tick()
   const every = box.querySelector("[data-kind=auction]") ? auctionLookMillis : lookMillis
-  if (!document.hidden && Date.now() - seenAt >= every && box.querySelector("[data-id]")) void lookNow()
+  if (!document.hidden && performance.now() - seenAt >= every && box.querySelector("[data-id]")) void lookNow()
 }, 1000)
 
 /** A device that wakes up has a dead stream that looks alive: ask at once, and open another. */
@@ -238,4 +238,6 @@ addEventListener("online", wake)
 if (isShell() && mayHavePlace()) void swap()
 else watch()
 notice.show()
+// The device's clock may be wrong, so a page that counts down asks early.
+if (box.querySelector("[data-until]")) seenAt -= lookMillis - Math.random() * 3000
 tick()

@@ -7,7 +7,9 @@ import { PersonSignIn } from "../../auth/operators/PersonSignIn.ts"
 import { Delivery } from "../../delivery/Delivery.ts"
 import * as Message from "../../delivery/Message.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
+import { plainCode } from "../../domain/values/TypedCode.ts"
 import { countedAddress, Origins } from "../../http/server/Origins.ts"
+import { codeField } from "../CodeField.ts"
 import { html } from "../Html.ts"
 import { Refused } from "../Refused.ts"
 import { field, problemNote, type Screen } from "./Frame.ts"
@@ -58,10 +60,7 @@ const codeScreen = (email: string, requestId: string, problem?: string): Screen 
       <p>If ${email} was invited, a code is on its way to it. It is valid for ten minutes.</p>
       <input type="hidden" name="email" value="${email}" />
       <input type="hidden" name="requestId" value="${requestId}" />
-      <label
-        >Code
-        <input name="code" required inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="10"
-      /></label>
+      <label>Code ${codeField}</label>
       <button>Sign in</button>
       <a class="button quiet" href="${home}/sign-in">Start again</a>
     </form>
@@ -72,6 +71,9 @@ const noMail = "This installation sends no mail. Sign in with the secret key, or
 
 const wrongCode =
   "This code is wrong, was used, or has expired. After several wrong codes only a new one helps, or a pause."
+
+/** The longest text in which a code is looked for. */
+const codeLengthMax = 200
 
 /** The longest text that is taken for an address. */
 const emailLengthMax = 320
@@ -101,7 +103,7 @@ export const makeSignIn = Effect.fnUntraced(function* (sessions: Sessions, frame
     const fields = yield* fieldsOf
     const email = (fields.get("email") ?? "").slice(0, emailLengthMax)
     const requestId = fields.get("requestId") ?? ""
-    const code = (fields.get("code") ?? "").replaceAll(/\s/g, "").slice(0, 10)
+    const code = plainCode((fields.get("code") ?? "").slice(0, codeLengthMax))
     // The limit of tries shows in nothing, because only an invited address has one.
     const verified = people
       .verify({ email, code, requestId, client: yield* client })

@@ -4,10 +4,11 @@ import { lookOf } from "../Theme.ts"
 import { appointmentPiece } from "./mechanism/Appointment.ts"
 import { auctionPiece } from "./mechanism/Auction.ts"
 import { drawPiece } from "./mechanism/Draw.ts"
-import { isSoldOut, liveLine } from "./mechanism/Live.ts"
+import { liveLine } from "./mechanism/Live.ts"
 import type { Piece } from "./mechanism/Parts.ts"
 import type { Mechanism, States } from "./Places.ts"
 import { queuePiece } from "./mechanism/Queue.ts"
+import { directionOf } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
 import { releasePiece } from "./mechanism/TimedRelease.ts"
 import { waitlistPiece } from "./mechanism/Waitlist.ts"
@@ -16,6 +17,8 @@ import { waitlistPiece } from "./mechanism/Waitlist.ts"
 export interface Place {
   readonly mechanism: Mechanism
   readonly state?: States[keyof States] | undefined
+  /** What limits this visitor there. */
+  readonly limits?: Pick<Scene, "admission" | "assigned">
 }
 
 /** The visitor's requests beyond the place itself. */
@@ -53,7 +56,10 @@ export const piecesOf = (
   const look = lookOf(scene.experience.theme).css
   return {
     refreshSeconds: mayChange && !hasFields && asked.unconfirmed === undefined ? refreshSeconds : undefined,
+    // A widget is in a page of another language, perhaps.
     html: html`<div
+      lang="${scene.language}"
+      dir="${directionOf(scene.language)}"
       data-statuses="${statuses}"
       ${live !== undefined && html` data-live="${live.kind}.${live.record.id}"`}
       ${look !== "" && html` data-look="${look}"`}
@@ -66,7 +72,7 @@ export const piecesOf = (
             class="card"
             data-id="${mechanism.record.id}"
             data-kind="${mechanism.kind}"
-            data-open="${isSoldOut(mechanism) ? "sold_out" : mechanism.record.lifecycle}"
+            data-open="${mechanism.record.lifecycle}${mechanism.live?.isFull === true && " full"}"
             data-status="${piece.status}"
             ${mechanism.record.id === asked.acted && html` data-acted`}
           >
@@ -110,12 +116,13 @@ const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
   return lifecycle === "scheduled" ? 3 : lastRank
 }
 
-const pieceOf = (scene: Scene, { mechanism, state }: Place, asked: Asked): Piece => {
+const pieceOf = (everybodys: Scene, { mechanism, state, limits }: Place, asked: Asked): Piece => {
+  const scene = { ...everybodys, ...limits }
   switch (mechanism.kind) {
     case "queue":
       return queuePiece(scene, mechanism, state as States["queue"] | undefined)
     case "draw":
-      return drawPiece(scene, mechanism.record, state as States["draw"] | undefined)
+      return drawPiece(scene, mechanism, state as States["draw"] | undefined)
     case "auction": {
       const unconfirmed = asked.unconfirmed?.at === mechanism.record.id ? asked.unconfirmed : undefined
       return auctionPiece(scene, { ...mechanism, unconfirmed }, state as States["auction"] | undefined)
@@ -129,6 +136,6 @@ const pieceOf = (scene: Scene, { mechanism, state }: Place, asked: Asked): Piece
     case "timed_release":
       return releasePiece(scene, mechanism, state as States["timed_release"] | undefined)
     case "waitlist":
-      return waitlistPiece(scene, mechanism.record, state as States["waitlist"] | undefined)
+      return waitlistPiece(scene, mechanism, state as States["waitlist"] | undefined)
   }
 }

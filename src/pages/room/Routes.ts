@@ -5,6 +5,7 @@
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { toText } from "../../domain/values/Time.ts"
+import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
 import { Assets } from "../Assets.ts"
 import { Calls } from "../Calls.ts"
@@ -33,7 +34,7 @@ export const layer = HttpRouter.use(
     const places = makePlaces(calls)
     const sessions = yield* makeSessions
     const find = yield* makeFind(sessions)
-    const write = makeWrite(places, assets)
+    const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets)
     const failed = makeFailed(assets)
     const proofs = yield* Proofs.make(calls, places, assets)
@@ -71,7 +72,7 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", "/e/:experienceId/receipt", route(Effect.flatMap(find("visitor"), proofs.receipt)))
     yield* router.add("POST", "/e/:experienceId/:slug", route(Effect.flatMap(slugOf, act)))
   })
-).pipe(Layer.provide(Layer.mergeAll(Calls.layer, Assets.layer, Rooms.layer)))
+).pipe(Layer.provide(Layer.mergeAll(AssignedProducts.layer, Calls.layer, Assets.layer, Rooms.layer)))
 
 /** The screen that the query asks for. */
 const variationOf = ({ url }: Visit): Variation => {

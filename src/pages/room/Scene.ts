@@ -2,6 +2,7 @@
  * The values that every part of a room needs to show itself: the words of its language, the experience, and the targets
  * of forms.
  */
+import type { Admission } from "../../store/experience/SequenceAccess.ts"
 import type { AnswerOf } from "../Calls.ts"
 import type { Formats } from "../Formats.ts"
 import { html, type Html, type Inserted } from "../Html.ts"
@@ -23,6 +24,10 @@ export interface Scene {
   readonly takesPhones: boolean
   /** The shop's address to which a visitor continues; undefined without one. */
   readonly shopUrl: string | undefined
+  /** Whether the visitor may enter the mechanism that is shown; undefined if that is not known. */
+  readonly admission?: Admission | undefined
+  /** The variants of the product that the system has assigned to the visitor there; undefined if it assigns none. */
+  readonly assigned?: ReadonlySet<string> | undefined
   /** Returns the address of a part of the room. It keeps the language and the way back. */
   readonly path: (name: string, more?: { readonly [name: string]: string }) => string
 }
@@ -44,6 +49,9 @@ export const phrase = ({ words }: Scene, key: PlainKey, values: { readonly [name
 /** An instant in words. */
 export const instant = ({ formats }: Scene, at: Millis): Html =>
   html`<time datetime="${toText(at)}">${formats.instant(at)}</time>`
+
+/** Makes a script ask for the page again at the instant of a `time` element. */
+export const turning = html` data-until="then"`
 
 /** A time that a script counts down to; without one it stays a time. */
 export const countdown = (scene: Scene, key: "opensIn" | "timeLeft", at: Millis): Html =>

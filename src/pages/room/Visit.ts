@@ -3,14 +3,16 @@ import { Clock, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { PageSession } from "../../auth/tokens/PageTokens.ts"
+import { Protection } from "../../auth/sessions/Protection.ts"
 import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
+import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import type { Room } from "../../store/organization/Rooms.ts"
 import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import type { Caller } from "../Calls.ts"
 import { formatsOf } from "../Formats.ts"
 import { html, type Html, nothing } from "../Html.ts"
-import type { Refused } from "../Refused.ts"
+import { Refused } from "../Refused.ts"
 import { headersOf } from "../Security.ts"
 import { type Language, languageOf, wordsIn } from "../Words.ts"
 import { documentOf } from "./Document.ts"
@@ -116,7 +118,8 @@ export const formOriginsOf = ({ shopUrl }: Scene): ReadonlyArray<string> =>
   shopUrl === undefined ? [] : [new URL(shopUrl).origin]
 
 /** Makes the function that answers with the visitor's page, or with the visitor's part of it. */
-export const makeWrite = (places: Places, assets: Assets["Service"]) => {
+export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: Assets["Service"]) {
+  const limitsOf = yield* makeLimits
   /** The mechanism with facts that are of this moment, or of another day. */
   const presently = (caller: Caller, found: Mechanism, from: string | undefined) => {
     const { kind, record } = found
@@ -141,7 +144,8 @@ export const makeWrite = (places: Places, assets: Assets["Service"]) => {
         const { kind, record } = found
         const mechanism = yield* presently(caller, found, from)
         if (caller.access === undefined) return { mechanism }
-        return { mechanism, state: yield* places.state(caller, kind, record.id) }
+        const limits = yield* limitsOf(caller.access, record)
+        return { mechanism, state: yield* places.state(caller, kind, record.id), limits }
       }),
       { concurrency: 8 }
     )
@@ -169,10 +173,25 @@ export const makeWrite = (places: Places, assets: Assets["Service"]) => {
     const headers = headersOf({ scripts: script === "" ? [] : [script], styles, formOrigins, widgetSources })
     return yield* Answer.ofVisitor(text, status, headers)
   })
-}
+})
+
+/** Makes the function that tells what limits a visitor in a mechanism. */
+const makeLimits = Effect.gen(function* () {
+  const protection = yield* Protection
+  const products = yield* AssignedProducts
+  return ({ consumerId, tenant }: VerifiedAccess, { sequenceId }: Mechanism["record"]) => {
+    const sequence = { ...tenant, sequenceId }
+    return Effect.all({
+      admission: protection.admission(sequence, consumerId),
+      assigned: Effect.map(products.of(sequence, consumerId), (product) => product?.variantIds)
+    }).pipe(Effect.catchTag("Unavailable", unavailable))
+  }
+})
+
+const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
 
 /** The currency of the auction, of which a page has one as a rule. */
 const currencyOf = ({ mechanisms, experience }: Shown): string =>
   mechanisms.flatMap((one) => (one.kind === "auction" ? [one.record.currencyCode] : []))[0] ?? experience.currencyCode
 
-export type Write = ReturnType<typeof makeWrite>
+export type Write = Effect.Success<ReturnType<typeof makeWrite>>

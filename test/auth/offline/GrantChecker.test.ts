@@ -43,6 +43,22 @@ describe("an offline check", () => {
     assert.strictEqual(codeOf(ready(), token(), { distributionId: "r" }), "WRONG_DISTRIBUTION")
   })
 
+  it("takes live grants unless the shop asks for those of test keys", () => {
+    for (const [mode, live, test] of [
+      ["live", "valid", "WRONG_MODE"],
+      ["test", "WRONG_MODE", "valid"],
+      ["", "WRONG_MODE", "WRONG_MODE"],
+      ["LIVE", "WRONG_MODE", "WRONG_MODE"],
+      [undefined, "WRONG_MODE", "WRONG_MODE"]
+    ] as const) {
+      const text = token({ mode })
+      assert.deepStrictEqual(
+        [{}, { mode: "live" }, { mode: "test" }].map((expected) => codeOf(ready(), text, expected)),
+        [live, live, test]
+      )
+    }
+  })
+
   it("refuses tokens that no key has signed, and tokens that are no grants", () => {
     const [header, payload, signature] = token().split(".") as [string, string, string]
     const forged = encoded({ ...claims, consumerId: "eve" })

@@ -15,13 +15,19 @@ import { PublicDraw } from "../draw/DrawApi.ts"
 import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
 import { PublicQueue } from "../queue/QueueApi.ts"
 import { PublicTimedRelease } from "../timedRelease/TimedReleaseApi.ts"
+import { PublicWaitlist } from "../waitlist/WaitlistApi.ts"
 
 /** A draw without the facts that it publishes. Only its own read shows them. */
 const SequenceDraw = PublicDraw.mapFields(
   Struct.omit(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
 ).annotate({ identifier: "SequenceDraw" })
 
-const SequenceWaitlist = Schema.Struct({ id: Id, capacity: Schema.NullOr(Schema.Int) })
+const SequenceWaitlist = Schema.Struct({
+  id: Id,
+  capacity: Schema.NullOr(Schema.Int),
+  supportsGuest: Schema.Boolean,
+  lifecycle: PublicWaitlist.fields.lifecycle
+})
 
 /** The fields of a sequence that hold its mechanisms, each in the order of creation. */
 export const PublicMechanisms = {

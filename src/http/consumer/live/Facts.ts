@@ -65,12 +65,20 @@ const withdrawn: ReadonlySet<string> = new Set(["LEFT", "CANCELLED"])
 
 /** The fields of one kind alone, without an actor. */
 const unknown: { readonly [K in Kind]: Own } = {
-  queue: { waiting: null, admitRate: null, paused: null, pausedAt: null, pauseReason: null, unitsLeft: null },
-  draw: { winnerCount: null, drawAt: null, drawnAt: null },
+  queue: {
+    waiting: null,
+    isFull: null,
+    admitRate: null,
+    paused: null,
+    pausedAt: null,
+    pauseReason: null,
+    unitsLeft: null
+  },
+  draw: { isFull: null, winnerCount: null, drawAt: null, drawnAt: null },
   auction: { currentPrice: null, highestBid: null, minimumBid: null, unitsLeft: null, auctionEnded: null },
   appointment: {},
-  timed_release: { unitsLeft: null },
-  waitlist: { waiting: null }
+  timed_release: { unitsLeft: null, isFull: null },
+  waitlist: { waiting: null, isFull: null }
 }
 
 const recorded = (shown: ShownMechanism, now: Millis): Live => {
@@ -104,24 +112,32 @@ interface Seen<K extends Kind> {
 
 const finite = (units: number): number | null => (units === Infinity ? null : units)
 
+const full = (places: number, { capacity = Infinity }: { readonly capacity?: number | undefined }): boolean =>
+  places >= capacity
+
 const ownFacts: { readonly [K in Kind]: (seen: Seen<K>) => Own } = {
-  queue: ({ configuration: { admitRate }, counts, facts: { pause, admissionsLeft } }) => ({
+  queue: ({ configuration, counts, facts: { pause, admissionsLeft } }) => ({
     waiting: counts["QUEUED"],
-    admitRate,
+    isFull: full(counts["QUEUED"]!, configuration),
+    admitRate: configuration.admitRate,
     paused: pause !== undefined,
     pausedAt: pause?.since ?? null,
     pauseReason: pause?.reason ?? null,
     unitsLeft: finite(admissionsLeft)
   }),
-  draw: ({ configuration: { winnerCount, drawAt }, facts: { published } }) => ({
-    winnerCount,
-    drawAt,
+  draw: ({ configuration, counts, facts: { published } }) => ({
+    isFull: full(counts["ENTERED"]!, configuration),
+    winnerCount: configuration.winnerCount,
+    drawAt: configuration.drawAt,
     drawnAt: published.drawnAt === undefined ? null : Date.parse(published.drawnAt)
   }),
   auction: ({ facts }) => auctionFacts(facts),
   appointment: () => ({}),
-  timed_release: ({ facts }) => ({ unitsLeft: finite(facts.unitsLeft) }),
-  waitlist: ({ counts }) => ({ waiting: counts["ENTERED"] })
+  timed_release: ({ facts }) => ({ unitsLeft: finite(facts.unitsLeft), isFull: facts.unitsLeft <= 0 }),
+  waitlist: ({ configuration, counts }) => ({
+    waiting: counts["ENTERED"],
+    isFull: full(counts["ENTERED"]! + counts["NOTIFIED"]!, configuration)
+  })
 }
 
 const auctionFacts = ({ currentPrice, leadingBids, minimumBid, remainingQuantity, auctionEnded }: AuctionFacts) => ({

@@ -14,6 +14,10 @@ const instant = Schema.NullOr(SentTimestamp)
 
 const unitsLeft = Schema.NullOr(Schema.Int).annotate({ description: "Null without a limit." })
 
+const isFull = Schema.NullOr(Schema.Boolean).annotate({
+  description: "True while `capacity` allows no further consumer."
+})
+
 const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K, identifier: string, own: F) =>
   Schema.Struct({
     id: Id,
@@ -33,6 +37,7 @@ const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt
 export const LiveMechanism = Schema.Union([
   ofKind("queue", "LiveQueue", {
     waiting: count("Consumers that wait now."),
+    isFull,
     admitRate: count("Consumers per minute; 0: by hand only."),
     paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
     pausedAt: instant,
@@ -40,6 +45,7 @@ export const LiveMechanism = Schema.Union([
     unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
   }),
   ofKind("draw", "LiveDraw", {
+    isFull,
     winnerCount: count("Entries that will be drawn."),
     drawAt: instant,
     drawnAt: instant
@@ -54,8 +60,8 @@ export const LiveMechanism = Schema.Union([
     auctionEnded: Schema.NullOr(Schema.Boolean)
   }),
   ofKind("appointment", "LiveAppointment", {}),
-  ofKind("timed_release", "LiveTimedRelease", { unitsLeft }),
-  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members without a message yet.") })
+  ofKind("timed_release", "LiveTimedRelease", { unitsLeft, isFull }),
+  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members without a message yet."), isFull })
 ]).annotate({ identifier: "LiveMechanism" })
 
 /** The facts without the instant at which they were read. */

@@ -61,6 +61,15 @@ export const alreadyCompleted = Schema.optionalKey(
   })
 )
 
+/** The field of a consumer's standing that says that it cannot enter again. */
+export const grantLimitReached = Schema.optionalKey(
+  Schema.Literal(true).annotate({
+    description:
+      "Present if the consumer has had as many grants as `grantsPerConsumer` allows: it cannot enter again " +
+      "(409 `GRANT_LIMIT_REACHED`)."
+  })
+)
+
 /** A grant in its consumer's view. */
 export type HeldGrant = Omit<Grant, "consumerId">
 

@@ -11,7 +11,7 @@ import { RateCategory } from "../../limits/Limit.ts"
 import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
-import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
+import { alreadyCompleted, completing, grantLimitReached } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -64,17 +64,25 @@ export const QueueState = Schema.Union([
   Schema.Struct({
     status: Schema.Literal("COMPLETED"),
     alreadyCompleted,
+    grantLimitReached,
     enteredAt: SentTimestamp,
     completedAt: SentTimestamp
   }),
   Schema.Struct({
     status: Schema.Literal("DENIED"),
     alreadyCompleted,
+    grantLimitReached,
     reason: DenialReason,
     enteredAt: SentTimestamp,
     deniedAt: SentTimestamp
   }),
-  Schema.Struct({ status: Schema.Literal("LEFT"), alreadyCompleted, enteredAt: SentTimestamp, leftAt: SentTimestamp })
+  Schema.Struct({
+    status: Schema.Literal("LEFT"),
+    alreadyCompleted,
+    grantLimitReached,
+    enteredAt: SentTimestamp,
+    leftAt: SentTimestamp
+  })
 ]).annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
 

@@ -9,7 +9,7 @@ import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { ConsumerAction } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
-import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
+import { alreadyCompleted, completing, grantLimitReached } from "../mechanism/GrantAnswers.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -43,15 +43,23 @@ export const TimedReleaseState = Schema.Union([
   Schema.Struct({
     status: Schema.Literal("COMPLETED"),
     alreadyCompleted,
+    grantLimitReached,
     enteredAt: SentTimestamp,
     completedAt: SentTimestamp,
     selectedVariantId: Schema.optionalKey(Schema.String)
   }),
-  Schema.Struct({ status: Schema.Literal("LEFT"), alreadyCompleted, enteredAt: SentTimestamp, leftAt: SentTimestamp }),
+  Schema.Struct({
+    status: Schema.Literal("LEFT"),
+    alreadyCompleted,
+    grantLimitReached,
+    enteredAt: SentTimestamp,
+    leftAt: SentTimestamp
+  }),
   Schema.Struct({ status: Schema.Literal("DENIED"), alreadyCompleted, enteredAt: SentTimestamp }),
   Schema.Struct({
     status: Schema.Literal("EXPIRED"),
     alreadyCompleted,
+    grantLimitReached,
     enteredAt: SentTimestamp,
     expiresAt: SentTimestamp
   })

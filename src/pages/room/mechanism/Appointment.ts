@@ -2,8 +2,8 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
-import { closed, ended, mustSignIn, type Piece, scheduled, signInFirst } from "./Parts.ts"
-import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
+import { barred, closed, ended, type Piece, scheduled } from "./Parts.ts"
+import { facts, form, heading, hidden, say, type Scene, turning } from "../Scene.ts"
 
 export type AppointmentRecord = AnswerOf<"appointments", "get">
 type State = AnswerOf<"appointments", "me">
@@ -11,6 +11,7 @@ type Slots = AnswerOf<"appointments", "slots">
 type Booking = Exclude<State, { readonly status: "NOT_BOOKED" }>
 
 export interface AppointmentContext {
+  readonly kind: "appointment"
   readonly record: AppointmentRecord
   readonly slots: Slots | undefined
   /** True if the visitor has asked for other slots. */
@@ -32,8 +33,6 @@ export const appointmentPiece = (
 })
 
 const shown = (scene: Scene, appointment: AppointmentContext, state: State): Html => {
-  const { record } = appointment
-  const again = record.lifecycle === "open" && slotList(scene, appointment, "book")
   switch (state.status) {
     case "NOT_BOOKED":
       return outside(scene, appointment)
@@ -43,9 +42,12 @@ const shown = (scene: Scene, appointment: AppointmentContext, state: State): Htm
     case "COMPLETED":
       return ended(scene, { title: "visited" })
     case "CANCELLED":
-      return ended(scene, { title: "cancelled", again })
+      return ended(scene, {
+        title: "cancelled",
+        again: appointment.record.lifecycle === "open" && free(scene, appointment)
+      })
     case "NO_SHOW":
-      return ended(scene, { title: "missed", again })
+      return ended(scene, { title: "missed" })
   }
 }
 
@@ -53,15 +55,20 @@ const outside = (scene: Scene, appointment: AppointmentContext): Html => {
   const { record } = appointment
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "enterAppointment"))
   if (record.lifecycle !== "open") return closed(scene, record)
-  if (mustSignIn(scene, record)) return html`${heading(record.name)}${signInFirst(scene)}`
-  return html`${heading(record.name)}${slotList(scene, appointment, "book")}`
+  return html`${heading(record.name)}${free(scene, appointment)}`
 }
+
+/** The slots to book, or what stands in the way. */
+const free = (scene: Scene, appointment: AppointmentContext): Html =>
+  barred(scene, appointment) ?? slotList(scene, appointment, "book")
 
 /** The slots by day, each a button. */
 const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "book" | "reschedule"): Html => {
-  const { formats } = scene
+  const { formats, now } = scene
   const { timeZone } = record
-  const free = (slots?.data ?? []).filter(({ available }) => available > 0).slice(0, slotsMax)
+  const free = (slots?.data ?? [])
+    .filter(({ available, startTime }) => available > 0 && startTime > now)
+    .slice(0, slotsMax)
   const days = Map.groupBy(free, ({ startTime }) => formats.day(startTime, timeZone))
   const last = slots === undefined ? undefined : slots.endDate + 86_400_000
   const later = {
@@ -86,7 +93,7 @@ const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "
                     id: `slot-${id}`
                   })}<small class="muted"
                     >${say(scene, "placesLeft", { count: formats.number(available) })}
-                    <time data-zone="${timeZone}" datetime="${toText(startTime)}"></time
+                    <time data-zone="${timeZone}" datetime="${toText(startTime)}" ${turning}></time
                   ></small>
                 </li>`
             )}
@@ -102,26 +109,37 @@ const rescheduling = { show: "reschedule" }
 const headingIdOf = ({ id }: AppointmentRecord): string => `slots-${id}`
 
 const booked = (scene: Scene, appointment: AppointmentContext, booking: Booking): Html => {
-  const { record, isRescheduling = false } = appointment
+  const { record } = appointment
   const { timeZone } = record
-  const at = html`<time datetime="${toText(booking.startTime)}"
-    >${scene.formats.instant(booking.startTime, timeZone)}</time
+  const { startTime } = booking
+  const at = html`<time datetime="${toText(startTime)}" ${startTime > scene.now && turning}
+    >${scene.formats.instant(startTime, timeZone)}</time
   >`
   return html`${heading(say(scene, "booked"))}
     <p class="lead">${at}</p>
     <p class="muted">
       ${say(scene, "zone", { zone: timeZone })}
-      <time data-zone="${timeZone}" datetime="${toText(booking.startTime)}"></time>
+      <time data-zone="${timeZone}" datetime="${toText(startTime)}"></time>
     </p>
     ${facts([[say(scene, "bookingCode"), html`<code>${booking.confirmationCode}</code>`]])}
     <p><a href="${calendarOf(scene, record, booking)}" download="usher.ics">${say(scene, "calendar")}</a></p>
-    ${
-      isRescheduling
-        ? slotList(scene, appointment, "reschedule")
-        : html`<p>
-            <a href="${scene.path("place", rescheduling)}#${headingIdOf(record)}">${say(scene, "reschedule")}</a>
-          </p>`
-    }${form(scene, "cancel", { at: record.id, label: say(scene, "cancel"), isQuiet: true, id: `cancel-${record.id}` })}`
+    ${startTime > scene.now && changes(scene, appointment)}`
+}
+
+/** The ways to change a booking whose slot has not begun. */
+const changes = (scene: Scene, appointment: AppointmentContext): Html => {
+  const { record, isRescheduling = false } = appointment
+  const other = isRescheduling
+    ? slotList(scene, appointment, "reschedule")
+    : html`<p>
+        <a href="${scene.path("place", rescheduling)}#${headingIdOf(record)}">${say(scene, "reschedule")}</a>
+      </p>`
+  return html`${record.lifecycle === "open" && other}${form(scene, "cancel", {
+    at: record.id,
+    label: say(scene, "cancel"),
+    isQuiet: true,
+    id: `cancel-${record.id}`
+  })}`
 }
 
 /** The booking as a calendar file (RFC 5545). */

@@ -4,7 +4,7 @@ import { html, type Html, type Inserted } from "../../Html.ts"
 import { bidsShownMax } from "../../../domain/auction/Auction.ts"
 import { isBelow, plus } from "../../../domain/values/Amount.ts"
 import type { PlainKey } from "../../Words.ts"
-import { closed, closing, deniedFor, ended, mustSignIn, type Piece, scheduled, signInFirst, turn } from "./Parts.ts"
+import { barred, closed, closing, deniedFor, ended, type Piece, scheduled, turn } from "./Parts.ts"
 import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
 
 export type AuctionRecord = AnswerOf<"auctions", "get">
@@ -22,6 +22,7 @@ export interface UnconfirmedBid {
 }
 
 export interface AuctionContext {
+  readonly kind: "auction"
   readonly record: AuctionRecord
   readonly facts: AuctionFacts | undefined
   readonly unconfirmed?: UnconfirmedBid | undefined
@@ -100,7 +101,8 @@ const english = (scene: Scene, auction: AuctionContext, own: string | undefined,
   const units =
     record.quantity > 1 && html`<p>${say(scene, "units", { count: scene.formats.number(record.quantity) })}</p>`
   if (!isOpen) return html`${rows}${units}`
-  if (mustSignIn(scene, record)) return html`${rows}${units}${signInFirst(scene)}`
+  const bar = barred(scene, auction)
+  if (bar !== undefined) return html`${rows}${units}${bar}`
   if (unconfirmed !== undefined) return html`${rows}${confirmation(scene, record, unconfirmed)}`
   const field = html`<label
     >${say(scene, "yourBid")} (${record.currencyCode})
@@ -136,7 +138,8 @@ const confirmation = (scene: Scene, record: AuctionRecord, { amount }: Unconfirm
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
 }
 
-const dutch = (scene: Scene, { record, facts: known }: AuctionContext, isOpen: boolean): Html => {
+const dutch = (scene: Scene, auction: AuctionContext, isOpen: boolean): Html => {
+  const { record, facts: known } = auction
   if (known === undefined) return html``
   const { currentPrice, remainingQuantity } = known.price
   const { priceDropAmount, priceDropIntervalSeconds } = record
@@ -149,14 +152,15 @@ const dutch = (scene: Scene, { record, facts: known }: AuctionContext, isOpen: b
       drop !== undefined &&
       html`<p class="muted">
         ${say(scene, "priceDrops", { amount: money(scene, record, priceDropAmount!), wait: scene.formats.duration(priceDropIntervalSeconds!) })}
-        <time data-until data-silent datetime="${new Date(drop).toISOString()}">${scene.formats.time(drop)}</time>
+        <time data-until datetime="${new Date(drop).toISOString()}">${scene.formats.time(drop)}</time>
       </p>`
     }`
   if (!isOpen) return rows
   if (remainingQuantity === 0)
     return html`${rows}
       <p><strong>${say(scene, "soldOut")}</strong></p>`
-  if (mustSignIn(scene, record)) return html`${rows}${signInFirst(scene)}`
+  const bar = barred(scene, auction)
+  if (bar !== undefined) return html`${rows}${bar}`
   const fields = html`${hidden("amount", currentPrice)}${hidden("confirmed", "1")}`
   return html`${rows}${bidForm(scene, record, say(scene, "take", { amount: price }), fields)}
     <p class="muted">${say(scene, "bidFinal")}</p>`

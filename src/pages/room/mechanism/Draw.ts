@@ -1,23 +1,32 @@
 /** A draw in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
+import type { LiveFacts } from "./Live.ts"
 import { closed, closing, deniedFor, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
 import { facts, form, heading, instant, phrase, say, type Scene } from "../Scene.ts"
 
 export type DrawRecord = AnswerOf<"draws", "get">
 type State = AnswerOf<"draws", "status">
 
+/** A draw with what happens in it now. */
+interface Draw {
+  readonly kind: "draw"
+  readonly record: DrawRecord
+  readonly live?: LiveFacts | undefined
+}
+
 /** Shows the draw to a visitor; without a state to one that has no entry. */
-export const drawPiece = (scene: Scene, record: DrawRecord, state: State = { status: "NOT_ENTERED" }): Piece => ({
+export const drawPiece = (scene: Scene, draw: Draw, state: State = { status: "NOT_ENTERED" }): Piece => ({
   status: state.status,
-  html: shown(scene, record, state),
+  html: shown(scene, draw, state),
   isLive: state.status === "ENTERED" || state.status === "WON"
 })
 
-const shown = (scene: Scene, record: DrawRecord, state: State): Html => {
+const shown = (scene: Scene, draw: Draw, state: State): Html => {
+  const { record } = draw
   switch (state.status) {
     case "NOT_ENTERED":
-      return outside(scene, record)
+      return outside(scene, draw)
     case "ENTERED":
       return entered(scene, record, state)
     case "WON":
@@ -43,13 +52,14 @@ const fairness = (scene: Scene, { id, seedCommitment }: DrawRecord): Html =>
 const proof = (scene: Scene, { id, drawnAt }: DrawRecord): Html | undefined =>
   drawnAt === null ? undefined : html`<p><a href="${scene.path("proof", { at: id })}">${say(scene, "proof")}</a></p>`
 
-const outside = (scene: Scene, record: DrawRecord): Html => {
+const outside = (scene: Scene, draw: Draw): Html => {
+  const { record } = draw
   if (record.lifecycle === "scheduled")
     return html`${scheduled(scene, record, terms(scene, record))}${fairness(scene, record)}`
   if (record.lifecycle !== "open") return closed(scene, record, proof(scene, record))
   return html`${heading(record.name)}
     <p>${terms(scene, record)}</p>
-    ${enter(scene, record, say(scene, "enterDraw"))} ${closing(scene, record)}${fairness(scene, record)}`
+    ${enter(scene, draw, say(scene, "enterDraw"))} ${closing(scene, record)}${fairness(scene, record)}`
 }
 
 const entered = (scene: Scene, record: DrawRecord, state: Extract<State, { readonly status: "ENTERED" }>): Html =>

@@ -4,22 +4,16 @@ import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http
 import type { Caller, Calls } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
-import type { Record } from "./Parts.ts"
+import type { Seen } from "./Parts.ts"
 
 /** The public live state of a mechanism. */
 export interface LiveFacts {
   readonly waiting?: number | null
   readonly entries?: number | null
+  readonly isFull?: boolean | null
   readonly unitsLeft?: number | null
   readonly admitRate?: number | null
   readonly paused?: boolean | null
-}
-
-/** A mechanism of any kind with its facts. */
-interface Shown {
-  readonly kind: string
-  readonly record: Record
-  readonly live?: LiveFacts | undefined
 }
 
 /** Runs an operation whose answer callers share. It must not depend on what one of them has in its cache. */
@@ -43,14 +37,11 @@ const factsIn = ({ body }: HttpServerResponse.HttpServerResponse): ReadonlyMap<s
   return new Map(mechanisms.map((facts) => [facts.id, facts]))
 }
 
-/** Whether every unit of a timed release is held or sold. */
-export const isSoldOut = ({ kind, record, live }: Shown): boolean =>
-  kind === "timed_release" && record.lifecycle === "open" && live?.unitsLeft === 0
-
 /** The line of a mechanism that is open. */
-export const liveLine = (scene: Scene, mechanism: Shown): Html | undefined => {
+export const liveLine = (scene: Scene, mechanism: Seen): Html | undefined => {
   const { kind, record, live } = mechanism
-  if (live === undefined || record.lifecycle !== "open" || isSoldOut(mechanism)) return undefined
+  if (live === undefined || record.lifecycle !== "open") return undefined
+  if (kind === "timed_release" && live.isFull === true) return undefined
   const line = (key: "waitingNow" | "entriesNow" | "unitsLeft", count: number | null | undefined) =>
     typeof count === "number"
       ? html`<p class="muted" data-fact="${key}">${say(scene, key, { count: scene.formats.number(count) })}</p>`

@@ -1,17 +1,27 @@
 /** The shared parts of several kinds of mechanism: before the opening, a turn, and after the end. */
 import { html, type Html, type Inserted } from "../../Html.ts"
 import type { PlainKey } from "../../Words.ts"
-import type { Millis } from "../../../domain/values/Time.ts"
-import { countdown, form, heading, hidden, instant, phrase, say, type Scene } from "../Scene.ts"
+import { grantNameIn } from "../../../auth/tokens/Grants.ts"
+import { type Millis, toText } from "../../../domain/values/Time.ts"
+import type { LiveFacts } from "./Live.ts"
+import { countdown, form, heading, hidden, instant, phrase, say, type Scene, turning } from "../Scene.ts"
 
 /** The public fields that every kind has. */
 export interface Record {
   readonly id: string
+  readonly sequenceId: string
   readonly name: string
   readonly openAt: Millis | null
   readonly closeAt: Millis | null
   readonly lifecycle: "scheduled" | "open" | "settling" | "closed"
   readonly supportsGuest: boolean
+}
+
+/** A mechanism with what happens in it now. */
+export interface Seen {
+  readonly kind: string
+  readonly record: Record
+  readonly live?: LiveFacts | undefined
 }
 
 /** A mechanism on a page. */
@@ -47,27 +57,30 @@ export const closed = (scene: Scene, record: Record, more?: Inserted): Html =>
     ${more}`
 
 /** When a mechanism closes, if it does. */
-export const closing = (scene: Scene, { closeAt }: Record): Html | undefined =>
-  closeAt === null
-    ? undefined
-    : html`<p class="muted">
-        ${phrase(scene, "closesAt", { time: html`<span data-fact="closes">${instant(scene, closeAt)}</span>` })}
-      </p>`
+export const closing = (scene: Scene, { closeAt }: Record): Html | undefined => {
+  if (closeAt === null) return undefined
+  const at = html`<time datetime="${toText(closeAt)}" ${turning}>${scene.formats.instant(closeAt)}</time>`
+  return html`<p class="muted">${phrase(scene, "closesAt", { time: html`<span data-fact="closes">${at}</span>` })}</p>`
+}
 
-/** A form to enter. A mechanism that refuses guests asks for a sign-in first. */
-export const enter = (scene: Scene, record: Record, label: string, fields?: Inserted): Html =>
-  mustSignIn(scene, record)
-    ? signInFirst(scene)
-    : form(scene, "enter", { at: record.id, label, fields, id: `enter-${record.id}` })
+/** A form to enter, or what stands in its way. */
+export const enter = (scene: Scene, mechanism: Seen, label: string, fields?: Inserted): Html => {
+  const { id } = mechanism.record
+  return barred(scene, mechanism) ?? form(scene, "enter", { at: id, label, fields, id: `enter-${id}` })
+}
 
-/** Leads a guest to the sign-in. */
-export const signInFirst = (scene: Scene): Html =>
-  html`<p>${say(scene, "guestsRefused")}</p>
-    <p><a class="button" href="${scene.path("place", { show: "sign-in" })}">${say(scene, "signIn")}</a></p>`
-
-/** True if the visitor is a guest, or unknown yet, and the mechanism refuses guests. */
-export const mustSignIn = (scene: Scene, { supportsGuest }: Record): boolean =>
-  !supportsGuest && scene.visitor !== "authenticated"
+/** Why this visitor cannot enter the open mechanism now; undefined if it can. */
+export const barred = (scene: Scene, { kind, record, live }: Seen): Html | undefined => {
+  if (live?.isFull === true)
+    return html`<p><strong>${say(scene, kind === "timed_release" ? "soldOut" : "full")}</strong></p>`
+  if (scene.admission === "order limit reached") return html`<p>${say(scene, "reasonLimit")}</p>`
+  if (scene.admission === "not invited") return html`<p>${say(scene, "notInvited")}</p>`
+  // Those who join a waitlist sign in with the same form.
+  return kind !== "waitlist" && !record.supportsGuest && scene.visitor !== "authenticated"
+    ? html`<p>${say(scene, "guestsRefused")}</p>
+        <p><a class="button" href="${scene.path("place", { show: "sign-in" })}">${say(scene, "signIn")}</a></p>`
+    : undefined
+}
 
 /** A grant that the visitor holds. */
 export interface Grant {
@@ -87,7 +100,7 @@ export const turn = (scene: Scene, title: string, { admissionGrant, expiresAt }:
       : html`<form
           method="post"
           action="${scene.shopUrl}"
-          data-continue
+          data-continue="${grantNameIn(admissionGrant)}"
           data-soon="${JSON.stringify(scene.words.continueSoon)}"
           data-stay="${say(scene, "stay")}"
         >
@@ -102,6 +115,15 @@ export interface Ended {
   /** A form to enter again, where that is allowed. */
   readonly again?: Inserted
 }
+
+/** A standing that may not allow another entry. */
+export interface Limited {
+  readonly grantLimitReached?: true
+}
+
+/** The way to enter again; for a visitor that has had all its grants, that it has. */
+export const orLimit = ({ grantLimitReached }: Limited, again: () => Inserted): Pick<Ended, "reason" | "again"> =>
+  grantLimitReached === true ? { reason: "grantLimit" } : { again: again() }
 
 export const ended = (scene: Scene, { title, reason, again }: Ended): Html =>
   html`${heading(say(scene, title))}${reason !== undefined && html`<p>${say(scene, reason)}</p>`}${again}`

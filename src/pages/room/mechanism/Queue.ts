@@ -2,7 +2,18 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import type { LiveFacts } from "./Live.ts"
-import { closed, closing, deniedFor, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
+import {
+  closed,
+  closing,
+  deniedFor,
+  ended,
+  enter,
+  type Limited,
+  orLimit,
+  type Piece,
+  scheduled,
+  turn
+} from "./Parts.ts"
 import { form, heading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 export type QueueRecord = AnswerOf<"queues", "get">
@@ -10,6 +21,7 @@ type State = AnswerOf<"queues", "status">
 
 /** A queue with what happens in it now. */
 interface Queue {
+  readonly kind: "queue"
   readonly record: QueueRecord
   readonly live?: LiveFacts | undefined
 }
@@ -34,14 +46,14 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
     case "GRANTED":
       return turn(scene, say(scene, "granted"), state, leave(scene, record, "giveUp"))
     case "COMPLETED":
-      return ended(scene, { title: "completed", again: record.grantsPerConsumer !== null && again(scene, record) })
+      return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(scene, queue, state)) })
     case "DENIED":
       return ended(scene, {
         ...deniedFor(state.reason),
-        again: state.reason === "ADMISSION_EXPIRED" && again(scene, record)
+        ...(state.reason === "ADMISSION_EXPIRED" && again(scene, queue, state))
       })
     case "LEFT":
-      return ended(scene, { title: "leftTitle", again: again(scene, record) })
+      return ended(scene, { title: "leftTitle", ...again(scene, queue, state) })
   }
 }
 
@@ -56,7 +68,7 @@ const outside = (scene: Scene, queue: Queue): Html => {
   if (isOpenAt(record, scene.now)) {
     return html`${heading(record.name)}
       <p>${rate(scene, queue)}</p>
-      ${drawing}${enter(scene, record, say(scene, "enterQueue"))}${closing(scene, record)}`
+      ${drawing}${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
   }
   if (lifecycle === "scheduled") return html`${scheduled(scene, record, rate(scene, queue))}${drawing}`
   return closed(scene, record)
@@ -81,8 +93,8 @@ const notify = (scene: Scene): Html =>
     <button type="button" class="quiet" id="notify">${say(scene, "notifyMe")}</button>
   </p>`
 
-const again = (scene: Scene, record: QueueRecord) =>
-  isOpenAt(record, scene.now) && enter(scene, record, say(scene, "again"))
+const again = (scene: Scene, queue: Queue, state: Limited) =>
+  isOpenAt(queue.record, scene.now) && orLimit(state, () => enter(scene, queue, say(scene, "again")))
 
 const lobby = (scene: Scene, record: QueueRecord): Html =>
   html`${heading(say(scene, "lobby"))}${

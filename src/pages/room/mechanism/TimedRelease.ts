@@ -1,8 +1,8 @@
 /** A timed release in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import { isSoldOut, type LiveFacts } from "./Live.ts"
-import { closed, closing, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
+import type { LiveFacts } from "./Live.ts"
+import { barred, closed, closing, ended, enter, type Limited, orLimit, type Piece, scheduled, turn } from "./Parts.ts"
 import { type Experience, form, heading, say, type Scene } from "../Scene.ts"
 
 export type ReleaseRecord = AnswerOf<"timedReleases", "get">
@@ -20,7 +20,8 @@ const variantsMax = 200
 
 /** Shows the release to a visitor; without a state to one that has not entered. */
 export const releasePiece = (scene: Scene, release: Release, state: State = { status: "NOT_ENTERED" }): Piece => {
-  const hasChoice = state.status === "ENTERED" || (state.status === "NOT_ENTERED" && !isSoldOut(release))
+  const hasChoice =
+    state.status === "ENTERED" || (state.status === "NOT_ENTERED" && barred(scene, release) === undefined)
   return {
     status: state.status,
     html: shown(scene, release, state),
@@ -31,20 +32,21 @@ export const releasePiece = (scene: Scene, release: Release, state: State = { st
 
 const shown = (scene: Scene, release: Release, state: State): Html => {
   const { record } = release
-  const again = record.lifecycle === "open" && entering(scene, release, "again")
+  const again = (limited: Limited) =>
+    record.lifecycle === "open" && orLimit(limited, () => entering(scene, release, "again"))
   switch (state.status) {
     case "NOT_ENTERED":
       return outside(scene, release)
     case "ENTERED":
       return turn(scene, say(scene, "granted"), state, selected(scene, record, state.selectedVariantId))
     case "COMPLETED":
-      return ended(scene, { title: "completed", again: record.grantsPerConsumer !== null && again })
+      return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(state)) })
     case "LEFT":
-      return ended(scene, { title: "leftTitle", again })
+      return ended(scene, { title: "leftTitle", ...again(state) })
     case "DENIED":
       return ended(scene, { title: "denied", reason: "reasonAdmin" })
     case "EXPIRED":
-      return ended(scene, { title: "expired", reason: "reasonExpired", again })
+      return ended(scene, { title: "expired", reason: "reasonExpired", ...again(state) })
   }
 }
 
@@ -57,11 +59,8 @@ const outside = (scene: Scene, release: Release): Html => {
     ${entering(scene, release, "enterSale")}${closing(scene, record)}`
 }
 
-/** A form to enter, while units are left. */
 const entering = (scene: Scene, release: Release, key: "enterSale" | "again"): Html =>
-  isSoldOut(release)
-    ? html`<p><strong>${say(scene, "soldOut")}</strong></p>`
-    : enter(scene, release.record, say(scene, key), choice(scene, release.record))
+  enter(scene, release, say(scene, key), choice(scene, release.record))
 
 /** The visitor's selection, with forms to change it and to give it up. */
 const selected = (scene: Scene, record: ReleaseRecord, variantId: string | undefined): Html => {
@@ -91,11 +90,15 @@ const choice = (scene: Scene, record: ReleaseRecord, chosen?: string): Html | un
   >`
 }
 
-const variantsOf = ({ experience }: Scene, { variantIds }: ReleaseRecord) =>
-  experience.products
+/** The variants to choose from. Those of a product that the system assigns are known with the visitor. */
+const variantsOf = ({ experience, assigned }: Scene, { variantIds, sequenceId }: ReleaseRecord) => {
+  const mode = experience.sequences.find(({ id }) => id === sequenceId)?.productSelectionMode
+  if (mode === "SYSTEM_ASSIGNED" && assigned === undefined) return []
+  return experience.products
     .flatMap(offered)
-    .filter(({ id }) => variantIds === null || variantIds.includes(id))
+    .filter(({ id }) => (variantIds === null || variantIds.includes(id)) && assigned?.has(id) !== false)
     .slice(0, variantsMax)
+}
 
 /** The variants that an experience offers of a product, by the values of their options. */
 const offered = ({ product, productVariantId }: Experience["products"][number]) =>

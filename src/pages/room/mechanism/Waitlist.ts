@@ -1,19 +1,28 @@
 /** A waitlist in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import { closed, type Piece, scheduled } from "./Parts.ts"
+import type { LiveFacts } from "./Live.ts"
+import { barred, closed, type Piece, scheduled } from "./Parts.ts"
 import { facts, form, heading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
 
 export type WaitlistRecord = AnswerOf<"waitlists", "get">
 type State = AnswerOf<"waitlists", "status">
 
+/** A waitlist with what happens in it now. */
+interface Waitlist {
+  readonly kind: "waitlist"
+  readonly record: WaitlistRecord
+  readonly live?: LiveFacts | undefined
+}
+
 /** Shows the waitlist to a visitor; without a state to one that is not a member. */
-export const waitlistPiece = (scene: Scene, record: WaitlistRecord, state?: State): Piece => {
+export const waitlistPiece = (scene: Scene, waitlist: Waitlist, state?: State): Piece => {
+  const { record } = waitlist
   const isMember = state?.isEntered === true
   return {
     status: isMember ? "LISTED" : "NOT_LISTED",
-    html: isMember ? member(scene, record, state) : outside(scene, record),
+    html: isMember ? member(scene, record, state) : outside(scene, waitlist),
     isLive: isMember,
     hasFields: !isMember && record.lifecycle === "open" && scene.visitor !== "authenticated"
   }
@@ -25,7 +34,8 @@ const member = (scene: Scene, { id }: WaitlistRecord, { position }: State): Html
     ${position !== null && facts([[say(scene, "position"), html`<span data-text="position">${scene.formats.number(position)}</span>`]])}
     ${form(scene, "leave", { at: id, label: say(scene, "leaveList"), isQuiet: true, id: `leave-${id}` })}`
 
-const outside = (scene: Scene, record: WaitlistRecord): Html => {
+const outside = (scene: Scene, waitlist: Waitlist): Html => {
+  const { record } = waitlist
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "waitlistRule"))
   if (record.lifecycle !== "open") return closed(scene, record)
   const label = say(scene, "enterWaitlist")
@@ -33,5 +43,5 @@ const outside = (scene: Scene, record: WaitlistRecord): Html => {
   const fields = scene.visitor === "authenticated" ? undefined : emailField(scene)
   return html`${heading(record.name)}
     <p>${say(scene, "waitlistRule")}</p>
-    ${form(scene, "join", { at: record.id, label, fields, id: `join-${record.id}` })}`
+    ${barred(scene, waitlist) ?? form(scene, "join", { at: record.id, label, fields, id: `join-${record.id}` })}`
 }

@@ -1,4 +1,5 @@
 /** The screens on which a visitor signs in with a code, by mail or SMS, or shows an access code. */
+import { codeField } from "../../CodeField.ts"
 import { html, type Html } from "../../Html.ts"
 import { form, hidden, say, type Scene, screenHeading } from "../Scene.ts"
 
@@ -60,10 +61,7 @@ export const codeScreen = (
     ${form(scene, "code", {
       label: say(scene, "signIn"),
       fields: html`${kept(afterwards)}${hidden(sent.to.channel, sent.to.value)}${hidden("request", sent.requestId)}
-        <label
-          >${say(scene, "code")}
-          <input name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" maxlength="6" required
-        /></label>`,
+        <label>${say(scene, "code")} ${codeField}</label>`,
       id: "verify"
     })}
     <p><a href="${scene.path("place", { show: screenOf[sent.to.channel].show })}">${say(scene, "back")}</a></p>`

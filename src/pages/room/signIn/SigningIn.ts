@@ -1,6 +1,7 @@
 /** The actions with which a visitor signs in, by mail or SMS, and out, and shows an access code. */
 import { Effect } from "effect"
 import type { VerifiedAccess } from "../../../auth/tokens/Tokens.ts"
+import { plainCode } from "../../../domain/values/TypedCode.ts"
 import type { Calls } from "../../Calls.ts"
 import { Refused } from "../../Refused.ts"
 import type { Scene } from "../Scene.ts"
@@ -28,7 +29,7 @@ const verified = (calls: Calls["Service"], sessions: Sessions, { visit, fields }
   const { channel, value } = addressIn(fields)
   const payload = {
     [channel]: value,
-    code: (fields.get("code") ?? "").trim(),
+    code: plainCode(fields.get("code") ?? ""),
     requestId: fields.get("request") ?? ""
   }
   return calls.run(callerOf(visit), "auth", "verifyOneTimeCode", { payload }).pipe(
