@@ -34,6 +34,7 @@ const status: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, re
 
 const uncounted = Effect.provideService(admissions, RateLimits, {
   gate: () => ({ pass: () => status, charge: () => status }),
+  presses: () => false,
   passUnknown: () => status,
   statusOfUnknown: () => status,
   isUnknownRefused: () => false,

@@ -49,7 +49,12 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
       const answers = yield* IdempotentResponses
       return (handle, { endpoint }) => {
         const holdsSecret = Context.get(endpoint.annotations, AnswerHoldsSecret)
-        return Effect.withFiber((fiber) => {
+        type Answer = Effect.Effect<
+          HttpServerResponse.HttpServerResponse,
+          Effect.Error<typeof handle> | Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
+          Effect.Services<typeof handle> | Effect.Services<ReturnType<typeof malformedHeader>> | CurrentTenant
+        >
+        return Effect.withFiber((fiber): Answer => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const key = request.headers[header]
           if (key === undefined) return handle

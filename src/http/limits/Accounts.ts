@@ -54,6 +54,11 @@ export class Accounts<A> {
     this.#accounts.set(holder, account)
     return account
   }
+
+  /** The holder's account, if there is one. */
+  peek(holder: string): A | undefined {
+    return this.#accounts.get(holder) ?? this.#previous.get(holder)
+  }
 }
 
 /** The counts of one caller within an organization: one of its addresses, or its own servers. */
@@ -82,6 +87,11 @@ export class CallerAccount {
     for (const use of this.list) use.advance(now)
     return this.list
   }
+
+  /** True if the caller presses on a limit, or did so within the last minute. */
+  presses(now: Millis): boolean {
+    return this.uses.some((use) => use?.presses(now))
+  }
 }
 
 /** The account of an organization: its limits, its own servers and its addresses. */
@@ -99,6 +109,11 @@ export class OrganizationAccount extends Account {
     this.previous = minute === this.minute + 1 ? this.addresses : new Map()
     this.addresses = new Map()
     this.minute = minute
+  }
+
+  /** True if the address presses on a limit, or did so within the last minute. */
+  presses(address: string, now: Millis): boolean {
+    return (this.addresses.get(address) ?? this.previous.get(address))?.presses(now) ?? false
   }
 }
 

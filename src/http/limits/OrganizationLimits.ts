@@ -20,7 +20,8 @@
  *
  * An address presses if the organization refuses a request of it, and it has asked for more than the fair share: the
  * most that all addresses may ask for alike, so that together they stay within L (max-min fairness). It has no first
- * requests in the windows of the next minute. So the reserve of later windows is for the others.
+ * requests in the windows of the next minute. So the reserve of later windows is for the others. The gate for bots asks
+ * it for work (`presses`).
  *
  * With Redis the three counts are leased, each exact, so L + R holds for all processes together. What an address has
  * used, and whether it presses, each process knows for itself. So an address may have its first requests in each.
@@ -156,6 +157,11 @@ export class Use {
   /** The number of first requests left. */
   firstRequestsLeft(first: Count): number {
     return this.isPressing ? 0 : this.counts.firstRequestsLeft(first, this.used)
+  }
+
+  /** True if the address presses, or did so within the last minute. */
+  presses(now: Millis): boolean {
+    return now < (this.pressesThrough + 1) * this.counts.figure.limit.windowMillis
   }
 
   /** Notes requests that have passed. */

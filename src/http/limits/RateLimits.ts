@@ -66,6 +66,8 @@ export class RateLimits extends Context.Service<
   RateLimits,
   {
     gate(api: Api, category: Category): Gate
+    /** True if the address presses on the limits of the organization, or did so within the last minute. */
+    presses(organizationId: string, address: string): boolean
     /** The same for a caller of an unknown organization. Each address has the general limit of an API. */
     passUnknown(api: Api, address: string): LimitStatus
     /** The limit status of such a caller. It counts no request. */
@@ -148,6 +150,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
           }
         }
       },
+      presses: (organizationId, address) => counts.presses(organizationId, address, clock.currentTimeMillisUnsafe()),
       passUnknown: (api, address) => unknown[api].pass(address),
       statusOfUnknown: (api, address) => unknown[api].status(address),
       isUnknownRefused: (address) => unknown.consumer.isRefused(address) || unknown.admin.isRefused(address),
@@ -186,6 +189,8 @@ const makeCounts = () => {
         ...(consumerId === undefined ? [] : within(`${organizationId}:${consumerId}`, rules.consumer, now))
       ]
     },
+    presses: (organizationId: string, address: string, now: Millis): boolean =>
+      organizations.peek(organizationId)?.presses(address, now) ?? false,
     /** Keeps the account that was found last, if its address is to be remembered. */
     keep: (hasPassed: boolean) => {
       if (last !== undefined) addresses.keep(last.organization, last.account, hasPassed)

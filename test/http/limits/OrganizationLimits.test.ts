@@ -209,14 +209,18 @@ describe("Limits of an organization whose addresses press", () => {
   it.effect("take an address that stopped pressing for a minute for an ordinary one again", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(start)
-      const request = ask(yield* make(), "otpRequest", { otpRequestsPerMinute: 10 })
+      const limits = yield* make()
+      const request = ask(limits, "otpRequest", { otpRequestsPerMinute: 10 })
       const passed = (address: string, requests: number) =>
         Array.from({ length: requests }, () => request(address)).filter(hasPassed).length
       assert.deepStrictEqual([passed("a", 30), passed("b", 30)], [10, 1])
+      const pressing = () => ["a", "b", "c"].map((address) => limits.presses("an organization", address))
+      assert.deepStrictEqual(pressing(), [true, true, false])
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual([passed("a", 30), passed("b", 1)], [10, 0])
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual([passed("a", 30), passed("b", 1)], [10, 1])
+      assert.deepStrictEqual(pressing(), [true, false, false])
     }).pipe(Effect.provide(settings))
   )
 

@@ -37,7 +37,8 @@ describe("Analytics on the Admin API", () => {
     for (const interval of ["1h", "6h", "12h", "1d"]) {
       it.effect(`answers 100 queries at once by ${interval}`, () =>
         Effect.gen(function* () {
-          const answers = yield* Effect.replicateEffect(query({ interval, timeRange: "2d" }), 100, {
+          const organization = yield* (yield* Admin).organization()
+          const answers = yield* Effect.replicateEffect(query({ interval, timeRange: "2d" }, organization), 100, {
             concurrency: "unbounded"
           })
           assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))

@@ -57,8 +57,8 @@ describe("The Admin API's description", () => {
     it(`of the ${title} API has a whole number of seconds to wait at every 423, 429 and 503`, () => {
       for (const [name, status, headers] of responses) {
         if (!["423", "429", "503"].includes(status)) continue
-        const { "Retry-After": wait } = headers as { readonly "Retry-After"?: { readonly schema: object } }
-        assert.deepInclude(wait, { required: true, schema: { type: "integer", minimum: 1 } }, name)
+        const { "Retry-After": wait } = headers as { readonly "Retry-After"?: object }
+        assert.deepInclude({ ...wait } as object, { required: true, schema: { type: "integer", minimum: 1 } }, name)
       }
     })
   }
