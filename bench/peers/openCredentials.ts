@@ -33,7 +33,8 @@ const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 const status: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
 
 const uncounted = Effect.provideService(admissions, RateLimits, {
-  gate: () => ({ pass: () => status }),
+  gate: () => ({ pass: () => status, charge: () => status }),
+  presses: () => false,
   passUnknown: () => status,
   statusOfUnknown: () => status,
   isUnknownRefused: () => false,

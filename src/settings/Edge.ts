@@ -45,7 +45,8 @@ export const edgeDefinitions = {
     fallback: 0.2,
     least: 0.001,
     meaning:
-      "With the public key: the share of an organization's limit with which the requests of one client address count " +
-      "for other addresses. With 1 all requests share one limit, also those with the secret key."
+      "With the public key: the share of an organization's limit with which the requests of client addresses that press " +
+      "count for the first requests of others. The rest of the limit is reserved for these in addition. With 1 nothing " +
+      "is reserved, and all requests share one limit, also those with the secret key."
   })
 }

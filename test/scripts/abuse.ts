@@ -2,14 +2,18 @@
  * S9: attacks from one address or a few, each beside honest shoppers at other addresses and the shop's own server.
  *
  *     npm run prove:abuse -- --seconds 15
+ *     npm run prove:abuse -- --only "silent connections;bodies of 1 MiB with the public key"
  */
 import { abuseProof } from "../e2e/proofs/attacks/AbuseProof.ts"
 import { conclude, options } from "./Report.ts"
 
 /** A percentile below this is not told from the noise of a machine that also makes the attack. */
-const { seconds, noise } = options({ seconds: 15, noise: 20 })
+const { seconds, noise, only } = options({ seconds: 15, noise: 20, only: "" })
 
-const { outcomes } = await abuseProof({ millis: seconds * 1_000 })
+const { outcomes } = await abuseProof({
+  millis: seconds * 1_000,
+  ...(only !== "" && { only: only.split(";") })
+})
 
 const violations = outcomes.flatMap(({ attack, alone, attacked, failures }) => [
   ...failures.map((failure) => `${attack}: ${failure}`),

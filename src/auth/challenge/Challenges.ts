@@ -43,6 +43,8 @@ export interface Arrival {
   readonly experienceId?: string
   /** The client's address, as it is counted. */
   readonly address: string
+  /** True if the address presses on the organization's limits. */
+  readonly isPressing?: boolean
   /** The client's solution of an earlier challenge. */
   readonly solution?: string | undefined
 }
@@ -87,7 +89,7 @@ export class Challenges extends Context.Service<
         const now = clock.currentTimeMillisUnsafe()
         const counts = countsOf(arrival, now)
         attempt(counts.address, counts.scope, now)
-        const work = workOf(policy.mode, counts.address, counts.scope)
+        const work = workOf(policy.mode, counts.address, counts.scope, arrival.isPressing)
         if (work > 0) return judge(policy, arrival, counts, work)
         admitted(counts.address)
         return undefined

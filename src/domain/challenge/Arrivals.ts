@@ -80,12 +80,18 @@ export const admitted = (address: AddressArrivals): void => {
 
 /**
  * Returns the work that the next arrival must do, after its attempt was noted. 0 means that it passes without a
- * challenge.
+ * challenge. An address that presses on the organization's limits has no free arrivals.
  */
-export const workOf = (mode: ChallengeMode, address: AddressArrivals, scope: ScopeArrivals): number => {
+export const workOf = (
+  mode: ChallengeMode,
+  address: AddressArrivals,
+  scope: ScopeArrivals,
+  isPressing: boolean = false
+): number => {
   if (mode === "off") return 0
   const isFlooded = scope.pressure >= floodPressure
-  if (mode === "adaptive" && !isFlooded && address.crowd + 1 <= freeArrivals) return 0
+  const isFree = !isFlooded && !isPressing && address.crowd + 1 <= freeArrivals
+  if (mode === "adaptive" && isFree) return 0
   return isFlooded
     ? Math.min(mostWork, Math.round(leastWork * floodGrowth ** address.work))
     : Math.min(calmWorkMax, Math.round(leastWork * calmGrowth ** address.work))

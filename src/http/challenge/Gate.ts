@@ -5,6 +5,7 @@ import type { SolvedChallenge } from "../../domain/risk/Risk.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { answering } from "../errors/Answering.ts"
+import { RateLimits } from "../limits/RateLimits.ts"
 import { countedAddress, Origins, type RequestFacts } from "../server/Origins.ts"
 import { challengeRequired, solutionHeader } from "./ChallengeApi.ts"
 
@@ -25,6 +26,7 @@ const header = solutionHeader.toLowerCase()
 export const make = Effect.gen(function* () {
   const challenges = yield* Challenges
   const origins = yield* Origins
+  const limits = yield* RateLimits
   return <A, E, R>(
     request: RequestFacts,
     { action, tenant, experienceId }: Asked,
@@ -37,6 +39,7 @@ export const make = Effect.gen(function* () {
       tenant,
       ...(experienceId !== undefined && { experienceId }),
       address,
+      isPressing: limits.presses(tenant.organizationId, address),
       solution: typeof solution === "string" ? solution : undefined
     })
     return checked === undefined

@@ -44,12 +44,15 @@ export interface StreamCredentials {
 const authenticationRequired = new Unauthorized({ error: "Authentication required" })
 const secretKeyRequired = new Unauthorized({ error: "Secret key required" })
 
+/** A stream was counted when it began. */
+const uncounted: Admission = Object.assign(() => Effect.void, { charge: () => undefined })
+
 /** The checks of all classes of operations, and how callers that pass are counted. */
 export const makeChecks = Effect.gen(function* () {
   const keys = yield* makeKeyChecks
   const { consumer, ...tokens } = yield* makeTokenChecks(keys)
   const streams = yield* makeStreamCredentials(
-    consumer(() => Effect.void),
+    consumer(uncounted),
     keys
   )
   const { publishableKey, anyKey, secretKey } = keys

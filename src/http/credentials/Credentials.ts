@@ -5,8 +5,8 @@
  * `requirement` lists the same credentials for OpenAPI; `describe` in `OpenApi.ts` adds them to every operation.
  */
 import { Context, Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
-import { HttpApiMiddleware } from "effect/http-api"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -28,6 +28,7 @@ import {
   Unauthorized,
   ValidationError
 } from "../errors/Errors.ts"
+import { malformedHeader } from "../errors/Validation.ts"
 import type { Admission } from "../limits/RateLimit.ts"
 import type { Requirement } from "./SecuritySchemes.ts"
 
@@ -140,7 +141,7 @@ export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { 
       const { consumer, admission } = yield* makeChecks
       return (handle, { endpoint }) => {
         const isStatusRead = Context.get(endpoint.annotations, StatusRead)
-        return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), handle)
+        return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), endpoint, handle)
       }
     })
   )
@@ -158,6 +159,7 @@ export class ConsumerStream extends HttpApiMiddleware.Service<
       return (handle, { endpoint }) =>
         withConsumer(
           consumer(admission("consumer", endpoint)),
+          endpoint,
           Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
             Effect.flatMap(lasting(request), (credentials) =>
               Effect.provideService(handle, CurrentStreamCredentials, credentials)
@@ -198,16 +200,23 @@ export const layerConsumer = Layer.mergeAll(
 )
 
 /** Runs the operation for the tenant of the key, if its rate limits allow it. */
-const withTenant = <A, E, R>(
+const withTenant = <E, R>(
   check: Check<KeyHolder, KeyRefusal>,
   admit: Admission,
-  handle: Effect.Effect<A, E, R | CurrentTenant>
+  handle: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | CurrentTenant>
 ) =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), (holder) => {
       const current = { tenant: holder.tenant, by: nameOf(holder) }
-      return Effect.andThen(admit(request, holder), Effect.provideService(handle, CurrentTenant, current))
+      const answer = Effect.provideService(handle, CurrentTenant, current)
+      return Effect.andThen(
+        admit(request, holder),
+        Effect.map(answer, (response) => {
+          admit.charge(request, holder, response)
+          return response
+        })
+      )
     })
   })
 
@@ -228,9 +237,15 @@ const withSession = <A, E, R>(
 /** Runs the operation for the consumer. */
 const withConsumer = <A, E, R>(
   check: Check<ActingConsumer, ConsumerRefusal>,
+  endpoint: HttpApiEndpoint.Top,
   handle: Effect.Effect<A, E, R | CurrentConsumer>
 ) =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-    return Effect.flatMap(check(request), ({ consumer }) => Effect.provideService(handle, CurrentConsumer, consumer))
+    const checked = Effect.catchIf(
+      check(request),
+      (refusal) => refusal instanceof ValidationError,
+      (found) => malformedHeader(endpoint, found)
+    )
+    return Effect.flatMap(checked, ({ consumer }) => Effect.provideService(handle, CurrentConsumer, consumer))
   })

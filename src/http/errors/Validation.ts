@@ -57,6 +57,20 @@ interface Decoders {
 const decodersByEndpoint = new WeakMap<HttpApiEndpoint.Top, Decoders>()
 
 const invalid = Effect.fnUntraced(function* (error: HttpApiError.HttpApiSchemaError, endpoint: HttpApiEndpoint.Top) {
+  // The API's decoder reports text that is not JSON with this issue.
+  const isNotJson = error.kind === "Payload" && error.cause.issue._tag === "InvalidValue"
+  const issues = yield* issuesOfParts(endpoint, isNotJson)
+  if (issues.length === 0) issues.push(...issuesOf(error.cause.issue, undefined))
+  return yield* invalidInput(issues.slice(0, issuesMax))
+})
+
+/** Makes the 400 for a header that a middleware has found malformed, with the issues of all other parts. */
+export const malformedHeader = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, found: ValidationError) {
+  return yield* invalidInput([...found.issues, ...(yield* issuesOfParts(endpoint, false))].slice(0, issuesMax))
+})
+
+/** The issues of path, query, headers and body. */
+const issuesOfParts = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, isNotJson: boolean) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const route = yield* HttpRouter.RouteContext
   const query = yield* HttpServerRequest.ParsedSearchParams
@@ -69,16 +83,14 @@ const invalid = Effect.fnUntraced(function* (error: HttpApiError.HttpApiSchemaEr
   collect(decoders.params, route.params)
   collect(decoders.query, query)
   collect(decoders.headers, request.headers)
-  // The API's decoder reports text that is not JSON with this issue.
-  if (error.kind === "Payload" && error.cause.issue._tag === "InvalidValue") issues.push(notJson)
+  if (isNotJson) issues.push(notJson)
   else if (decoders.payload !== undefined) {
     const text = yield* Effect.orDie(request.text)
     const json = Result.try((): unknown => (text === "" ? decoders.emptyBody : JSON.parse(text)))
     if (Result.isFailure(json)) issues.push(notJson)
     else collect(decoders.payload, json.success)
   }
-  if (issues.length === 0) issues.push(...issuesOf(error.cause.issue, undefined))
-  return yield* invalidInput(issues.slice(0, issuesMax))
+  return issues
 })
 
 function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {

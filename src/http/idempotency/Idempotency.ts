@@ -20,7 +20,7 @@ import {
 } from "../errors/Errors.ts"
 import { IdempotentResponses, type Repeated } from "./IdempotentResponses.ts"
 import { issueAt } from "../errors/Issues.ts"
-import { invalidInput } from "../errors/Validation.ts"
+import { invalidInput, malformedHeader } from "../errors/Validation.ts"
 
 const header = "idempotency-key"
 
@@ -49,11 +49,16 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
       const answers = yield* IdempotentResponses
       return (handle, { endpoint }) => {
         const holdsSecret = Context.get(endpoint.annotations, AnswerHoldsSecret)
-        return Effect.withFiber((fiber) => {
+        type Answer = Effect.Effect<
+          HttpServerResponse.HttpServerResponse,
+          Effect.Error<typeof handle> | Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
+          Effect.Services<typeof handle> | Effect.Services<ReturnType<typeof malformedHeader>> | CurrentTenant
+        >
+        return Effect.withFiber((fiber): Answer => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
           const key = request.headers[header]
           if (key === undefined) return handle
-          if (!keyPattern.test(key)) return Effect.fail(malformed(key))
+          if (!keyPattern.test(key)) return malformedHeader(endpoint, malformed(key))
           return Effect.gen(function* () {
             const { tenant } = yield* CurrentTenant
             const body = yield* Effect.orDie(request.text)

@@ -3,7 +3,8 @@
  * documents. They are counted in this process alone.
  */
 import type { Clock } from "effect"
-import { Accounts, Account, type Count } from "./Counts.ts"
+import { Account, Accounts } from "./Accounts.ts"
+import type { Count } from "./Counts.ts"
 import type { Dice } from "./Decision.ts"
 import type { Limit } from "./Limit.ts"
 import { isFull, type LimitStatus, passed, refused } from "./LimitStatus.ts"
@@ -25,7 +26,7 @@ export const make = (limit: Limit, capacity: number, clock: Clock.Clock, random:
   let refusedUntil = 0
 
   const countOf = (address: string, now: number): Count =>
-    (accounts.of(address, now) ?? overflow.of("", now)!).count(limit, now)
+    (accounts.of(address, now) ?? overflow.of("", now)!).counts({ figure: limit }, now).figure
 
   return {
     pass: (address) => {

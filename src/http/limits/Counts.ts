@@ -3,10 +3,10 @@
  * nanoseconds. Effect's `RateLimiter` is not used: its windows begin with the first request instead of on the clock's
  * minute, and each of its counts is an effect and, with Redis, a round trip.
  *
- * Every window divides the minute, so all counts are dropped together when the next minute begins.
+ * Every window divides the minute.
  */
 import type { Millis } from "../../domain/values/Time.ts"
-import { type Limit, minuteMillis } from "./Limit.ts"
+import type { Limit } from "./Limit.ts"
 
 /** The units that the shared count has lent this process for one count in the present window. */
 export interface Share {
@@ -18,7 +18,7 @@ export interface Share {
   open: number
   /** The units left to lend, at the last loan. */
   left: number
-  /** Spent without a loan: within `unleasedMax`, or while the shared count was unavailable. */
+  /** Spent without a loan: while the shared count was unavailable, or because an answer was large. */
   local: number
   /** Spent by other processes, as far as they had accounted for it at the last loan. */
   elsewhere: number
@@ -34,32 +34,35 @@ export class Count {
   used = 0
   /** Absent before the first loan in this window. */
   share: Share | undefined
-  protected readonly holder: string
-  #window = -1
+  private readonly holder: string
+  private window = -1
 
   constructor(holder: string, limit: Limit) {
     this.holder = holder
     this.limit = limit
   }
 
-  /** Begins a new window if the present one has ended. */
-  advance(now: Millis): void {
-    const window = windowOf(now, this.limit.windowMillis, this.#window)
-    if (window === this.#window) return
-    this.#window = window
+  /** Begins a window. */
+  begin(window: number): void {
+    this.window = window
     this.used = 0
     this.share = undefined
   }
 
   /** The end of the window. */
   get endsAt(): Millis {
-    return (this.#window + 1) * this.limit.windowMillis
+    return (this.window + 1) * this.limit.windowMillis
+  }
+
+  /** Requests in all processes, as far as this one knows. */
+  get usedByAll(): number {
+    return this.share === undefined ? this.used : this.used + this.share.elsewhere
   }
 
   /** The share in this window. It is empty at first. */
   shared(): Share {
     return (this.share ??= {
-      key: `${this.holder}:${this.limit.name}:${this.#window}`,
+      key: `${this.holder}:${this.limit.name}:${this.window}`,
       spendable: 0,
       open: 0,
       left: this.limit.requestsMax,
@@ -68,52 +71,6 @@ export class Count {
       epoch: "",
       isExhausted: false
     })
-  }
-}
-
-/** The counts of one holder: an organization, or an address or a consumer within it. */
-export class Account {
-  readonly holder: string
-  readonly #counts: Array<Count | undefined> = []
-
-  constructor(holder: string) {
-    this.holder = holder
-  }
-
-  /** The count under a limit, in the window that `now` is in. */
-  count(limit: Limit, now: Millis): Count {
-    const count = (this.#counts[limit.slot] ??= new Count(this.holder, limit))
-    // The limit may just have been changed. The count stays.
-    count.limit = limit
-    count.advance(now)
-    return count
-  }
-}
-
-/** Accounts by holder. Their number in a minute is bounded. */
-export class Accounts<A extends Account = Account> {
-  readonly #capacity: number
-  readonly #make: (holder: string) => A
-  #minute = -1
-  #accounts = new Map<string, A>()
-
-  constructor(capacity: number, make: (holder: string) => A) {
-    this.#capacity = capacity
-    this.#make = make
-  }
-
-  /** The holder's account; undefined for a new holder when the minute has no room for more. */
-  of(holder: string, now: Millis): A | undefined {
-    const minute = windowOf(now, minuteMillis, this.#minute)
-    if (minute !== this.#minute) {
-      this.#minute = minute
-      this.#accounts = new Map()
-    }
-    const known = this.#accounts.get(holder)
-    if (known !== undefined || this.#accounts.size >= this.#capacity) return known
-    const account = this.#make(holder)
-    this.#accounts.set(holder, account)
-    return account
   }
 }
 

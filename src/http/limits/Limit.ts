@@ -38,24 +38,20 @@ const generalLimits = { consumer: "consumerApiPerMinute", admin: "adminApiPerMin
 export interface Limit {
   /** The name of its counts, also in Redis. */
   readonly name: string
-  /** The index of its count within an account. */
+  /** The index of its counts within an account. */
   readonly slot: number
   readonly requestsMax: number
   readonly windowMillis: number
-  /** Requests that a process counts before it asks for a loan. */
-  readonly unleasedMax: number
 }
 
-/**
- * One limit of an organization. `Contributions.ts` has the arithmetic of `pot`, `base` and `excess`.
- */
+/** One limit of an organization. `OrganizationLimits.ts` has the arithmetic of its three counts. */
 export interface OrganizationLimit {
-  /** The requests of all callers together. */
-  readonly pot: Limit
-  /** The requests of one address that the pot counts too. Absent if the pot counts all of them. */
-  readonly base?: Limit
-  /** The requests of one address beyond its base. */
-  readonly excess?: Limit
+  /** The requests of all callers while the organization's figure has room. */
+  readonly figure: Limit
+  /** The first requests of addresses. Absent if addresses are not told apart. */
+  readonly first?: Limit
+  /** The first requests of addresses when the figure is used up. Absent if nothing is reserved for them. */
+  readonly reserve?: Limit
 }
 
 /**
@@ -67,16 +63,12 @@ export interface Rules {
   readonly organization: ReadonlyArray<OrganizationLimit>
   /** With the secret key. */
   readonly servers: ReadonlyArray<OrganizationLimit>
-  readonly address: ReadonlyArray<Limit>
-  readonly consumer: ReadonlyArray<Limit>
+  readonly address: ReadonlyArray<OrganizationLimit>
+  readonly consumer: ReadonlyArray<OrganizationLimit>
 }
 
 const limitNames = Object.keys(defaultRateLimits)
 const slots = new Map(limitNames.map((name, slot) => [name, slot]))
-
-/** A base has at most so many requests without a loan, and at most one in `unleasedShare`. */
-const unleasedRequestsMax = 8
-const unleasedShare = 16
 
 /** The limits of operations with this API and category, without those that can never be the first to be reached. */
 export function rulesFor(
@@ -93,34 +85,43 @@ export function rulesFor(
   const limits = limitsOf(names, rateLimits)
   const isOnePot = addressShare >= 1
   return {
-    organization: limits.map((pot) => (isOnePot ? { pot } : shared(pot, addressShare))),
-    servers: limits.map((pot) => ({ pot: isOnePot ? pot : partOf(pot, "servers", 1, pot.requestsMax) })),
-    address: within(perAddress),
-    consumer: within(perConsumer)
+    organization: limits.map((figure) => (isOnePot ? { figure } : withReserve(figure, addressShare))),
+    servers: limits.map((figure) => ({ figure: isOnePot ? figure : forServers(figure) })),
+    address: within(perAddress).map((figure) => ({ figure })),
+    consumer: within(perConsumer).map((figure) => ({ figure }))
   }
 }
 
-/** The limit with its base and its excess. */
-function shared(pot: Limit, addressShare: number): OrganizationLimit {
-  // The margin is for shares without an exact binary form.
-  const base = Math.max(1, Math.floor(pot.requestsMax * addressShare + 1e-9))
-  if (base >= pot.requestsMax) return { pot }
-  const unleasedMax = Math.min(unleasedRequestsMax, Math.floor(base / unleasedShare))
-  return {
-    pot,
-    base: { ...partOf(pot, "base", 0, base), unleasedMax },
-    excess: partOf(pot, "excess", 1, pot.requestsMax - base)
-  }
+/** The limit with what is reserved for the first requests of addresses. */
+function withReserve(figure: Limit, addressShare: number): OrganizationLimit {
+  const reserved = figure.requestsMax - sharedPart(figure.requestsMax, addressShare)
+  if (reserved <= 0) return { figure }
+  return { figure, first: partOf(figure, "first", figure.requestsMax), reserve: partOf(figure, "reserve", reserved) }
 }
 
-/** A limit of the same window. `offset` separates its counts from others in the same account. */
-function partOf(pot: Limit, part: string, offset: number, requestsMax: number): Limit {
-  return { ...pot, name: `${pot.name}.${part}`, slot: pot.slot + offset * limitNames.length, requestsMax }
-}
+/** The requests of a figure that are this share of it, 1 or more. The margin is for shares without an exact binary form. */
+const sharedPart = (requestsMax: number, share: number): number => Math.max(1, Math.floor(requestsMax * share + 1e-9))
+
+/** The most requests with the public key that an organization passes in a window: its figure and the reserve. */
+export const boundOf = ({ figure, reserve }: OrganizationLimit): number =>
+  figure.requestsMax + (reserve?.requestsMax ?? 0)
+
+/** The limit with the counts of requests with the secret key. */
+const forServers = (figure: Limit): Limit => ({
+  ...partOf(figure, "servers", figure.requestsMax),
+  slot: figure.slot + limitNames.length
+})
+
+/** A limit of the same window with a count of its own. */
+const partOf = (figure: Limit, part: string, requestsMax: number): Limit => ({
+  ...figure,
+  name: `${figure.name}.${part}`,
+  requestsMax
+})
 
 /** The share of an organization's limits that one client address and one consumer may use. Absent: all of them. */
 export interface SubLimits {
-  /** The share of a limit with which the requests of one address count for other addresses. */
+  /** The share of a limit with which the requests of addresses that press count for the first requests of others. */
   readonly addressShare: number
   readonly perAddress: RateLimits
   readonly perConsumer: RateLimits
@@ -151,8 +152,7 @@ export const limitOfAddress = (name: string, requestsMax: number): Limit => ({
   name,
   slot: 0,
   requestsMax,
-  windowMillis: minuteMillis,
-  unleasedMax: 0
+  windowMillis: minuteMillis
 })
 
 /** The general limit of an API for callers of an unknown organization, by address. */
@@ -163,7 +163,7 @@ const limitsOf = (names: ReadonlyArray<LimitName>, rateLimits: RateLimits): Read
     const requestsMax = rateLimits[name]
     if (requestsMax === undefined) return []
     const windowMillis = name.endsWith("PerSecond") ? 1_000 : minuteMillis
-    return { name, slot: slots.get(name)!, requestsMax, windowMillis, unleasedMax: 0 }
+    return { name, slot: slots.get(name)!, requestsMax, windowMillis }
   })
 
 const present = (numbers: { readonly [Name in LimitName]?: number | undefined }): RateLimits =>

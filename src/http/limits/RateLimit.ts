@@ -24,7 +24,14 @@ type Response = HttpServerResponse.HttpServerResponse
  * Every operation declares the 429 (`RateLimitExceeded`). It leaves as a finished response without the encoder, because
  * a refusal must cost less than an answer.
  */
-export type Admission = (request: Request, holder: KeyHolder, consumerId?: string) => Effect.Effect<void>
+export interface Admission {
+  (request: Request, holder: KeyHolder, consumerId?: string): Effect.Effect<void>
+  /** Counts the answer of a request that has passed for more requests if it is large (`bytesPerRequest`). */
+  charge(request: Request, holder: KeyHolder, answer: Response): void
+}
+
+/** A further request is counted for each so many bytes of an answer to the public key. Streams have limits of their own. */
+export const bytesPerRequest = 262_144
 
 /** Makes the admission of each operation, from the category that its endpoint declares. */
 export const admissions = Effect.gen(function* () {
@@ -34,7 +41,13 @@ export const admissions = Effect.gen(function* () {
   return (api: Api, endpoint: HttpApiEndpoint.Top): Admission => {
     const category = Context.get(endpoint.annotations, RateCategory)
     const gate = limits.gate(api, category)
-    return (request, holder, consumerId) => {
+    const charge: Admission["charge"] = (request, holder, { body }) => {
+      const requests = body._tag === "Uint8Array" ? Math.floor(body.contentLength / bytesPerRequest) : 0
+      if (requests === 0 || holder.kind === "secret") return
+      const address = () => countedAddress(origins.of(request).address)
+      mark(request.source, gate.charge(callerOf(holder, address), requests))
+    }
+    const admission = (request: Request, holder: KeyHolder, consumerId?: string): Effect.Effect<void> => {
       if (holder.kind === "secret") allowLargeBody(request)
       const address = () => countedAddress(origins.of(request).address)
       const admit = (status: LimitStatus): Effect.Effect<void> => {
@@ -52,6 +65,7 @@ export const admissions = Effect.gen(function* () {
       const outcome = gate.pass(callerOf(holder, address, consumerId))
       return Effect.isEffect(outcome) ? Effect.flatMap(outcome, admit) : admit(outcome)
     }
+    return Object.assign(admission, { charge })
   }
 })
 

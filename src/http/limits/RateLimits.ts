@@ -1,6 +1,6 @@
 /**
  * Decides whether a caller may make another request (interface document 8.1, 8.2; completions 5). A request has up to
- * three limits of its organization, of which `Contributions.ts` has the arithmetic, and those that the operator has set
+ * three limits of its organization, of which `OrganizationLimits.ts` has the arithmetic, and those that the operator has set
  * for one address or one consumer within it. It passes if no limit is reached, and then counts under all of them. A
  * refused request counts under none.
  *
@@ -16,18 +16,20 @@ import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as LeaseClient from "./LeaseClient.ts"
 import * as AddressLimits from "./AddressLimits.ts"
 import type { AddressLimit } from "./AddressLimits.ts"
-import { AddressAccounts, alone, type CallerAccount, type Counted, OrganizationAccount } from "./Contributions.ts"
-import { Account, Accounts, type Count } from "./Counts.ts"
+import { Account, Accounts, AddressAccounts, type CallerAccount, OrganizationAccount } from "./Accounts.ts"
+import type { Count } from "./Counts.ts"
 import * as Decision from "./Decision.ts"
 import { isStanding } from "./Decision.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
 import { type LimitStatus, refused } from "./LimitStatus.ts"
+import { Use } from "./OrganizationLimits.ts"
 import {
   type Api,
   type Category,
   type Limit,
   limitOfAddress,
   limitOfUnknown,
+  type OrganizationLimit,
   type Rules,
   rulesFor,
   subLimitsOf
@@ -56,12 +58,16 @@ export interface Caller {
 export interface Gate {
   /** Counts a request, or refuses it. Returns an effect only if it has to wait. */
   pass(caller: Caller): LimitStatus | Effect.Effect<LimitStatus>
+  /** Counts further requests for one that has passed, because its answer is large. Returns the new status. */
+  charge(caller: Caller, requests: number): LimitStatus
 }
 
 export class RateLimits extends Context.Service<
   RateLimits,
   {
     gate(api: Api, category: Category): Gate
+    /** True if the address presses on the limits of the organization, or did so within the last minute. */
+    presses(organizationId: string, address: string): boolean
     /** The same for a caller of an unknown organization. Each address has the general limit of an API. */
     passUnknown(api: Api, address: string): LimitStatus
     /** The limit status of such a caller. It counts no request. */
@@ -98,13 +104,13 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
     const subLimits = subLimitsOf(yield* Settings)
     const borrowing = lender && (yield* LeaseClient.make(lender))
     const counts = makeCounts()
-    const decide = Decision.make(lender, random)
+    const { decide, charge } = Decision.make(lender, random)
     const byAddress = (limit: Limit) => AddressLimits.make(limit, holdersMax, clock, random)
     const unknown = { consumer: byAddress(limitOfUnknown("consumer")), admin: byAddress(limitOfUnknown("admin")) }
 
     const decided = (rules: Rules, caller: Caller, now: Millis) => {
       const outcome = decide(counts.find(rules, caller, now), now)
-      if (!isStanding(outcome) || outcome.retryAfterSeconds === undefined) counts.keep()
+      if (isStanding(outcome)) counts.keep(outcome.retryAfterSeconds === undefined)
       return outcome
     }
 
@@ -129,16 +135,22 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
           known.set(numbers, rules)
           return rules
         }
+        const rulesOf = ({ rateLimits }: Caller): Rules => known.get(rateLimits) ?? compile(rateLimits)
         return {
+          charge: (caller, requests) => {
+            const now = clock.currentTimeMillisUnsafe()
+            return charge(counts.find(rulesOf(caller), caller, now), requests, now)
+          },
           pass: (caller) => {
             const now = clock.currentTimeMillisUnsafe()
-            const rules = known.get(caller.rateLimits) ?? compile(caller.rateLimits)
+            const rules = rulesOf(caller)
             const outcome = decided(rules, caller, now)
             if (isStanding(outcome)) return outcome
             return afterLoans(rules, caller, outcome)
           }
         }
       },
+      presses: (organizationId, address) => counts.presses(organizationId, address, clock.currentTimeMillisUnsafe()),
       passUnknown: (api, address) => unknown[api].pass(address),
       statusOfUnknown: (api, address) => unknown[api].status(address),
       isUnknownRefused: (address) => unknown.consumer.isRefused(address) || unknown.admin.isRefused(address),
@@ -151,13 +163,13 @@ const makeCounts = () => {
   const organizations = new Accounts(organizationsMax, (holder) => new OrganizationAccount(holder))
   const addresses = new AddressAccounts(holdersMax)
   const holders = new Accounts(holdersMax, (holder) => new Account(holder))
-  /** The account of the last request, if it is an address's. */
-  let last: CallerAccount | undefined
+  /** The accounts of the last request, if it is an address's. */
+  let last: { readonly organization: OrganizationAccount; readonly account: CallerAccount } | undefined
 
-  const within = (holder: string, limits: ReadonlyArray<Limit>, now: Millis): ReadonlyArray<Counted> => {
+  const within = (holder: string, limits: ReadonlyArray<OrganizationLimit>, now: Millis): ReadonlyArray<Use> => {
     if (limits.length === 0) return []
     const account = holders.of(holder, now)
-    return account === undefined ? [] : limits.map((limit) => alone(account.count(limit, now)))
+    return account === undefined ? [] : limits.map((limit) => new Use(account.counts(limit, now)))
   }
 
   return {
@@ -165,20 +177,23 @@ const makeCounts = () => {
       last = undefined
       const organization = organizations.of(organizationId, now)
       if (organization === undefined) return []
-      if (addressOf === undefined) return organization.servers.counted(rules.servers, now)
+      if (addressOf === undefined) return organization.servers.under(rules.servers, now)
       const address = addressOf()
-      last = addresses.of(organization, address, now)
-      const counted = last.counted(rules.organization, now)
-      if (rules.address.length === 0 && rules.consumer.length === 0) return counted
+      const account = addresses.of(organization, address, now)
+      last = { organization, account }
+      const uses = account.under(rules.organization, now)
+      if (rules.address.length === 0 && rules.consumer.length === 0) return uses
       return [
-        ...counted,
+        ...uses,
         ...within(`${organizationId}:${address}`, rules.address, now),
         ...(consumerId === undefined ? [] : within(`${organizationId}:${consumerId}`, rules.consumer, now))
       ]
     },
-    /** Keeps the counts that were found last. Called if the request was not refused. */
-    keep: () => {
-      if (last !== undefined) addresses.keep(last)
+    presses: (organizationId: string, address: string, now: Millis): boolean =>
+      organizations.peek(organizationId)?.presses(address, now) ?? false,
+    /** Keeps the account that was found last, if its address is to be remembered. */
+    keep: (hasPassed: boolean) => {
+      if (last !== undefined) addresses.keep(last.organization, last.account, hasPassed)
     }
   }
 }

@@ -63,6 +63,7 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
     ...spec,
     components: {
       ...spec.components,
+      headers: headersOfEveryResponse,
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
     },
     paths: mapValues(spec.paths, (operations, path) =>
@@ -74,10 +75,60 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
           ...operation,
           ...(isBodyOptional(endpoint) && { requestBody: { ...operation.requestBody, required: false } }),
           security,
-          responses: possible(operation, security)
+          responses: mapValues(possible(operation, security), withHeaders)
         }
       })
     )
+  }
+}
+
+/** The headers that the envelope adds to every response under `/api`, errors included. */
+const headersOfEveryResponse = {
+  "X-RateLimit-Limit": {
+    required: true,
+    schema: { type: "integer", minimum: 1 },
+    description: "The requests of the window. It describes the limit with the fewest requests left."
+  },
+  "X-RateLimit-Remaining": {
+    required: true,
+    schema: { type: "integer", minimum: 0 },
+    description: "The requests that the caller has left in the window. A large answer counts for several requests."
+  },
+  "X-RateLimit-Reset": {
+    required: true,
+    schema: { type: "integer" },
+    description: "The end of the window, in seconds since 1 January 1970."
+  },
+  "X-Request-Id": {
+    required: true,
+    schema: { type: "string" },
+    description: "The request's id: the one that was sent in this header, or a new one."
+  },
+  "X-Api-Version": { required: true, schema: { type: "string", enum: [apiVersion] }, description: "The version of the API." }
+} as const
+
+const references = Object.fromEntries(
+  Object.keys(headersOfEveryResponse).map((name) => [name, { $ref: `#/components/headers/${name}` }])
+)
+
+type Response = Operation["responses"][string]
+
+/** The response with those headers. `Retry-After`, which some declare, is a whole number of seconds. */
+const withHeaders = ({ headers, ...response }: Response): Response => {
+  const { "retry-after": retryAfter, ...declared } = (headers ?? {}) as { readonly [name: string]: object }
+  return {
+    ...response,
+    headers: {
+      ...declared,
+      ...(retryAfter !== undefined && {
+        "Retry-After": {
+          ...retryAfter,
+          schema: { type: "integer", minimum: 1 },
+          description: "Seconds after which the request should be repeated."
+        }
+      }),
+      ...references
+    }
   }
 }
 

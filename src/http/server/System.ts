@@ -1,7 +1,8 @@
 /**
  * The paths of each listener outside `/api`, without credentials and without the rate limits of organizations
  * (completions 1): `/health`, `/ready`, `/openapi.json`, `/docs`, and on the consumer listener also the public signing
- * keys. One address gets the description and the reference page a bounded number of times a minute.
+ * keys. One address gets the reference page a bounded number of times a minute. The description has no limit at all
+ * (interface document 8.1); it is one buffer in memory, which caches may keep.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -15,7 +16,7 @@ import * as Reference from "./Reference.ts"
 /** Seconds for which a shop may keep the signing keys. A shop that sees an unknown key should ask again at once. */
 const keysMaxAgeSeconds = 300
 
-/** Requests of one address for the description and the reference page in a minute. */
+/** Requests of one address for the reference page in a minute. */
 const documentRequestsMax = 100
 
 /**
@@ -58,7 +59,7 @@ const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(ap
       })
       const description = yield* Documents.serve(Reference.description(api))
       const page = yield* Documents.serve(Reference.page(api))
-      yield* router.add("GET", "/openapi.json", Effect.andThen(admit, description))
+      yield* router.add("GET", "/openapi.json", description)
       yield* router.add("GET", "/docs", Effect.andThen(admit, page))
     })
   )

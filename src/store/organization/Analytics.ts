@@ -27,8 +27,11 @@ const queryMillisMax = 10_000
 /** The maximum of concurrent queries. */
 const queriesAtOnce = 2
 
-/** The maximum of waiting and running queries. Beyond it, callers must retry later. */
-const queriesMax = 50
+/** The maximum of waiting and running queries: all that ten organizations may make in a minute. */
+const queriesMax = 1_000
+
+/** Seconds that a query waits for its turn. Within them an organization may make all its queries at once. */
+const waitingSecondsMax = 30
 
 /** The query took too long and was aborted. */
 export class QueryTooLong extends Schema.TaggedError<QueryTooLong>()("QueryTooLong", { seconds: Schema.Finite }) {}
@@ -92,7 +95,11 @@ const those = (sql: PgClient.PgClient, tenant: Tenant, where: Where, row: string
 function make(millisMax: number) {
   return Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const oneOfFew = yield* FewAtOnce.make("analytics queries", { most: queriesAtOnce, waitingMax: queriesMax })
+    const oneOfFew = yield* FewAtOnce.make("analytics queries", {
+      most: queriesAtOnce,
+      waitingMax: queriesMax,
+      waitingSecondsMax
+    })
 
     const inRange = (column: string, { from, to }: Range) =>
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`

@@ -9,19 +9,20 @@ import { inTurn } from "./Turn.ts"
 /** Runs an effect when it is its turn. Fails immediately if too many wait or run. */
 export type FewAtOnce = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>
 
-/** Makes a limiter: `most` effects run at once, and at most `waitingMax` wait or run. */
+/** Makes a limiter: `most` effects run at once, and at most `waitingMax` wait or run, each
+ * for `waitingSecondsMax`. */
 export const make = (
   what: string,
-  { most, waitingMax }: { readonly most: number; readonly waitingMax: number }
+  options: { readonly most: number; readonly waitingMax: number; readonly waitingSecondsMax?: number }
 ): Effect.Effect<FewAtOnce> =>
-  Effect.map(Semaphore.make(most), (permits) => {
+  Effect.map(Semaphore.make(options.most), (permits) => {
     let pending = 0
     return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.suspend((): Effect.Effect<A, E | Unavailable, R> => {
-        if (pending >= waitingMax) return Effect.fail(new Unavailable({ cause: `too many ${what} at once` }))
+        if (pending >= options.waitingMax) return Effect.fail(new Unavailable({ cause: `too many ${what} at once` }))
         pending++
         return Effect.ensuring(
-          inTurn(permits, effect),
+          inTurn(permits, effect, options.waitingSecondsMax),
           Effect.sync(() => void pending--)
         )
       })

@@ -2,7 +2,7 @@
 import { Effect, Fiber, Semaphore } from "effect"
 import { Unavailable } from "./Unavailable.ts"
 
-/** How long a caller waits for its turn. */
+/** How long a caller waits for its turn, if nothing else is said. */
 export const turnSecondsMax = 5
 
 /**
@@ -11,7 +11,8 @@ export const turnSecondsMax = 5
  */
 export const inTurn = <A, E, R>(
   turn: Semaphore.Semaphore,
-  effect: Effect.Effect<A, E, R>
+  effect: Effect.Effect<A, E, R>,
+  secondsMax: number = turnSecondsMax
 ): Effect.Effect<A, E | Unavailable, R> =>
   Effect.contextWith((context) =>
     Effect.callback((resume) => {
@@ -25,9 +26,9 @@ export const inTurn = <A, E, R>(
       const late = Effect.sync(() => {
         if (hasBegun) return
         work.interruptUnsafe()
-        resume(Effect.fail(new Unavailable({ cause: `no turn within ${turnSecondsMax} s` })))
+        resume(Effect.fail(new Unavailable({ cause: `no turn within ${secondsMax} s` })))
       })
-      const timeout = fork(Effect.andThen(Effect.sleep(turnSecondsMax * 1_000), late))
+      const timeout = fork(Effect.andThen(Effect.sleep(secondsMax * 1_000), late))
       work.addObserver((exit) => {
         timeout.interruptUnsafe()
         resume(exit)

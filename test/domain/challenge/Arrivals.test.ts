@@ -44,6 +44,16 @@ describe("An address", () => {
     assert.deepStrictEqual([...new Set(repeat(500, (index) => arrive("a", index * 20_000)))], [0])
   })
 
+  it("that presses on a limit works from the first arrival on, unless the gate is off", () => {
+    const [address, scope] = [noAddressArrivals(0), noScopeArrivals(0)]
+    attempt(address, scope, 0)
+    assert.strictEqual(workOf("adaptive", address, scope), 0)
+    for (const mode of ["adaptive", "always"] as const) {
+      assert.strictEqual(workOf(mode, address, scope, true), leastWork, mode)
+    }
+    assert.strictEqual(workOf("off", address, scope, true), 0)
+  })
+
   it("does not make others work", () => {
     const arrive = aScope()
     repeat(10_000, (index) => arrive("a", index))

@@ -12,8 +12,12 @@ export interface Ground {
 export interface Attack {
   readonly name: string
   /** Attacks for so long. Returns what became of it, for the report. */
-  readonly run: (ground: Ground, millis: number) => Promise<string>
+  readonly run?: Run
+  /** Makes what the attack needs, before anything is measured. */
+  readonly prepare?: (ground: Ground) => Promise<Run>
 }
+
+type Run = (ground: Ground, millis: number) => Promise<string>
 
 const attacker = "127.0.0.2"
 
@@ -22,7 +26,7 @@ const flood =
   (
     pace: number | { readonly total: number },
     sent: (ground: Ground, index: number) => Parameters<Client["send"]>[0]
-  ): Attack["run"] =>
+  ): Run =>
   async (ground, millis) => {
     const client = new Client(ground.server.consumerUrl, attacker, 16)
     const perSecond = typeof pace === "number" ? pace : (pace.total * 1_000) / millis
@@ -33,7 +37,7 @@ const flood =
 
 /** Opens connections from several addresses and keeps them open. Reports how many were cut. */
 const hold =
-  (addresses: number, perAddress: number, text: (ground: Ground) => Promise<string>): Attack["run"] =>
+  (addresses: number, perAddress: number, text: (ground: Ground) => Promise<string>): Run =>
   async (ground, millis) => {
     const sent = await text(ground)
     const sockets: Array<Socket> = []

@@ -94,9 +94,12 @@ class Description {
     const response = responses[`${answer.status}`]
     if (response === undefined) return `the status ${answer.status} is not declared`
     for (const [name, header] of Object.entries<Schema>(response.headers ?? {})) {
-      const value = answer.headers[name]
-      if (value === undefined && header["required"] === true) return `the header ${name} is missing`
-      const validate = this.validator("declared", [...at, "headers", name, "schema"])
+      const value = answer.headers[name.toLowerCase()]
+      const isShared = header["$ref"] !== undefined
+      const isRequired = this.resolve(header)["required"] === true
+      if (value === undefined && isRequired) return `the header ${name} is missing`
+      const where = isShared ? ["components", "headers", name] : [...at, "headers", name]
+      const validate = this.validator("declared", [...where, "schema"])
       if (value !== undefined && !readings(value).some((reading) => validate(reading)))
         return `the header ${name} is ${value}`
     }

@@ -52,6 +52,9 @@ interface Operation {
   readonly parameters: ReadonlyArray<{ readonly name: string; readonly schema: object }>
 }
 
+/** The derived schema counts a character beyond U+FFFF as two. */
+const searchLength = { minLength: searchLengthMin }
+
 const pageSize = { type: "integer", minimum: 1, maximum: pageSizeMax }
 
 /** Parameters that are numbers or truth values and arrive as text. */
@@ -81,6 +84,7 @@ const typed: ReadonlyMap<string, object> = new Map([
 const withTypes = (operation: Operation): Operation => ({
   ...operation,
   parameters: operation.parameters.map((parameter) => {
+    if (parameter.name === "search") return { ...parameter, schema: { ...parameter.schema, ...searchLength } }
     const schema = typed.get(parameter.name)
     return schema === undefined ? parameter : { ...parameter, schema }
   })
@@ -89,7 +93,9 @@ const withTypes = (operation: Operation): Operation => ({
 /** The query parameter of lists that can be searched. `where` names the fields that are searched. */
 export const searchQuery = (where: string) => ({
   search: Schema.optionalKey(
-    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({ description: `Text to search for in ${where}.` })
+    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({
+      description: `Text of at least ${searchLengthMin} characters to search for in ${where}.`
+    })
   )
 })
 

@@ -1,5 +1,6 @@
 /** Declares appointments for the Consumer API. */
 import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { slotStart } from "../../../domain/appointment/Appointment.ts"
 import { Engine } from "../../../engine/Engine.ts"
@@ -9,12 +10,13 @@ import { ConsumerApi } from "../Api.ts"
 import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { PublicAppointment } from "./AppointmentApi.ts"
-import { slotsOn } from "./Slots.ts"
+import * as Slots from "./Slots.ts"
 
 /** The handlers of the group `appointments`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "appointments", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
+    const slotsOf = Slots.make()
     const { reads, act, entry, refOf, orHttpAnswer } = yield* makeHandlers(
       { kind: "appointment", param: "appointmentId", Public: PublicAppointment, State: BookingState },
       ({ id }, consumerId, view) => Effect.succeed(bookingState(id, consumerId, view))
@@ -28,7 +30,8 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "appointments", (handlers
         const { tenant } = yield* CurrentTenant
         const appointment = refOf(tenant, request)
         const facts = yield* orHttpAnswer(engine.facts(appointment))
-        return yield* Effect.fromResult(slotsOn(appointment.id, request.query, facts))
+        const json = yield* Effect.fromResult(slotsOf(appointment.id, request.query, facts))
+        return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
       }),
       book: entry((appointment, { consumerId, isGuest, risk }, { payload: { slotId, locationId } }: ToBook) =>
         engine.send(appointment, {

@@ -1,8 +1,9 @@
-/** The slots of an appointment on the days that the caller asks for. */
+/** The slots of an appointment on the days that the caller asks for, encoded. */
 import { Result } from "effect"
 import { type Facts, offeredSlots, slotId } from "../../../domain/appointment/Appointment.ts"
-import { toText } from "../../../domain/values/Time.ts"
+import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { dayMillis, dayOf, firstAt, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
+import { KeptAnswers } from "../../codecs/KeptAnswers.ts"
 import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -24,36 +25,89 @@ interface Asked {
   readonly timezone?: string
 }
 
-/** The slots on these days, or the issue of the days. */
-export const slotsOn = (
-  appointmentId: string,
-  asked: Asked,
-  facts: Facts
-): Result.Result<typeof Slots.Type, ValidationError> => {
-  const timeZone = asked.timezone ?? facts.timeZone
-  const startDate = asked.startDate ?? todayIn(timeZone, facts.now)
-  const endDate = asked.endDate ?? startDate + (daysDefault - 1) * dayMillis
-  if (endDate < startDate) return tooFar(endDate, "not before startDate")
-  if (endDate - startDate >= daysMax * dayMillis) return tooFar(endDate, `at most ${daysMax} days with the first`)
+/** The days of an answer, and the clock that they are read on. */
+interface Days {
+  readonly timeZone: string
+  readonly startDate: number
+  readonly endDate: number
+}
+
+/** What an answer depends on beside the days. Bookings and settings replace the values that they change. */
+interface Basis extends Omit<Facts, "now"> {
+  /** The beginning of the first slot in the answer, which is hidden from then on. */
+  readonly until: Millis
+}
+
+/** The answer as JSON; undefined if there are too many slots. */
+type Answer = Uint8Array | undefined
+
+/** Makes the function that answers with the slots on these days, or with the issue of the days. */
+export const make = () => {
+  const kept = new KeptAnswers<Basis, Answer>((answer) => answer?.length ?? 0)
+  return (appointmentId: string, asked: Asked, facts: Facts): Result.Result<Uint8Array, ValidationError> => {
+    const timeZone = asked.timezone ?? facts.timeZone
+    const startDate = asked.startDate ?? todayIn(timeZone, facts.now)
+    const endDate = asked.endDate ?? startDate + (daysDefault - 1) * dayMillis
+    if (endDate < startDate) return tooFar(endDate, "not before startDate")
+    if (endDate - startDate >= daysMax * dayMillis) return tooFar(endDate, `at most ${daysMax} days with the first`)
+    const answer = kept.of(
+      `${appointmentId} ${startDate} ${endDate} ${timeZone}`,
+      (basis) => holds(basis, facts),
+      () => encoded(appointmentId, { timeZone, startDate, endDate }, facts)
+    )
+    if (answer === undefined) return tooFar(endDate, `near enough that there are at most ${slotsMax} slots`)
+    return Result.succeed(answer)
+  }
+}
+
+const holds = (basis: Basis, { now, ...facts }: Facts): boolean =>
+  now < basis.until &&
+  basis.taken === facts.taken &&
+  basis.timetable === facts.timetable &&
+  basis.capacity === facts.capacity &&
+  basis.locationId === facts.locationId &&
+  basis.isOpenStill === facts.isOpenStill
+
+/** Encodes the answer. The schema would interpret each of thousands of slots. */
+const encoded = (appointmentId: string, { timeZone, startDate, endDate }: Days, facts: Facts) => {
   const after = endDate + dayMillis
   const clock = wallClock(timeZone, startDate - 2 * dayMillis, after + 2 * dayMillis)
-  const data: Array<(typeof Slots.Type)["data"][number]> = []
+  const span = { from: firstAt(clock, startDate), to: firstAt(clock, after) }
+  const slots = [...take(offeredSlots(facts, span), slotsMax + 1)]
+  const basis: Basis = { ...facts, until: slots[0]?.startTime ?? span.to }
+  if (slots.length > slotsMax) return { basis, answer: undefined }
   const { capacity, locationId = null } = facts
-  for (const { startTime, endTime, available } of offeredSlots(facts, {
-    from: firstAt(clock, startDate),
-    to: firstAt(clock, after)
-  })) {
-    if (data.length === slotsMax) return tooFar(endDate, `near enough that there are at most ${slotsMax} slots`)
-    data.push({ id: slotId(appointmentId, startTime), startTime, endTime, capacity, available, locationId })
+  const text = JSON.stringify({
+    timeZone,
+    startDate: dayText(startDate),
+    endDate: dayText(endDate),
+    data: slots.map(({ startTime, endTime, available }) => ({
+      id: slotId(appointmentId, startTime),
+      startTime: toText(startTime),
+      endTime: toText(endTime),
+      capacity,
+      available,
+      locationId
+    }))
+  } satisfies typeof Slots.Encoded)
+  return { basis, answer: Buffer.from(text) }
+}
+
+function* take<A>(items: Iterable<A>, most: number): Generator<A> {
+  let count = 0
+  for (const item of items) {
+    if (count++ === most) return
+    yield item
   }
-  return Result.succeed({ timeZone, startDate, endDate, data })
 }
 
 const todayIn = (timeZone: string, now: number): number => dayOf(readingAt(wallClock(timeZone, now, now), now))
 
+const dayText = (day: number): string => toText(day).slice(0, 10)
+
 const tooFar = (endDate: number, expected: string) =>
   Result.fail(
     invalidInput([
-      issueAt({ endDate: toText(endDate).slice(0, 10) }, "endDate", { kind: "validation", type: "date_time", expected })
+      issueAt({ endDate: dayText(endDate) }, "endDate", { kind: "validation", type: "date_time", expected })
     ])
   )

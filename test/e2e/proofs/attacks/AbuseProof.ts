@@ -5,6 +5,7 @@
  * Attackers, shoppers and server share one machine here, so the load of making the attack counts against the server.
  */
 import { asPublic, type Attack, attacks, type Ground, summary } from "../../abuse/Attacks.ts"
+import { crowdedAttacks } from "../../abuse/CrowdedAttacks.ts"
 import { Client, paced, type Response } from "../../abuse/Clients.ts"
 import { Apis } from "../../support/Apis.ts"
 import { pause } from "../../support/Processes.ts"
@@ -42,7 +43,7 @@ export async function abuseProof(options: {
   await using server = await ServerUnderTest.make({ settings })
   await server.start()
   const outcomes: Array<Outcome> = []
-  for (const attack of attacks) {
+  for (const attack of [...attacks, ...crowdedAttacks]) {
     if (options.only !== undefined && !options.only.includes(attack.name)) continue
     // Each attack has an organization of its own, whose limits are unused.
     outcomes.push(await outcomeOf(attack, await groundOf(server), options.millis))
@@ -64,15 +65,23 @@ async function outcomeOf(attack: Attack, ground: Ground, millis: number): Promis
     (_, index) => new Client(ground.server.consumerUrl, `127.0.1.${index + 1}`)
   )
   const shop = new Client(ground.server.consumerUrl, "127.0.0.1")
+  const run = attack.run ?? (await attack.prepare!(ground))
   await nextMinute(millis)
   const alone = await honest(shoppers, shop, ground, millis)
   const [attacked, result] = await Promise.all([
     pause(300).then(() => honest(shoppers, shop, ground, millis)),
-    attack.run(ground, millis + 500)
+    run(ground, millis + 500)
   ])
   for (const client of [...shoppers, shop]) client.close()
   const failures = [...alone.failures, ...attacked.failures]
-  return { attack: attack.name, result, alone: alone.p99, attacked: attacked.p99, failures }
+  const medians = `median of shoppers ${alone.median.toFixed(1)} → ${attacked.median.toFixed(1)} ms`
+  return {
+    attack: attack.name,
+    result: `${result}; ${medians}`,
+    alone: alone.p99,
+    attacked: attacked.p99,
+    failures
+  }
 }
 
 /** The load of honest callers. */
@@ -99,8 +108,10 @@ async function honest(shoppers: ReadonlyArray<Client>, shop: Client, { keys, que
       })
     )
   ])
+  const millisOf = [...reads, ...validations].map((response) => response.millis)
   return {
-    p99: percentile([...reads, ...validations].map((response) => response.millis)),
+    median: percentile(millisOf, 0.5),
+    p99: percentile(millisOf, 0.99),
     failures: [
       ...unexpected("reads", reads, 200),
       ...unexpected("code requests", codes, 200),
@@ -133,7 +144,7 @@ async function createQueue(server: ServerUnderTest, keys: Keys): Promise<string>
   return await created("/queues", { sequenceId, name: "Line", admitRate: 0 })
 }
 
-function percentile(values: ReadonlyArray<number>): number {
+function percentile(values: ReadonlyArray<number>, share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.99) - 1)] ?? Number.NaN
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }

@@ -34,6 +34,18 @@ const totals = ({ body }: Answer): { readonly [name: string]: number } => {
 
 describe("Analytics on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
+    for (const interval of ["1h", "6h", "12h", "1d"]) {
+      it.effect(`answers 100 queries at once by ${interval}`, () =>
+        Effect.gen(function* () {
+          const organization = yield* (yield* Admin).organization()
+          const answers = yield* Effect.replicateEffect(query({ interval, timeRange: "2d" }, organization), 100, {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+        })
+      )
+    }
+
     it.effect("returns every bucket of the range, with zeros, and repeats the query", () =>
       Effect.gen(function* () {
         const answer = yield* query({

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { AdminApi } from "../../../../src/http/admin/Api.ts"
+import { ConsumerApi } from "../../../../src/http/consumer/Api.ts"
 
 interface Operation {
   readonly operationId: string
@@ -28,6 +29,44 @@ describe("The Admin API's description", () => {
   it("is version 1.0.0 in OpenAPI 3.1", () => {
     assert.strictEqual(description.openapi.slice(0, 3), "3.1")
     assert.strictEqual(description.info.version, "1.0.0")
+  })
+
+  for (const [title, api] of [
+    ["Admin", AdminApi],
+    ["Consumer", ConsumerApi]
+  ] as const) {
+    const { paths, components } = OpenApi.fromApi(api as typeof AdminApi)
+    const responses = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, operation]) =>
+        Object.entries((operation as unknown as Operation).responses).map(
+          ([status, { headers }]) => [`${method} ${path} ${status}`, status, headers ?? {}] as const
+        )
+      )
+    )
+
+    it(`of the ${title} API has the limit's headers at every response`, () => {
+      assert.isAbove(responses.length, 100)
+      for (const [name, , headers] of responses) {
+        for (const header of ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]) {
+          assert.deepInclude(headers, { [header]: { $ref: `#/components/headers/${header}` } }, name)
+          assert.property((components as { readonly headers?: object }).headers, header)
+        }
+      }
+    })
+
+    it(`of the ${title} API has a whole number of seconds to wait at every 423, 429 and 503`, () => {
+      for (const [name, status, headers] of responses) {
+        if (!["423", "429", "503"].includes(status)) continue
+        const { "Retry-After": wait } = headers as { readonly "Retry-After"?: object }
+        assert.deepInclude({ ...wait } as object, { required: true, schema: { type: "integer", minimum: 1 } }, name)
+      }
+    })
+  }
+
+  it("says that a search needs two characters", () => {
+    const searches = operations.flatMap(([, { parameters }]) => parameters.filter(({ name }) => name === "search"))
+    assert.isAbove(searches.length, 10)
+    for (const { schema } of searches) assert.deepInclude(schema, { minLength: 2 })
   })
 
   it("has a summary for every operation, and requires the secret key for each", () => {

@@ -1,0 +1,102 @@
+/**
+ * Attacks from several addresses on the limits of an organization, and attacks on what public reads cost. The latter are
+ * made in an organization of their own, beside the shoppers of another.
+ */
+import { Apis } from "../support/Apis.ts"
+import { asPublic, type Attack, type Ground, summary } from "./Attacks.ts"
+import { Client, paced, type Response, type Sent } from "./Clients.ts"
+
+/** Sends requests at a pace from each of five addresses. */
+const fromFive =
+  (perSecond: number, sent: (ground: Ground, index: number) => Sent): NonNullable<Attack["run"]> =>
+  async (ground, millis) => {
+    const clients = Array.from(
+      { length: 5 },
+      (_, index) => new Client(ground.server.consumerUrl, `127.0.3.${index + 1}`, 16)
+    )
+    const responses = await Promise.all(
+      clients.map((client) => paced(perSecond, millis, (index) => client.send(sent(ground, index))))
+    )
+    for (const client of clients) client.close()
+    return summary(responses.flat())
+  }
+
+/** Reads one path of another organization with eight connections, each as fast as it is answered. */
+const reading =
+  (make: (apis: Apis) => Promise<string>): NonNullable<Attack["prepare"]> =>
+  async ({ server }) => {
+    const keys = await server.createOrganization()
+    const organization = ["--organization", keys.organizationId, "--plan", "growth"]
+    await server.usher(["organizations", "set-plan", ...organization])
+    using apis = new Apis(server, keys)
+    const path = await make(apis)
+    return async (_, millis) => {
+      const client = new Client(server.consumerUrl, "127.0.0.3")
+      const responses: Array<Response> = []
+      const until = performance.now() + millis
+      const connection = async () => {
+        while (performance.now() < until) responses.push(await client.send({ path, headers: asPublic(keys) }))
+      }
+      await Promise.all(Array.from({ length: 8 }, connection))
+      client.close()
+      return `${summary(responses)}; the largest of ${Math.max(...responses.map(({ text }) => text.length))} bytes`
+    }
+  }
+
+const create = async (apis: Apis, path: string, body: object): Promise<string> => {
+  const answer = await apis.admin.send({ method: "POST", path: `/api${path}`, headers: apis.asShop, body })
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+  return answer.body.id as string
+}
+
+const always = Object.fromEntries(
+  ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].map((day) => [
+    day,
+    [{ from: "00:00", to: "24:00" }]
+  ])
+)
+
+export const crowdedAttacks: ReadonlyArray<Attack> = [
+  {
+    name: "ten code requests from each of five addresses",
+    run: fromFive(1, ({ keys }, index) => ({
+      method: "POST",
+      path: "/api/auth/otp/request",
+      headers: asPublic(keys),
+      body: JSON.stringify({ email: `nobody${index}@example.com` })
+    }))
+  },
+  {
+    name: "reads from five addresses, beyond the organization's limit",
+    run: fromFive(60, ({ keys, queueId }) => ({ path: `/api/queues/${queueId}`, headers: asPublic(keys) }))
+  },
+  {
+    name: "10,000 slots of another tenant on eight connections",
+    prepare: reading(async (apis) => {
+      const experienceId = await create(apis, "/experiences", { name: "Visits" })
+      const sequenceId = await create(apis, "/sequences", { experienceId, name: "All" })
+      const from = Date.now()
+      const id = await create(apis, "/appointments", {
+        sequenceId,
+        name: "Minutes",
+        timeZone: "UTC",
+        slotDurationMinutes: 1,
+        hours: always,
+        slotsFrom: new Date(from).toISOString(),
+        slotsUntil: new Date(from + 30 * 86_400_000).toISOString()
+      })
+      return `/api/appointments/${id}/slots`
+    })
+  },
+  {
+    name: "1,000 variants of another tenant on eight connections",
+    prepare: reading(async (apis) => {
+      const products: Array<{ readonly productId: string }> = []
+      for (let product = 0; product < 10; product++) {
+        const variants = Array.from({ length: 100 }, (_, index) => ({ sku: `P${product}-${index}`, price: "120" }))
+        products.push({ productId: await create(apis, "/products", { name: `Product ${product}`, variants }) })
+      }
+      return `/api/experiences/${await create(apis, "/experiences", { name: "Catalogue", products })}`
+    })
+  }
+]
