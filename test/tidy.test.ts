@@ -15,6 +15,7 @@ import {
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
 import { importCycles, importsPointingRight, impureImports } from "./tidy/rules/imports.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
+import { slowExpressions } from "./tidy/rules/expressions.ts"
 import { longFiles, longFunctions } from "./tidy/rules/size.ts"
 import { scatteredTenancy } from "./tidy/rules/tenancy.ts"
 import { bannedTokens, type Exception } from "./tidy/rules/tokens.ts"
@@ -145,6 +146,26 @@ describe("the source", () => {
     assert.deepStrictEqual(found(bannedTokens([{ ...sample, text: "" }], [exception])), [
       "src/main.ts:1 does not use console, but has an exception for it"
     ])
+  })
+
+  it("matches text in linear time", () => assertTidy(slowExpressions(source)))
+
+  it("that backtracks, searches from every character, or composes an expression is found", () => {
+    const slow = [
+      "/^(a+)+$/",
+      String.raw`/^\s*(?:"[\w -]+"|[\w -]+)(?:\s*,\s*(?:"[\w -]+"|[\w -]+))*\s*$/`,
+      String.raw`/^\d*\d*x/u`,
+      String.raw`/\/+$/`,
+      String.raw`/\s*\n\s*/g`,
+      "/(?:a|ab?)*$/i"
+    ]
+    const composed = ['new RegExp("a")', "RegExp(text)"]
+    const linear = [String.raw`/(?<!\/)\/+$/`, "/^[a-z]+$/", String.raw`/^(?:\d{1,3}\.){3}\d{1,3}$/`, "/\\s+/g"]
+    const text = [...slow, ...composed, ...linear].join("\n;")
+    assert.deepStrictEqual(
+      slowExpressions([{ path: "src/a.ts", text }]).map(({ line }) => line),
+      [...slow, ...composed].map((_, index) => index + 1)
+    )
   })
 
   it("writes the condition on the tenant in one file", () => assertTidy(scatteredTenancy(source)))

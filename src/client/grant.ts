@@ -38,7 +38,7 @@ const formLengthMax = 16_384
 
 export function createGrantGuard(settings: GuardSettings) {
   const { organizationId, protects, now = Date.now } = settings
-  const usher = settings.url.replace(/\/+$/, "")
+  const usher = settings.url.replace(/(?<!\/)\/+$/, "")
   const check = makeCheck({ ...settings, url: usher }, now)
 
   /** Answers the request by `next` if it has a valid grant or needs none. */

@@ -143,7 +143,7 @@ const definitions = {
   emailFrom: text("EMAIL_FROM", {
     unit: "address",
     shape: "an email address, or a name and one in `<>`",
-    pattern: /^[^\p{Cc}<>@]*(?:<[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+>|[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+)$/u,
+    pattern: /^[^\p{Cc}<>@]*(?:<[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+>|[^\p{Cc}<>@\s]@[^\p{Cc}<>@\s]+)$/u,
     fallback: "",
     default: "none",
     meaning: "The sender of email, such as `Sneaker House <no-reply@example.com>`."
