@@ -60,7 +60,7 @@ const codeScreen = (email: string, requestId: string, problem?: string): Screen 
       <input type="hidden" name="requestId" value="${requestId}" />
       <label
         >Code
-        <input name="code" required inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="10"
+        <input name="code" required inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="20"
       /></label>
       <button>Sign in</button>
       <a class="button quiet" href="${home}/sign-in">Start again</a>
@@ -101,7 +101,7 @@ export const makeSignIn = Effect.fnUntraced(function* (sessions: Sessions, frame
     const fields = yield* fieldsOf
     const email = (fields.get("email") ?? "").slice(0, emailLengthMax)
     const requestId = fields.get("requestId") ?? ""
-    const code = (fields.get("code") ?? "").replaceAll(/\s/g, "").slice(0, 10)
+    const code = (fields.get("code") ?? "").replaceAll(/\s/g, "").slice(0, 12)
     // The limit of tries shows in nothing, because only an invited address has one.
     const verified = people
       .verify({ email, code, requestId, client: yield* client })

@@ -62,7 +62,13 @@ export const codeScreen = (
       fields: html`${kept(afterwards)}${hidden(sent.to.channel, sent.to.value)}${hidden("request", sent.requestId)}
         <label
           >${say(scene, "code")}
-          <input name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" maxlength="6" required
+          <input
+            name="code"
+            inputmode="numeric"
+            autocomplete="one-time-code"
+            pattern="[0-9]{6,12}"
+            maxlength="12"
+            required
         /></label>`,
       id: "verify"
     })}
