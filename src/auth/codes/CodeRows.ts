@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
         from one_time_codes c
         where ${keyed(tenant, address)} and c.digits = ${shortDigits}
           and c.sent_at > ${new Date(now - guessedMinutes * 60_000)}`,
-      ([{ made, open }]) => made + open
+      (rows) => rows[0]!.made + rows[0]!.open
     )
 
   /** Stores a code. Returns it with its id, or when the client may request the next one. */

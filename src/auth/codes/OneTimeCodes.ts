@@ -177,7 +177,7 @@ const makeRequest = Effect.gen(function* () {
   ) {
     const id = given ?? (yield* random.uuidV7())
     const now = yield* Clock.currentTimeMillis
-    const codeOf = (digits: number) => {
+    const codeOf: CodeRows.NewCode["codeOf"] = (digits) => {
       const code = `${randomInt(10 ** digits)}`.padStart(digits, "0")
       return { code, hash: hashes.ofCode(tenant, address, code) }
     }
