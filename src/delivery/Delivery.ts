@@ -150,8 +150,15 @@ const lostInstead =
 const noProvider = new Email.NotDelivered({ reason: "no provider is set", isTemporary: false })
 
 /** The outbox shows codes, so it exists only where no network is: plain HTTP on loopback, without a proxy in front. */
-const isDevelopment = ({ host, adminHost, tlsCertFile, trustedProxies }: Settings["Service"]): boolean =>
-  isLoopback(host) && isLoopback(adminHost) && tlsCertFile === undefined && trustedProxies.every(isOfLoopback)
+const isDevelopment = (settings: Settings["Service"]): boolean =>
+  isLoopback(settings.host) &&
+  isLoopback(settings.adminHost) &&
+  settings.tlsCertFile === undefined &&
+  settings.trustedProxies.every(isOfLoopback) &&
+  isOnlyHere(settings.publicUrl)
+
+const isOnlyHere = (url: string | undefined): boolean =>
+  url === undefined || isLoopback(new URL(url).hostname.replaceAll(/[[\]]/g, ""))
 
 const isOfLoopback = (network: IpNetwork.IpNetwork): boolean => {
   const text = IpNetwork.format(network)

@@ -43,6 +43,8 @@ export interface Arrival {
   readonly experienceId?: string
   /** The client's address, as it is counted. */
   readonly address: string
+  /** True for a client on this machine. Absent means false. */
+  readonly isLocal?: boolean
   /** The client's solution of an earlier challenge. */
   readonly solution?: string | undefined
 }
@@ -82,8 +84,7 @@ export class Challenges extends Context.Service<
 
       const decide = (policy: ChallengePolicy, arrival: Arrival) => {
         if (policy.mode === "off") return undefined
-        // Clients on the machine itself. Behind a proxy they have the address that a trusted proxy names.
-        if (policy.mode === "adaptive" && isLoopback(arrival.address)) return undefined
+        if (policy.mode === "adaptive" && arrival.isLocal === true) return undefined
         const now = clock.currentTimeMillisUnsafe()
         const counts = countsOf(arrival, now)
         attempt(counts.address, counts.scope, now)
@@ -192,6 +193,3 @@ const tokenMillis = 600_000
 /** A caller's solution serves only in the scope for which its challenge was issued. */
 const scopeOf = ({ action, tenant, experienceId }: Arrival): string =>
   experienceId === undefined ? `${action} ${tenant.organizationId} ${tenant.mode}` : `${action} ${experienceId}`
-
-/** True for the machine itself. `address` is as it is counted. */
-export const isLoopback = (address: string): boolean => address === "127.0.0.1" || address === "::1" || address === "::"

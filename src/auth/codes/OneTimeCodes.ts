@@ -182,7 +182,7 @@ const makeRequest = Effect.gen(function* () {
       return { code, hash: hashes.ofCode(tenant, address, code) }
     }
     const stored = yield* rows.insert(tenant, { id, address, client: hashes.ofClient(client), codeOf, now })
-    if ("requestId" in stored) {
+    if (stored.code !== undefined) {
       return { requestId: stored.requestId, code: Redacted.make(stored.code, { label: "one-time code" }) }
     }
     yield* events.record(tenant, { type: "code_flood", clientAddress: client, details: { channel: address.channel } })
