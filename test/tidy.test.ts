@@ -14,6 +14,7 @@ import {
 } from "./tidy/rules/documents.ts"
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
+import { slowExpressions } from "./tidy/rules/expressions.ts"
 import { scatteredTenancy } from "./tidy/rules/tenancy.ts"
 import { bannedTokens } from "./tidy/rules/tokens.ts"
 import { bannedWords } from "./tidy/rules/words.ts"
@@ -47,6 +48,26 @@ describe("the source", () => {
       ["async", "async", "try", "new Date()"].map(
         (token, index) => `${sample.path}:${index + 1} ${token} is banned in src`
       )
+    )
+  })
+
+  it("matches text in linear time", () => assertTidy(slowExpressions(source)))
+
+  it("that backtracks, searches from every character, or composes an expression is found", () => {
+    const slow = [
+      "/^(a+)+$/",
+      String.raw`/^\s*(?:"[\w -]+"|[\w -]+)(?:\s*,\s*(?:"[\w -]+"|[\w -]+))*\s*$/`,
+      String.raw`/^\d*\d*x/u`,
+      String.raw`/\/+$/`,
+      String.raw`/\s*\n\s*/g`,
+      "/(?:a|ab?)*$/i"
+    ]
+    const composed = ['new RegExp("a")', "RegExp(text)"]
+    const linear = [String.raw`/(?<!\/)\/+$/`, "/^[a-z]+$/", String.raw`/^(?:\d{1,3}\.){3}\d{1,3}$/`, "/\\s+/g"]
+    const text = [...slow, ...composed, ...linear].join("\n;")
+    assert.deepStrictEqual(
+      slowExpressions([{ path: "src/a.ts", text }]).map(({ line }) => line),
+      [...slow, ...composed].map((_, index) => index + 1)
     )
   })
 

@@ -96,8 +96,11 @@ const list = Command.make("list", { json }, ({ json }) =>
   examples("usher organizations list")
 )
 
-/** Matches a limit: its name and its number. */
-const limitPattern = new RegExp(`^(${Object.keys(RateLimits.fields).join("|")})=([1-9]\\d{0,8})$`)
+/** True for a limit: its name and its number. */
+const isLimit = (text: string): boolean => {
+  const name = /^(\w+)=[1-9]\d{0,8}$/.exec(text)?.[1]
+  return name !== undefined && Object.hasOwn(RateLimits.fields, name)
+}
 
 const setPlan = Command.make(
   "set-plan",
@@ -111,7 +114,7 @@ const setPlan = Command.make(
       ),
       Flag.atLeast(0),
       Flag.filter(
-        (limits) => limits.every((limit) => limitPattern.test(limit)),
+        (limits) => limits.every(isLimit),
         () => `a name and a number from 1 on, the name one of ${Object.keys(RateLimits.fields).join(", ")}`
       ),
       Flag.map((limits) => Object.fromEntries(limits.map(numbered)))

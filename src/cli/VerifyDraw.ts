@@ -17,7 +17,7 @@ const hex = (digits: number, described: string) => (flag: Flag.Flag<string>) =>
   flag.pipe(
     Flag.withDescription(described),
     Flag.filter(
-      (text) => new RegExp(`^[0-9a-f]{${digits}}$`).test(text),
+      (text) => text.length === digits && /^[0-9a-f]+$/.test(text),
       () => `${digits} hexadecimal digits in lower case`
     ),
     Flag.optional
@@ -104,7 +104,7 @@ const parsed = (source: string, text: string): Effect.Effect<Proof, ProofRefused
   if (Result.isFailure(json)) return refused(`${source} is not JSON.`)
   const proof = decodeProof(json.success)
   return Result.isFailure(proof)
-    ? refused(`${source} is not the proof of a draw: ${proof.failure.message.replace(/\s*\n\s*/g, " ")}`)
+    ? refused(`${source} is not the proof of a draw: ${proof.failure.message.replace(/(?<!\s)\s*\n\s*/g, " ")}`)
     : Effect.succeed(proof.success)
 }
 

@@ -46,7 +46,7 @@ const keysMillisMax = 5_000
 
 export function createGrantGuard(settings: GuardSettings) {
   const { organizationId, mode = "live", protects, now = Date.now } = settings
-  const usher = settings.url.replace(/\/+$/, "")
+  const usher = settings.url.replace(/(?<!\/)\/+$/, "")
   const check = makeCheck({ ...settings, url: usher }, now)
 
   /** Answers the request by `next` if it has a valid grant or needs none. */

@@ -3,8 +3,9 @@
  * would reveal something about the address. A message is tried three times. Undelivered messages are logged without
  * their text, also those left when the process ends.
  *
- * A stopped address of an organization (`store/message/StoppedAddresses.ts`) gets no message, codes included. The
- * caller of a request is not told, because that would reveal something about the address.
+ * A stopped address of an organization (`store/message/StoppedAddresses.ts`) gets no message of it, codes included. The
+ * caller of a request is not told, because that would reveal something about the address. A message of the installation,
+ * such as a code for a person of the dashboard, follows no organization's list, and none can read that it was sent.
  *
  * A channel without a provider delivers to the outbox, and logs a warning at start. A server with TLS, a proxy or a
  * public address has no outbox: there the channel delivers nothing.
@@ -115,8 +116,8 @@ type Remember = (message: Outgoing, messageId: string | undefined, status: "SENT
 const makeRemember = Effect.map(
   SentMessages,
   (sent): Remember =>
-    (...message) =>
-      Effect.ignore(sent.sent(...message))
+    ({ tenant, ...message }, messageId, status) =>
+      tenant === undefined ? Effect.void : Effect.ignore(sent.sent({ tenant, ...message }, messageId, status))
 )
 
 /**
@@ -127,10 +128,12 @@ const makeUnlessStopped = Effect.map(
   StoppedAddresses,
   (addresses) =>
     <A>({ tenant, channel, to }: Outgoing, accept: Effect.Effect<A>, stopped: A, unknown: A): Effect.Effect<A> =>
-      addresses.isStopped(tenant, channel, to).pipe(
-        Effect.flatMap((isStopped) => (isStopped ? Effect.succeed(stopped) : accept)),
-        Effect.orElseSucceed(() => unknown)
-      )
+      tenant === undefined
+        ? accept
+        : addresses.isStopped(tenant, channel, to).pipe(
+            Effect.flatMap((isStopped) => (isStopped ? Effect.succeed(stopped) : accept)),
+            Effect.orElseSucceed(() => unknown)
+          )
 )
 
 const missingProvider: { readonly [C in Channel]: string } = {
@@ -147,8 +150,15 @@ const lostInstead =
 const noProvider = new Email.NotDelivered({ reason: "no provider is set", isTemporary: false })
 
 /** The outbox shows codes, so it exists only where no network is: plain HTTP on loopback, without a proxy in front. */
-const isDevelopment = ({ host, adminHost, tlsCertFile, trustedProxies }: Settings["Service"]): boolean =>
-  isLoopback(host) && isLoopback(adminHost) && tlsCertFile === undefined && trustedProxies.every(isOfLoopback)
+const isDevelopment = (settings: Settings["Service"]): boolean =>
+  isLoopback(settings.host) &&
+  isLoopback(settings.adminHost) &&
+  settings.tlsCertFile === undefined &&
+  settings.trustedProxies.every(isOfLoopback) &&
+  isOnlyHere(settings.publicUrl)
+
+const isOnlyHere = (url: string | undefined): boolean =>
+  url === undefined || isLoopback(new URL(url).hostname.replaceAll(/[[\]]/g, ""))
 
 const isOfLoopback = (network: IpNetwork.IpNetwork): boolean => {
   const text = IpNetwork.format(network)

@@ -19,26 +19,30 @@ export interface Message {
   readonly html?: string
 }
 
-/** A message with the tenant that sends it. */
+/** A message with its sender. */
 export interface Outgoing extends Message {
-  readonly tenant: Tenant
+  /** Undefined for the installation itself. Its messages follow no tenant's list of stopped addresses. */
+  readonly tenant: Tenant | undefined
+  /** The tenant that may read a message of the installation in the outbox of development. */
+  readonly shownTo?: Tenant | undefined
 }
 
 /** Returns the message with a one-time code. The text starts with the code, so that a lock screen shows it. */
 export const oneTimeCode = (options: {
-  readonly tenant: Tenant
+  readonly tenant: Tenant | undefined
+  readonly shownTo?: Tenant | undefined
   readonly channel: "email" | "phone"
   readonly to: string
   readonly code: string
   readonly minutes: number
 }): Outgoing => {
-  const { tenant, channel, to, code, minutes } = options
+  const { tenant, shownTo, channel, to, code, minutes } = options
   const text =
     channel === "email"
       ? `${code} is your code to sign in. It is valid for ${minutes} minutes and can be used once.\n\nIf you did not ask ` +
         "for it, ignore this message. Without the code no one can sign in.\n"
       : `${code} is your code to sign in, valid for ${minutes} minutes.`
-  return { tenant, channel, purpose: "CODE", to, subject: `${code} is your code`, text }
+  return { tenant, shownTo, channel, purpose: "CODE", to, subject: `${code} is your code`, text }
 }
 
 /** Returns the message that invites a person to the dashboard. It has no link, because an organization could forge one. */

@@ -22,10 +22,12 @@ export class Outbox {
     })
   }
 
-  /** Returns the tenant's messages, newest first, optionally only those to one address. */
+  /** Returns the messages that the tenant may read, newest first, optionally only those to one address. */
   read(tenant: Tenant, to: string | undefined): ReadonlyArray<Kept> {
-    return this.#kept
-      .filter((message) => sameTenant(message.tenant, tenant) && (to === undefined || message.to === to))
-      .toReversed()
+    const isIts = ({ tenant: sender, shownTo }: Kept) => {
+      const reader = sender ?? shownTo
+      return reader !== undefined && sameTenant(reader, tenant)
+    }
+    return this.#kept.filter((message) => isIts(message) && (to === undefined || message.to === to)).toReversed()
   }
 }

@@ -28,7 +28,7 @@ const layerHttpClient = Layer.unwrap(
 /** Creates a sender for the provider. */
 export const make = Effect.fnUntraced(function* (provider: SmsProvider) {
   const client = Context.get(yield* Layer.build(layerHttpClient), HttpClient.HttpClient)
-  const base = Redacted.value(provider.url).replace(/\/+$/, "")
+  const base = Redacted.value(provider.url).replace(/(?<!\/)\/+$/, "")
   const url = `${base}/2010-04-01/Accounts/${encodeURIComponent(provider.account)}/Messages.json`
   return ({ to, text }: Message): Effect.Effect<string | undefined, NotDelivered> =>
     HttpClientRequest.post(url).pipe(

@@ -68,7 +68,7 @@ export type Client = Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function* (target: Target, onRequest: () => void) {
   const http = yield* HttpClient.HttpClient
-  const trimmed = (url: string) => url.replace(/\/+$/, "")
+  const trimmed = (url: string) => url.replace(/(?<!\/)\/+$/, "")
   const consumerApi = `${trimmed(target.url)}/api`
   const adminApi = `${trimmed(target.adminUrl)}/api`
 

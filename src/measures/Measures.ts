@@ -7,6 +7,7 @@ import { ClusterMeasures } from "./ClusterMeasures.ts"
 import { DatabaseMeasures } from "./DatabaseMeasures.ts"
 import { DeliveryMeasures } from "./DeliveryMeasures.ts"
 import type { Family } from "./Family.ts"
+import { GateMeasures } from "./GateMeasures.ts"
 import { HttpMeasures } from "./HttpMeasures.ts"
 import { JournalMeasures } from "./JournalMeasures.ts"
 import { MechanismMeasures } from "./MechanismMeasures.ts"
@@ -18,11 +19,11 @@ class AllMeasures {
   readonly database = new DatabaseMeasures()
   readonly cluster = new ClusterMeasures()
   readonly delivery = new DeliveryMeasures()
+  readonly gate = new GateMeasures()
 
   families(): ReadonlyArray<Family> {
-    return [this.http, this.mechanisms, this.journal, this.database, this.cluster, this.delivery].flatMap((group) =>
-      group.families()
-    )
+    const { http, mechanisms, journal, database, cluster, delivery, gate } = this
+    return [http, mechanisms, journal, database, cluster, delivery, gate].flatMap((group) => group.families())
   }
 }
 

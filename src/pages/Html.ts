@@ -24,7 +24,7 @@ const compact = new WeakMap<TemplateStringsArray, ReadonlyArray<string>>()
 const partsOf = (parts: TemplateStringsArray): ReadonlyArray<string> => {
   const known = compact.get(parts)
   if (known !== undefined) return known
-  const made = parts.map((part) => part.replaceAll(/\s*\n\s*/g, " ").replaceAll(/> (?=<(?!a|t|s))/g, ">"))
+  const made = parts.map((part) => part.replaceAll(/(?<!\s)\s*\n\s*/g, " ").replaceAll(/> (?=<(?!a|t|s))/g, ">"))
   compact.set(parts, made)
   return made
 }

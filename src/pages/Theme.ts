@@ -196,7 +196,7 @@ const css = (colour: Colour): string => `#${colour.map((part) => part.toString(1
 
 /** Names of fonts, with or without quotes, separated by commas. */
 const isFontList = (text: string): boolean =>
-  /^\s*(?:"[\w -]+"|'[\w -]+'|[\w -]+)(?:\s*,\s*(?:"[\w -]+"|'[\w -]+'|[\w -]+))*\s*$/.test(text)
+  text.split(",").every((name) => /^(?:"[\w -]+"|'[\w -]+'|[\w -]+)$/.test(name.trim()))
 
 const secure = (url: string | undefined): string | undefined =>
   url !== undefined && URL.canParse(url) && new URL(url).protocol === "https:" ? new URL(url).href : undefined

@@ -13,7 +13,7 @@ export function publicUrl(variable: string, options: Absent): Definition<string 
       const parsed = /^https?:\/\/[^\s?#@\\]+$/.test(value) ? URL.parse(value) : null
       if (parsed === null) return undefined
       const isAllowed = parsed.protocol === "https:" || isLoopback(parsed.hostname.replace(/^\[|\]$/g, ""))
-      return isAllowed ? parsed.href.replace(/\/+$/, "") : undefined
+      return isAllowed ? parsed.href.replace(/(?<!\/)\/+$/, "") : undefined
     }
   }
 }

@@ -87,7 +87,7 @@ const definitions = {
     meaning: "The certificate's private key, in PEM, without a passphrase."
   }),
   trustedProxies: networks("TRUSTED_PROXIES", {
-    whenAbsent: "forwarded headers are ignored",
+    whenAbsent: "forwarded headers are ignored, and warned of if they come from this machine",
     meaning:
       "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted. Their own requests without these headers, " +
       "such as health checks, are also accepted over plain HTTP."
@@ -137,13 +137,13 @@ const definitions = {
   smtpUrl: url("SMTP_URL", {
     schemes: ["smtp:", "smtps:"],
     example: "smtp://user:password@host:587",
-    whenAbsent: "email is kept in memory, at `/api/outbox` of the Admin API",
+    whenAbsent: "email is kept in memory, at `/api/outbox` of the Admin API, which only this machine can read",
     meaning: "The mail server that sends email. Needs `EMAIL_FROM`."
   }),
   emailFrom: text("EMAIL_FROM", {
     unit: "address",
     shape: "an email address, or a name and one in `<>`",
-    pattern: /^[^\p{Cc}<>@]*(?:<[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+>|[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+)$/u,
+    pattern: /^[^\p{Cc}<>@]*(?:<[^\p{Cc}<>@\s]+@[^\p{Cc}<>@\s]+>|[^\p{Cc}<>@\s]@[^\p{Cc}<>@\s]+)$/u,
     fallback: "",
     default: "none",
     meaning: "The sender of email, such as `Sneaker House <no-reply@example.com>`."
@@ -151,7 +151,7 @@ const definitions = {
   smsProviderUrl: url("SMS_PROVIDER_URL", {
     schemes: ["https:", "http:"],
     example: "https://api.twilio.com",
-    whenAbsent: "SMS are kept in memory, at `/api/outbox` of the Admin API",
+    whenAbsent: "SMS are kept in memory, at `/api/outbox` of the Admin API, which only this machine can read",
     meaning:
       "A provider with Twilio's interface: SMS are posted to `/2010-04-01/Accounts/<SMS_ACCOUNT>/Messages.json` under it. " +
       "Needs `SMS_ACCOUNT`, `SMS_TOKEN` and `SMS_FROM`."

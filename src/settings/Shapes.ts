@@ -135,7 +135,7 @@ export function relays(
     secret: true,
     fallback: options.fallback,
     parse: (value) => {
-      const all = value.split(",").map((text) => text.trim().replace(/\/+$/, ""))
+      const all = value.split(",").map((text) => text.trim().replace(/(?<!\/)\/+$/, ""))
       return all.every((text) => /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/.test(text) && URL.canParse(text))
         ? all
         : undefined

@@ -85,4 +85,18 @@ describe("A theme", () => {
       `:root{--font:"My Font", 'Other', serif}`
     )
   })
+
+  it("reads a list of fonts in a time that does not explode with its length", () => {
+    const [names, blanks] = ["a ".repeat(50_000), " ".repeat(100_000)]
+    const unfinished = ["{", '"', "'", ",", ", '"].flatMap((end) => [
+      `${"a".repeat(164)}${end}`,
+      `${names}${end}`,
+      `a,${blanks}${end}`,
+      `${"a,".repeat(50_000)}${end}`,
+      `${"'a b', ".repeat(20_000)}${end}`
+    ])
+    for (const fontFamily of unfinished) assert.deepStrictEqual([...lookOf({ fontFamily }).replaced], ["fontFamily"])
+    for (const fonts of [names, `a,${blanks}b`, "a,".repeat(50_000).slice(0, -1)])
+      assert.strictEqual(lookOf({ fontHeading: fonts }).css, `:root{--heading:${fonts}}`)
+  })
 })

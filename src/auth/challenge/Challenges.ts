@@ -14,10 +14,11 @@ import {
   type ScopeArrivals,
   workOf
 } from "../../domain/challenge/Arrivals.ts"
-import type { ChallengePolicy } from "../../domain/challenge/Challenge.ts"
+import { type ChallengePolicy, takesProofs } from "../../domain/challenge/Challenge.ts"
 import type { SolvedChallenge } from "../../domain/risk/Risk.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { Measures } from "../../measures/Measures.ts"
 import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
@@ -45,6 +46,8 @@ export interface Arrival {
   readonly address: string
   /** True if the address presses on the organization's limits. */
   readonly isPressing?: boolean
+  /** True for a client on this machine. Absent means false. */
+  readonly isLocal?: boolean
   /** The client's solution of an earlier challenge. */
   readonly solution?: string | undefined
 }
@@ -84,8 +87,7 @@ export class Challenges extends Context.Service<
 
       const decide = (policy: ChallengePolicy, arrival: Arrival) => {
         if (policy.mode === "off") return undefined
-        // Clients on the machine itself. Behind a proxy they have the address that a trusted proxy names.
-        if (policy.mode === "adaptive" && isLoopback(arrival.address)) return undefined
+        if (policy.mode === "adaptive" && arrival.isLocal === true) return undefined
         const now = clock.currentTimeMillisUnsafe()
         const counts = countsOf(arrival, now)
         attempt(counts.address, counts.scope, now)
@@ -135,6 +137,7 @@ const makeJudge = Effect.gen(function* () {
   const spent = yield* SpentSolutions
   const providers = yield* TokenProviders
   const securityEvents = yield* SecurityEvents
+  const { gate } = yield* Measures
   const proofs = ProofOfWork.make(yield* serverSecret("challenges"))
 
   const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
@@ -161,8 +164,8 @@ const makeJudge = Effect.gen(function* () {
   }
 
   return Effect.fnUntraced(function* (policy: ChallengePolicy, arrival: Arrival, counts: Counts, work: number) {
-    // A proof is also accepted where another provider is set: it was issued while that one was out of reach.
-    const solved = proved(arrival, work)
+    // A proof may take the place of a provider: it was issued while that one was out of reach.
+    const solved = takesProofs(policy) ? proved(arrival, work) : undefined
     const isNew = solved !== undefined && spent.spend(solved.id, solved.expiresAt)
     if (solved !== undefined && (Effect.isEffect(isNew) ? yield* isNew : isNew)) {
       admitted(counts.address)
@@ -174,15 +177,18 @@ const makeJudge = Effect.gen(function* () {
     }
     const { provider, keys } = policy
     if (arrival.solution !== undefined) {
-      const isGood = yield* providers.check(provider, keys, arrival.solution)
-      if (isGood === undefined) return yield* proof(arrival, work)
+      const finding = yield* providers.check(provider, keys, { token: arrival.solution, address: arrival.address })
+      if (finding === "out" && takesProofs(policy)) {
+        gate.downgrades++
+        return yield* proof(arrival, work)
+      }
       const until = clock.currentTimeMillisUnsafe() + tokenMillis
-      const first = isGood && spent.spend(`${provider} ${arrival.solution}`, until)
+      const first = finding === "good" && spent.spend(`${provider} ${arrival.solution}`, until)
       if (Effect.isEffect(first) ? yield* first : first) {
         admitted(counts.address)
         return undefined
       }
-      yield* refused(arrival, provider)
+      if (finding === "bad") yield* refused(arrival, provider)
     }
     return yield* new ChallengeAsked({ challenge: { provider, siteKey: keys.siteKey } })
   })
@@ -194,6 +200,3 @@ const tokenMillis = 600_000
 /** A caller's solution serves only in the scope for which its challenge was issued. */
 const scopeOf = ({ action, tenant, experienceId }: Arrival): string =>
   experienceId === undefined ? `${action} ${tenant.organizationId} ${tenant.mode}` : `${action} ${experienceId}`
-
-/** True for the machine itself. `address` is as it is counted. */
-export const isLoopback = (address: string): boolean => address === "127.0.0.1" || address === "::1" || address === "::"

@@ -19,15 +19,12 @@ export interface AttemptLimit {
   readonly name: string
   readonly attemptsMax: number
   readonly windowSeconds: number
-  /** The most uses of one client that count for other clients. Absent: they share one count. */
-  readonly clientShareMax?: number
 }
 
-/** The limited subject: a consumer, an address, or the client itself. Tries of each client count separately. */
+/** The limited subject: a consumer, a client, or the organization. */
 export interface AttemptSubject {
   readonly limit: AttemptLimit
   readonly subject: string
-  readonly client?: string
 }
 
 /** No further try is allowed for now. */
@@ -54,47 +51,39 @@ export class AttemptLimits extends Context.Service<
       const secret = yield* serverSecret("one_time_codes")
       const digest = (text: string) => createHmac("sha256", secret).update(`attempts:${text}`).digest()
 
-      const keyOf = ({ limit, subject, client = "" }: AttemptSubject) => ({
-        limit,
-        subject: digest(subject),
-        client: digest(client)
-      })
+      // The table has a column for clients. A subject names its client itself.
+      const client = digest("")
 
-      const takeOne = Effect.fnUntraced(function* (tenant: Tenant, attempt: AttemptSubject) {
-        const { limit, subject, client } = keyOf(attempt)
+      const takeOne = Effect.fnUntraced(function* (tenant: Tenant, { limit, subject }: AttemptSubject) {
         const now = new Date(yield* Clock.currentTimeMillis)
         const endsAt = new Date(now.getTime() + limit.windowSeconds * 1000)
+        const key = digest(subject)
         const rows = yield* sql`
-          with others as (
-            select coalesce(sum(least(o.count, ${limit.clientShareMax ?? limit.attemptsMax}::int)), 0) as count from attempts o
-            where ${ofTenant(sql, tenant, "o")} and o.limit_name = ${limit.name} and o.subject = ${subject}::bytea
-              and o.client <> ${client}::bytea and o.ends_at > ${now}
-          )
           insert into attempts as a (organization_id, mode, limit_name, subject, client, count, ends_at)
-          select ${tenant.organizationId}::uuid, ${tenant.mode}::text, ${limit.name}::text, ${subject}::bytea,
-            ${client}::bytea, 1, ${endsAt}::timestamptz
-          from others where others.count < ${limit.attemptsMax}
+          values (${tenant.organizationId}, ${tenant.mode}, ${limit.name}, ${key}, ${client}, 1, ${endsAt})
           on conflict (organization_id, mode, limit_name, subject, client) do update set
             count = case when a.ends_at <= ${now} then 1 else a.count + 1 end,
             ends_at = case when a.ends_at <= ${now} then excluded.ends_at else a.ends_at end
-          where a.ends_at <= ${now} or a.count + (select count from others) < ${limit.attemptsMax}
+          where a.ends_at <= ${now} or a.count < ${limit.attemptsMax}
           returning a.count`
         if (rows.length > 0) return
-        const retryAt = (yield* endOf(sql, tenant, limit.name, subject, now)) ?? endsAt
+        const [open] = yield* sql<{ readonly ends_at: Date }>`
+          select a.ends_at from attempts a
+          where ${ofTenant(sql, tenant, "a")} and a.limit_name = ${limit.name} and a.subject = ${key}::bytea
+            and a.client = ${client}::bytea`
         return yield* new TooManyAttempts({
           limit: limit.name,
           attemptsMax: limit.attemptsMax,
-          retryAt: retryAt.getTime()
+          retryAt: (open?.ends_at ?? endsAt).getTime()
         })
       })
 
       const giveBack = Effect.fnUntraced(function* (tenant: Tenant, subjects: ReadonlyArray<AttemptSubject>) {
-        for (const attempt of subjects) {
-          const { limit, subject, client } = keyOf(attempt)
+        for (const { limit, subject } of subjects) {
           yield* sql`
             update attempts a set count = greatest(a.count - 1, 0)
-            where ${ofTenant(sql, tenant, "a")} and a.limit_name = ${limit.name} and a.subject = ${subject}::bytea
-              and a.client = ${client}::bytea`
+            where ${ofTenant(sql, tenant, "a")} and a.limit_name = ${limit.name}
+              and a.subject = ${digest(subject)}::bytea and a.client = ${client}::bytea`
         }
       }, orUnavailable)
 
@@ -109,13 +98,3 @@ export class AttemptLimits extends Context.Service<
     })
   )
 }
-
-/** Returns when the first open window of the subject ends. */
-const endOf = (sql: PgClient.PgClient, tenant: Tenant, name: string, subject: Uint8Array, now: Date) =>
-  Effect.map(
-    sql<{ readonly ends_at: Date | null }>`
-      select min(o.ends_at) as ends_at from attempts o
-      where ${ofTenant(sql, tenant, "o")} and o.limit_name = ${name} and o.subject = ${subject}::bytea
-        and o.ends_at > ${now}`,
-    (rows) => rows[0]?.ends_at ?? undefined
-  )

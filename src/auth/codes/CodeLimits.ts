@@ -1,15 +1,8 @@
 /** The bounds on one-time codes and access codes (completions 2 and 3). */
-import type { CodeAddress } from "./Addresses.ts"
 import type { AttemptLimit, AttemptSubject } from "./AttemptLimits.ts"
 
 /** Wrong codes that one client address may show in ten minutes. */
 export const wrongCodesOfClientMax = 50
-
-/** Wrong codes that may be shown for one address of a consumer in a day. */
-export const wrongCodesOfAddressMax = 50
-
-/** The wrong codes of one client that count for the others: a stranger cannot use up the owner's. */
-const wrongCodesShareMax = 10
 
 /** Wrong access codes that one consumer may show in ten minutes. */
 export const accessCodesOfConsumerMax = 10
@@ -26,17 +19,12 @@ const codesOfClient: AttemptLimit = {
   windowSeconds: tenMinutes
 }
 
-const codesOfAddress: AttemptLimit = {
-  name: "code_by_address",
-  attemptsMax: wrongCodesOfAddressMax,
-  windowSeconds: dayInSeconds,
-  clientShareMax: wrongCodesShareMax
-}
-
-/** The subjects under which a try of a one-time code counts. */
-export const codeAttempt = ({ channel, value }: CodeAddress, client: string): ReadonlyArray<AttemptSubject> => [
-  { limit: codesOfClient, subject: client },
-  { limit: codesOfAddress, subject: `${channel}:${value}`, client }
+/**
+ * The subject under which a try of a one-time code counts. No try counts for the address of the consumer, or strangers
+ * could lock its owner out: each code bounds its own tries, and `CodeRows` what they add up to in a day.
+ */
+export const codeAttempt = (client: string): ReadonlyArray<AttemptSubject> => [
+  { limit: codesOfClient, subject: client }
 ]
 
 /** The subjects under which a try of an access code counts. A server that acts for a consumer has no client address. */

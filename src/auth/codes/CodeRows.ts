@@ -1,4 +1,11 @@
-/** The rows of one-time codes: one for each request. One statement on a row decides each rule. */
+/**
+ * The rows of one-time codes: one for each request. One statement on a row decides each rule.
+ *
+ * A code has six digits, so a bound on the guesses of a day must hold, however many clients guess. A bound that refuses
+ * tries would let strangers lock the owner out. So a short code is made only while the tries that it allows fit into the
+ * day's guesses, next to the wrong ones so far and to those that other open codes allow. After that codes are so long
+ * that guesses do not count.
+ */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -12,6 +19,16 @@ export const codeMinutes = 10
 /** Wrong tries after which a code is invalid. */
 export const triesMax = 5
 
+/** Guesses at short codes of one address in a day. */
+export const guessesMax = 50
+
+/** Digits of a code, and of one that is made while an address has no more guesses. */
+const shortDigits = 6
+const longDigits = 12
+
+/** A code is used within ten minutes, so a day of guesses concerns the codes of a day and ten minutes. */
+export const guessedMinutes = 24 * 60 + codeMinutes
+
 /** Codes that one client may have sent to one address within `windowMinutes`. */
 export const codesMax = 5
 
@@ -24,7 +41,8 @@ export interface NewCode {
   readonly id: string
   readonly address: CodeAddress
   readonly client: Uint8Array
-  readonly hash: Uint8Array
+  /** Makes a code of so many digits. */
+  readonly codeOf: (digits: number) => { readonly code: string; readonly hash: Uint8Array }
   readonly now: Millis
 }
 
@@ -44,8 +62,22 @@ export const make = Effect.gen(function* () {
 
   const { keyed, latest } = conditions(sql)
 
-  /** Stores the code. Returns its id, or when the client may request the next one. */
-  const insert = Effect.fnUntraced(function* (tenant: Tenant, { id, address, client, hash, now }: NewCode) {
+  /** The wrong guesses of a day at short codes of the address, and those that its open codes still allow. */
+  const guesses = (tenant: Tenant, address: CodeAddress, now: Millis) =>
+    Effect.map(
+      sql<{ readonly made: number; readonly open: number }>`
+        select coalesce(sum(c.tries + c.unbound_tries), 0)::int as made,
+          coalesce(sum(greatest(${triesMax} - c.tries, 0)) filter (
+            where c.used_at is null and c.expires_at > ${new Date(now)}
+          ), 0)::int as open
+        from one_time_codes c
+        where ${keyed(tenant, address)} and c.digits = ${shortDigits}
+          and c.sent_at > ${new Date(now - guessedMinutes * 60_000)}`,
+      (rows) => rows[0]!.made + rows[0]!.open
+    )
+
+  /** Stores a code. Returns it with its id, or when the client may request the next one. */
+  const insert = Effect.fnUntraced(function* (tenant: Tenant, { id, address, client, codeOf, now }: NewCode) {
     const { organizationId, mode } = tenant
     // Requests for one address wait for each other, so that their number is exact.
     const name = JSON.stringify([organizationId, mode, address.channel, address.value])
@@ -56,6 +88,10 @@ export const make = Effect.gen(function* () {
       order by c.sent_at`
     const blocking = blockingOf(sent, client)
     if (blocking !== undefined) return { retryAt: blocking.getTime() + windowMinutes * 60_000 }
+    // A code has tries with the id of its request, and as long as it is the last one, tries without.
+    const isShort = (yield* guesses(tenant, address, now)) + 2 * triesMax <= guessesMax
+    const digits = isShort ? shortDigits : longDigits
+    const { code, hash } = codeOf(digits)
     yield* sql`insert into one_time_codes ${sql.insert({
       id,
       organization_id: organizationId,
@@ -64,10 +100,11 @@ export const make = Effect.gen(function* () {
       address: address.value,
       client,
       hash,
+      digits,
       sent_at: new Date(now),
       expires_at: new Date(now + codeMinutes * 60_000)
     })}`
-    return { requestId: id }
+    return { requestId: id, code }
   }, sql.withTransaction)
 
   /**

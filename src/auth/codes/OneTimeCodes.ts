@@ -1,6 +1,6 @@
 /**
- * One-time codes by email and phone (completions 2): six digits, valid for ten minutes, one use, five wrong tries. A
- * code belongs to the request that asked for it. With the id of the request, a verification counts for that request
+ * One-time codes by email and phone (completions 2): valid for ten minutes, one use, five wrong tries. A code has six
+ * digits, or twelve if many wrong ones were shown for the address (`CodeRows`), and belongs to the request that asked for it. With the id of the request, a verification counts for that request
  * alone, so a stranger can neither use up its tries nor replace its code. Without the id the code that was sent last
  * counts.
  *
@@ -176,12 +176,14 @@ const makeRequest = Effect.gen(function* () {
     given?: string
   ) {
     const id = given ?? (yield* random.uuidV7())
-    const code = `${randomInt(1_000_000)}`.padStart(6, "0")
     const now = yield* Clock.currentTimeMillis
-    const hash = hashes.ofCode(tenant, address, code)
-    const stored = yield* rows.insert(tenant, { id, address, client: hashes.ofClient(client), hash, now })
-    if ("requestId" in stored) {
-      return { requestId: stored.requestId, code: Redacted.make(code, { label: "one-time code" }) }
+    const codeOf: CodeRows.NewCode["codeOf"] = (digits) => {
+      const code = `${randomInt(10 ** digits)}`.padStart(digits, "0")
+      return { code, hash: hashes.ofCode(tenant, address, code) }
+    }
+    const stored = yield* rows.insert(tenant, { id, address, client: hashes.ofClient(client), codeOf, now })
+    if (stored.code !== undefined) {
+      return { requestId: stored.requestId, code: Redacted.make(stored.code, { label: "one-time code" }) }
     }
     yield* events.record(tenant, { type: "code_flood", clientAddress: client, details: { channel: address.channel } })
     return yield* new TooManyCodes({ codesMax: CodeRows.codesMax, retryAt: stored.retryAt })
@@ -220,7 +222,7 @@ const makeProve = Effect.gen(function* () {
     shown: ShownCode<CodeAddress>,
     action: Effect.Effect<A, E, R>
   ) {
-    const attempt = codeAttempt(shown.address, shown.client)
+    const attempt = codeAttempt(shown.client)
     yield* Effect.tapErrorTag(attempts.take(tenant, attempt), "TooManyAttempts", ({ limit }) =>
       lockedOut(tenant, shown, limit)
     )

@@ -1,6 +1,8 @@
 /**
  * The sign-in of people by a mailed code. The code belongs to its request, so a stranger cannot replace it. It proves
  * the address; the session begins in the organization where the person signed in last.
+ *
+ * The code is the installation's: an organization that has invited the address must not learn, read or stop it.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
@@ -14,9 +16,10 @@ import type { TooManyAttempts } from "../codes/AttemptLimits.ts"
 import { OneTimeCodes, type TooManyCodes, type WrongCode } from "../codes/OneTimeCodes.ts"
 import { OperatorSessions } from "./OperatorSessions.ts"
 
-/** A code to be sent, and in the name of which organization. */
+/** A code to be sent. */
 export interface CodeToSend {
-  readonly tenant: Tenant
+  /** The tenant of the invitation, if no other organization has invited the address. */
+  readonly soleTenant: Tenant | undefined
   readonly email: string
   readonly code: Redacted.Redacted
 }
@@ -61,9 +64,9 @@ export class PersonSignIn extends Context.Service<
         request: Effect.fn("PersonSignIn.request")(function* (typed: string, client: string, requestId: string) {
           const invited = yield* invitedAs(typed)
           if (invited === undefined) return undefined
-          const { tenant, address } = invited
+          const { tenant, address, isSole } = invited
           const { code } = yield* codes.request(tenant, address, client, requestId)
-          return { tenant, email: address.value, code }
+          return { soleTenant: isSole ? tenant : undefined, email: address.value, code }
         }),
         verify: Effect.fn("PersonSignIn.verify")(function* ({ email, code, requestId, client }: TypedCode) {
           const invited = yield* invitedAs(email)
@@ -87,11 +90,19 @@ const makeInvitedAs = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (typed: string) {
     const email = normalizedEmail(typed)
     if (email === undefined) return undefined
-    const [row] = yield* sql<{ readonly id: string; readonly organization_id: string; readonly mode: Mode }>`
-      select id, organization_id, mode from people where email = ${email} and not archived
+    const [row] = yield* sql<Row>`
+      select id, organization_id, mode, min(organization_id::text) over () = max(organization_id::text) over () as is_sole
+      from people where email = ${email} and not archived
       order by last_sign_in_at desc nulls last, created_at, id limit 1`
     if (row === undefined) return undefined
     const tenant: Tenant = { organizationId: row.organization_id, mode: row.mode }
     const address: CodeAddress = { channel: "operator", value: email }
-    return { personId: row.id, tenant, address }
+    return { personId: row.id, tenant, address, isSole: row.is_sole }
   }, orUnavailable)
+
+interface Row {
+  readonly id: string
+  readonly organization_id: string
+  readonly mode: Mode
+  readonly is_sole: boolean
+}

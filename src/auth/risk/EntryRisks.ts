@@ -13,7 +13,6 @@ import {
   noteEntry
 } from "../../domain/risk/RecentEntries.ts"
 import { assess, type Risk, type SolvedChallenge } from "../../domain/risk/Risk.ts"
-import { isLoopback } from "../challenge/Challenges.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 
 /** Least number of addresses whose entries are counted, each for one experience. */
@@ -79,3 +78,6 @@ export class EntryRisks extends Context.Service<
     })
   )
 }
+
+/** True for the machine itself. `address` is as it is counted. */
+const isLoopback = (address: string): boolean => address === "127.0.0.1" || address === "::1" || address === "::"

@@ -7,6 +7,7 @@ import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { keptDays as messageDays } from "../../store/message/SentMessages.ts"
 import { auditLogDays } from "../../store/organization/TenantEvents.ts"
+import { guessedMinutes } from "../codes/CodeRows.ts"
 import { removeOld } from "../../store/organization/SecurityEventRetention.ts"
 import { keptDays as eventDays } from "../../store/receiver/ReceivedEvents.ts"
 
@@ -19,6 +20,9 @@ const rowsMax = 5_000
 /** How long an expired code is kept, so that it can be distinguished from an unknown one. */
 const keptMinutes = 60
 
+/** How long the wrong tries of a one-time code count. */
+const guessedMillis = guessedMinutes * 60_000
+
 const dayMillis = 86_400_000
 
 /** Runs one round. Returns the number of deleted rows. */
@@ -28,7 +32,7 @@ export const removeExpired = Effect.gen(function* () {
   const kept = new Date(now - keptMinutes * 60_000)
   const rounds = [
     ["sessions", sql`expires_at < ${new Date(now)} and access_expires_at < ${new Date(now)}`],
-    ["one_time_codes", sql`expires_at < ${kept}`],
+    ["one_time_codes", sql`expires_at < ${new Date(now - guessedMillis)}`],
     ["attempts", sql`ends_at < ${new Date(now)}`],
     ["exchange_codes", sql`expires_at < ${kept}`],
     ["idempotency_keys", sql`expires_at < ${new Date(now)}`],

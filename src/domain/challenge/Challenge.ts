@@ -14,13 +14,18 @@ export type ChallengeMode = typeof ChallengeMode.Type
 export const ChallengeProvider = Schema.Literals(["proof_of_work", "turnstile", "hcaptcha"])
 export type ChallengeProvider = typeof ChallengeProvider.Type
 
+/** What clients get while a provider is out of reach: a proof of work, or the provider's challenge until it is back. */
+export const ChallengeFallback = Schema.Literals(["proof_of_work", "none"])
+export type ChallengeFallback = typeof ChallengeFallback.Type
+
 /** The setting of an organization. Absent keys mean the defaults. The secret key is never shown. */
 export const OrganizationChallenge = Schema.Struct({
   mode: Schema.optionalKey(ChallengeMode),
   provider: Schema.optionalKey(ChallengeProvider),
   /** The public key of the organization's account at the provider. */
   siteKey: Schema.optionalKey(text({ minLength: 1, maxLength: 200 })),
-  secretKey: Schema.optionalKey(text({ minLength: 1, maxLength: 500 }))
+  secretKey: Schema.optionalKey(text({ minLength: 1, maxLength: 500 })),
+  fallback: Schema.optionalKey(ChallengeFallback)
 }).annotate({ identifier: "OrganizationChallenge" })
 export type OrganizationChallenge = typeof OrganizationChallenge.Type
 
@@ -29,7 +34,8 @@ export const ShownChallenge = Schema.Struct({
   mode: Schema.NullOr(ChallengeMode),
   provider: Schema.NullOr(ChallengeProvider),
   siteKey: Schema.NullOr(Schema.String),
-  hasSecretKey: Schema.Boolean
+  hasSecretKey: Schema.Boolean,
+  fallback: Schema.optionalKey(ChallengeFallback)
 }).annotate({ identifier: "ShownChallenge" })
 
 /** The setting of an experience. It overrides the organization's for entries into the experience's mechanisms. */
@@ -53,7 +59,17 @@ export interface ProviderKeys {
 /** The rules for one caller. */
 export type ChallengePolicy =
   | { readonly mode: ChallengeMode; readonly provider: "proof_of_work" }
-  | { readonly mode: ChallengeMode; readonly provider: "turnstile" | "hcaptcha"; readonly keys: ProviderKeys }
+  | {
+      readonly mode: ChallengeMode
+      readonly provider: "turnstile" | "hcaptcha"
+      readonly keys: ProviderKeys
+      /** Absent means proof of work. */
+      readonly fallback?: ChallengeFallback
+    }
+
+/** True if a proof of work serves: always, or while the provider is out of reach. */
+export const takesProofs = (policy: ChallengePolicy): boolean =>
+  policy.provider === "proof_of_work" || policy.fallback !== "none"
 
 /**
  * Returns the rules that hold, from the organization's setting and an experience's. The default mode is `adaptive` for
@@ -67,11 +83,11 @@ export const policyOf = (
   const asked = experience.mode ?? organization.mode ?? (mode === "live" ? "adaptive" : "off")
   const own = organization.provider ?? "proof_of_work"
   const provider = experience.provider ?? own
-  const { siteKey, secretKey } = organization
+  const { siteKey, secretKey, fallback } = organization
   // The keys belong to the organization's own provider.
   if (provider === "proof_of_work" || provider !== own || siteKey === undefined || secretKey === undefined)
     return { mode: asked, provider: "proof_of_work" }
-  return { mode: asked, provider, keys: { siteKey, secretKey } }
+  return { mode: asked, provider, keys: { siteKey, secretKey }, ...(fallback !== undefined && { fallback }) }
 }
 
 /**
@@ -101,11 +117,12 @@ export const missingKeys = ({
 
 /** Returns the setting without its secret key. */
 export const shownChallenge = (
-  { mode, provider, siteKey }: OrganizationChallenge,
+  { mode, provider, siteKey, fallback }: OrganizationChallenge,
   hasSecretKey: boolean
 ): typeof ShownChallenge.Type => ({
   mode: mode ?? null,
   provider: provider ?? null,
   siteKey: siteKey ?? null,
-  hasSecretKey
+  hasSecretKey,
+  ...(fallback !== undefined && { fallback })
 })

@@ -48,8 +48,9 @@ const signedText = (fields: URLSearchParams): string =>
 
 /** The URL as it was called, and without and with its standard port: Twilio signs either. */
 const spellingsOf = (url: string): ReadonlyArray<string> => {
-  const [, scheme, host, port = "", rest] = /^(https?:\/\/)([^/?#:]+|\[[^\]]*\])(:\d+)?(.*)$/.exec(url) ?? []
+  const [start = "", scheme, host, port = ""] = /^(https?:\/\/)([^/?#:[]+|\[[^\]]*\])(:\d+)?/.exec(url) ?? []
   if (scheme === undefined) return [url]
+  const rest = url.slice(start.length)
   const standard = scheme === "https://" ? ":443" : ":80"
   return [url, port === "" ? `${scheme}${host}${standard}${rest}` : `${scheme}${host}${rest}`]
 }

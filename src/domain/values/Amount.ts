@@ -37,7 +37,10 @@ export const ofText = (text: string): Amount => {
 
 /** Formats the amount with at least `digits` digits after the point, at most 8. By default without trailing zeros. */
 export const toText = (amount: Amount, digits = 0): string => {
-  const fraction = `${amount % one}`.padStart(8, "0").replace(/0+$/, "").padEnd(digits, "0")
+  const fraction = `${amount % one}`
+    .padStart(8, "0")
+    .replace(/(?<!0)0+$/, "")
+    .padEnd(digits, "0")
   return fraction === "" ? `${amount / one}` : `${amount / one}.${fraction}`
 }
 

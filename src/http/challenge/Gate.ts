@@ -33,13 +33,15 @@ export const make = Effect.gen(function* () {
     operation: (challenge: SolvedChallenge | undefined, address: string) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | ChallengeAsked | Unavailable, R> => {
     const solution = request.headers[header]
-    const address = countedAddress(origins.of(request).address)
+    const origin = origins.of(request)
+    const address = countedAddress(origin.address)
     const checked = challenges.check({
       action,
       tenant,
       ...(experienceId !== undefined && { experienceId }),
       address,
       isPressing: limits.presses(tenant.organizationId, address),
+      isLocal: origin.isLocal,
       solution: typeof solution === "string" ? solution : undefined
     })
     return checked === undefined

@@ -8,7 +8,7 @@ const entriesMax = 20
 const secretText = /[ps]k_(?:live|test)_[\w-]{4,}|eyJ[\w-]{8,}(?:\.[\w-]*){0,2}/g
 
 /** The names of fields that hold secrets: one-time codes, access codes, tokens, keys, passwords. */
-const secretField = /^(code|accesscode|exchangecode|authorization)$|(token|secret|password|key)$/i
+const secretField = /^(code|accesscode|exchangecode|authorization)$|(token|secret|password|key)s?$/i
 /** The text in place of a secret. */
 export const redacted = "[redacted]"
 

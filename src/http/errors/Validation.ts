@@ -6,7 +6,7 @@
  * A request is decoded up to the first issue. Only if that fails, all its parts are decoded again to collect every
  * issue.
  */
-import { Effect, type Layer, Result, Schema, SchemaAST } from "effect"
+import { Effect, type Layer, Result, Schema, SchemaAST, Struct } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
 import {
@@ -49,6 +49,8 @@ interface Decoders {
   readonly params: Decode | undefined
   readonly query: Decode | undefined
   readonly headers: Decode | undefined
+  /** The names of the headers that the endpoint declares. Others may hold secrets, and no issue shows them. */
+  readonly headerNames: ReadonlyArray<string>
   readonly payload: Decode | undefined
   /** The value that stands for a body that was not sent. The API's own decoder uses the same. */
   readonly emptyBody: null | undefined
@@ -82,7 +84,7 @@ const issuesOfParts = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top
   }
   collect(decoders.params, route.params)
   collect(decoders.query, query)
-  collect(decoders.headers, request.headers)
+  collect(decoders.headers, Struct.pick(request.headers, decoders.headerNames))
   if (isNotJson) issues.push(notJson)
   else if (decoders.payload !== undefined) {
     const text = yield* Effect.orDie(request.text)
@@ -101,6 +103,7 @@ function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {
     params: endpoint.params && decoder(endpoint.params),
     query: endpoint.query && decoder(Schema.toCodecArrayFromSingle(endpoint.query)),
     headers: endpoint.headers && decoder(endpoint.headers),
+    headerNames: endpoint.headers === undefined ? [] : namesIn(endpoint.headers),
     payload: payload && decoder(payload.length === 1 ? payload[0]! : Schema.Union(payload)),
     emptyBody: isBodyOptional(endpoint) ? null : undefined
   }
@@ -112,6 +115,11 @@ function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {
 export function isBodyOptional(endpoint: HttpApiEndpoint.Top): boolean {
   const schemas = endpoint.payload.get("application/json")?.schemas ?? []
   return schemas.some(({ ast }) => SchemaAST.isNull(SchemaAST.toEncoded(ast)))
+}
+
+const namesIn = (schema: Schema.Constraint): ReadonlyArray<string> => {
+  const ast = SchemaAST.toEncoded(schema.ast)
+  return SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 }
 
 /** Makes a decoder that reports every issue. The schemas of the APIs need no services and never wait. */

@@ -6,8 +6,8 @@ import type { Report } from "../../engine/lifecycle/Readiness.ts"
 import { by, type Family, gauge, only } from "../../measures/Family.ts"
 import { Settings } from "../../settings/Settings.ts"
 
-/** The subjects of remarks. Each has a series, also while there is nothing to remark. */
-const subjects = ["wake-ups", "parked mechanisms", "redis"]
+/** The subjects of remarks, and of a fact that is a problem. Each has a series, also while there is nothing to remark. */
+const subjects = ["wake-ups", "parked mechanisms", "redis", "proxy"]
 
 /** Makes the function that reads the series from a report. */
 export const make = Effect.gen(function* () {
@@ -15,7 +15,7 @@ export const make = Effect.gen(function* () {
   // The listeners have read the file too, once at the start, and would have refused an unusable one.
   const expiresAt =
     tlsCertFile === undefined ? Infinity : new X509Certificate(readFileSync(tlsCertFile)).validToDate.getTime()
-  return Effect.fnUntraced(function* ({ isReady, remarks }: Report) {
+  return Effect.fnUntraced(function* ({ isReady, remarks, facts }: Report) {
     const now = yield* Clock.currentTimeMillis
     const families: ReadonlyArray<Family> = [
       gauge("usher_ready", "1 while /ready answers 200.", only(isReady ? 1 : 0)),
@@ -24,7 +24,7 @@ export const make = Effect.gen(function* () {
         "1 while /ready has a remark on the subject.",
         by(
           "subject",
-          subjects.map((subject) => [subject, subject in remarks ? 1 : 0])
+          subjects.map((subject) => [subject, subject in remarks || subject in facts ? 1 : 0])
         )
       ),
       gauge(

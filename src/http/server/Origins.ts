@@ -1,13 +1,18 @@
 /**
  * The real origin of a request: its protocol and its client's address. Headers of proxies count only if the proxy is in
  * `TRUSTED_PROXIES` (completions 1).
+ *
+ * A proxy on this machine that is not named there, or that names no client, makes every client look like one on this
+ * machine, for which there is neither HTTPS nor a gate for bots. Its headers give it away. Such clients are not local to
+ * the gate, and the log, `/ready` and the dashboard warn.
  */
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Effect, Latch, Layer, Option, Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
+import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
 
 /** Addresses for which the cache knows whether they are trusted. */
@@ -15,6 +20,28 @@ const rememberedMax = 1_000
 
 /** Forwarded hops that are read, from the nearest. */
 const hopsMax = 32
+
+/** The headers that proxies add. */
+const proxyHeaders = [
+  "x-forwarded-for",
+  "x-forwarded-proto",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-server",
+  "forwarded",
+  "x-real-ip",
+  "via"
+] as const
+
+/** Pause between two warnings of a proxy that hides its clients. */
+const warningSeconds = 60
+
+/** How long `/ready` of the Admin API and the dashboard show it after the last such request. */
+const shownSeconds = 600
+
+const hiddenClients =
+  "A proxy on this machine hides its clients, so limits, HTTPS and secure cookies do not work for them. Add its address " +
+  "to TRUSTED_PROXIES, and let it send X-Forwarded-For and X-Forwarded-Proto."
 
 /** The part of a request that tells where it comes from. */
 interface Message {
@@ -30,6 +57,8 @@ export interface Origin {
   readonly isSafe: boolean
   /** True if the client uses TLS, to this process or to a trusted proxy. */
   readonly isEncrypted: boolean
+  /** True for a client on this machine. False if a proxy on this machine hides its client. */
+  readonly isLocal: boolean
 }
 
 /** The parts of a request that every path has: a handler that reads others is for HttpApi alone. */
@@ -50,12 +79,45 @@ export class Origins extends Context.Service<
 >()("usher/http/server/Origins") {
   static readonly layer = Layer.effect(
     Origins,
-    Effect.map(Settings, ({ trustedProxies }) => {
-      const ofMessage = make(trustedProxies)
+    Effect.gen(function* () {
+      const { trustedProxies } = yield* Settings
+      const ofMessage = make(trustedProxies, yield* makeWarning)
       return { ofMessage, of: ({ source }) => ofMessage(source as IncomingMessage) }
     })
   )
 }
+
+/** Makes the function that notes a request of a proxy that hides its client. */
+const makeWarning = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const readiness = yield* Readiness
+  const noted = Latch.makeUnsafe()
+  let notedAt = -Infinity
+  // Not a remark, which anybody can read.
+  yield* readiness.show(
+    "proxy",
+    Effect.suspend(() =>
+      clock.currentTimeMillisUnsafe() - notedAt < shownSeconds * 1_000
+        ? Effect.succeed(hiddenClients)
+        : Effect.fail("none")
+    )
+  )
+  const warn = Effect.gen(function* () {
+    yield* noted.await
+    yield* Effect.logWarning(hiddenClients)
+    yield* Effect.sleep(`${warningSeconds} seconds`)
+    noted.closeUnsafe()
+  })
+  yield* Effect.forkScoped(Effect.forever(warn))
+  return () => {
+    notedAt = clock.currentTimeMillisUnsafe()
+    noted.openUnsafe()
+  }
+})
+
+/** True if a proxy has sent or passed on the request. */
+export const isForwarded = ({ headers }: Pick<RequestFacts, "headers">): boolean =>
+  proxyHeaders.some((name) => headers[name] !== undefined)
 
 /** Makes the test whether an address is a trusted proxy's. */
 export function isTrustedBy(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (address: string) => boolean {
@@ -73,28 +135,41 @@ export function isTrustedBy(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>):
 }
 
 /** The service, given the networks of the trusted proxies. */
-function make(trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>): (message: Message) => Origin {
+function make(
+  trustedProxies: ReadonlyArray<IpNetwork.IpNetwork>,
+  noteHidden: () => void
+): (message: Message) => Origin {
   const isTrusted = isTrustedBy(trustedProxies)
+
+  /** Returns whether the client runs on this machine, if no named proxy has named it. */
+  const isLocalPeer = (peer: string, message: Message): boolean => {
+    if (!isLoopback(peer)) return false
+    const isHidden = isForwarded(message)
+    if (isHidden) noteHidden()
+    return !isHidden
+  }
 
   return (message) => {
     const { socket } = message
     const peer = plain(socket.remoteAddress ?? "")
     const isEncrypted = (socket as Partial<TLSSocket>).encrypted === true
     if (trustedProxies.length === 0 || !isTrusted(peer)) {
-      return { address: peer, isEncrypted, isSafe: isEncrypted || isLoopback(peer) }
+      const isLocal = isLocalPeer(peer, message)
+      return { address: peer, isEncrypted, isSafe: isEncrypted || isLoopback(peer), isLocal }
     }
     const forwardedFor = listOf(message.headers["x-forwarded-for"])
     const forwardedProtocol = listOf(message.headers["x-forwarded-proto"])
     // The proxy itself sent the request.
-    if (forwardedFor.length === 0 && forwardedProtocol.length === 0) return { address: peer, isEncrypted, isSafe: true }
+    if (forwardedFor.length === 0 && forwardedProtocol.length === 0)
+      return { address: peer, isEncrypted, isSafe: true, isLocal: isLocalPeer(peer, message) }
     const hop = clientHop(forwardedFor, isTrusted)
     const address = hop === undefined ? peer : addressOf(forwardedFor[hop]!)!
     // The header has one protocol for each hop, or only that of the last one.
     const isAligned = hop !== undefined && forwardedProtocol.length === forwardedFor.length
     const protocol = isAligned ? forwardedProtocol[hop] : forwardedProtocol.at(-1)
     const isEncryptedThere = protocol?.toLowerCase() === "https"
-    const isLocal = hop !== undefined && isLoopback(address)
-    return { address, isEncrypted: isEncryptedThere, isSafe: isEncryptedThere || isLocal }
+    const isLocal = hop === undefined ? isLocalPeer(peer, message) : isLoopback(address)
+    return { address, isEncrypted: isEncryptedThere, isSafe: isEncryptedThere || isLocal, isLocal }
   }
 }
 

@@ -132,7 +132,8 @@ const makeSend = Effect.gen(function* () {
     if (made === undefined) return
     yield* delivery.send(
       Message.oneTimeCode({
-        tenant: made.tenant,
+        tenant: undefined,
+        shownTo: made.soleTenant,
         channel: "email",
         to: made.email,
         code: Redacted.value(made.code),

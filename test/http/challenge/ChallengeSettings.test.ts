@@ -1,7 +1,8 @@
 /** The settings of the gate on both APIs, and the providers of tokens behind it. */
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer, Schedule } from "effect"
 import { Organizations } from "../../../src/auth/keys/Organizations.ts"
+import { Measures } from "../../../src/measures/Measures.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { issuesOf } from "../admin/adminFixture.ts"
 import { anotherServer, asConsumer, asServer, layerWith, send, Usher } from "../support/usherFixture.ts"
@@ -109,6 +110,75 @@ layer(Layer.provide(layerWith(settings), addresses), { excludeTestServices: true
       const solution = yield* solve(asked.body.challenge)
       assert.strictEqual((yield* ask(solution)).status, 200)
       assert.strictEqual((yield* ask(solution)).status, 403)
+    })
+  )
+
+  it.effect("keep the provider's challenge however many junk tokens come at once", () =>
+    Effect.gen(function* () {
+      const { set, ask } = yield* anOrganization
+      yield* set({ mode: "always", provider: "turnstile", siteKey: "site", secretKey: "secret" })
+      assert.strictEqual((yield* ask("good-first")).status, 200)
+      const held: Array<() => void> = []
+      provider.held = held
+      const before = provider.asked.length
+      const junk = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: 200 }, (_, index) => `198.51.100.${index % 25}`),
+          (address, index) => ask(`junk-${index}`, address),
+          { concurrency: "unbounded" }
+        )
+      )
+      yield* Effect.sync(() => provider.asked.length - before).pipe(
+        Effect.repeat({ until: (asked) => asked === 64, schedule: Schedule.spaced("10 millis") })
+      )
+      const owner = yield* Effect.forkChild(ask("good-waiting", "203.0.113.1"))
+      provider.held = undefined
+      for (const answer of held) answer()
+      for (const { status, body } of yield* Fiber.join(junk))
+        assert.deepStrictEqual([status, body.challenge.provider], [403, "turnstile"])
+      assert.strictEqual((yield* Fiber.join(owner)).status, 200)
+      assert.isAtMost(provider.asked.length - before, 202)
+    })
+  )
+
+  for (const status of [400, 403, 429]) {
+    it.effect(`keep the provider's challenge if it answers ${status}`, () =>
+      Effect.gen(function* () {
+        const { set, ask } = yield* anOrganization
+        yield* set({ mode: "always", provider: "hcaptcha", siteKey: "site", secretKey: "secret" })
+        provider.status = status
+        const asked = yield* ask("good-limited")
+        provider.status = 200
+        assert.strictEqual(asked.body.challenge.provider, "hcaptcha")
+      })
+    )
+  }
+
+  it.effect("count each fall to proof of work, and leave it to the organization", () =>
+    Effect.gen(function* () {
+      const { gate } = yield* Measures
+      const { set, ask } = yield* anOrganization
+      const keys = { mode: "always", provider: "turnstile", siteKey: "site", secretKey: "secret" }
+      yield* set(keys)
+      provider.isOut = true
+      const before = gate.downgrades
+      const { body } = yield* ask("good-never")
+      assert.strictEqual(gate.downgrades, before + 1)
+      const solution = yield* solve(body.challenge)
+      const chosen = yield* set({ ...keys, fallback: "none" })
+      assert.strictEqual(chosen.body.challenge.fallback, "none")
+      for (const status of [500, 502, 503]) {
+        provider.status = status
+        const asked = yield* ask("good-never")
+        assert.deepStrictEqual(asked.body.challenge, { provider: "turnstile", siteKey: "site" })
+      }
+      // A proof from before the choice does not serve any more.
+      assert.strictEqual((yield* ask(solution)).status, 403)
+      provider.isOut = false
+      provider.status = 200
+      assert.strictEqual(gate.downgrades, before + 1)
+      assert.strictEqual((yield* ask("good-again")).status, 200)
+      assert.strictEqual((yield* set({ ...keys, fallback: "sometimes" })).status, 400)
     })
   )
 

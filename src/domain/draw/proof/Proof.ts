@@ -11,7 +11,8 @@ import { notProven } from "./NotProven.ts"
 import { workOnEntries } from "../Selection.ts"
 import { entryIdOf, type State } from "../State.ts"
 
-const Hex = (digits: number) => Schema.String.check(Schema.isPattern(new RegExp(`^[0-9a-f]{${digits}}$`)))
+const hexadecimal = { 26: /^[0-9a-f]{26}$/, 64: /^[0-9a-f]{64}$/, 96: /^[0-9a-f]{96}$/ }
+const Hex = (digits: keyof typeof hexadecimal) => Schema.String.check(Schema.isPattern(hexadecimal[digits]))
 
 /** An entry's id. It names the entry in everything that is published. */
 const EntryId = Hex(26)

@@ -66,7 +66,8 @@ const challengeDescription =
   "minute, or when many consumers arrive at once. Null means `adaptive` for live keys and `off` for test keys. Its " +
   "`provider` is `proof_of_work` (the default, which sends nothing to other servers), `turnstile` or `hcaptcha`. " +
   "The latter two need `siteKey` and `secretKey`. The secret key is never returned, and an absent one keeps its " +
-  "value. Proof of work replaces a provider while the provider cannot be reached."
+  "value. While the provider cannot be reached, clients get a proof of work, or the provider's challenge again if " +
+  "`fallback` is `none`. Many tokens at once, or a provider that limits requests (429), never lead to a proof of work."
 
 const mailboxDescription =
   "`oneAccountPerMailbox` (default true): whether all spellings of one mailbox sign in to one account. It applies " +

@@ -1,18 +1,22 @@
-/** The handler of the outbox. */
+/** The handler of the outbox. It answers callers on this machine alone. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { parseEmail, parsePhone } from "../../../auth/codes/Addresses.ts"
 import { Delivery } from "../../../delivery/Delivery.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { NotFound } from "../../errors/Errors.ts"
+import { isForwarded, Origins, type RequestFacts } from "../../server/Origins.ts"
 import { AdminApi } from "../Api.ts"
 
 export const OutboxHandlers = HttpApiBuilder.group(AdminApi, "outbox", (handlers) =>
   Effect.gen(function* () {
     const { outbox } = yield* Delivery
-    return handlers.handle("readOutbox", ({ query: { to } }) =>
+    const origins = yield* Origins
+    // A proxy of this machine may pass on the requests of anyone.
+    const isOfThisMachine = (request: RequestFacts) => origins.of(request).isLocal && !isForwarded(request)
+    return handlers.handle("readOutbox", ({ query: { to }, request }) =>
       Effect.flatMap(CurrentTenant, ({ tenant }) =>
-        outbox === undefined
+        outbox === undefined || !isOfThisMachine(request)
           ? Effect.fail(new NotFound({ error: "Not found" }))
           : Effect.succeed({ data: outbox(tenant, to === undefined ? undefined : normalized(to)) })
       )

@@ -34,8 +34,9 @@ export class OutboxApi extends HttpApiGroup.make("outbox")
       OpenApi.annotations({
         summary: "Read unsent messages",
         description:
-          "The latest messages to consumers of this process, newest first. Available only while `SMTP_URL` or " +
-          "`SMS_PROVIDER_URL` is not set; otherwise a 404."
+          "The latest messages of the organization in this process, newest first, and codes to sign in at the dashboard for " +
+          "addresses that no other organization has invited. Available only while `SMTP_URL` or `SMS_PROVIDER_URL` is not " +
+          "set, without TLS, and to callers on the same machine; otherwise a 404."
       })
     )
   )

@@ -85,12 +85,12 @@ export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("Inva
   { httpApiStatus: 401, description: "The exchange code is not accepted" }
 ) {}
 
-/** The six digits of a one-time code. */
-export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(6)).check(
+/** The digits of a one-time code. */
+export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(12)).check(
   Schema.makeFilter((value: string) => /^\d*$/.test(value), {
     expected: "digits",
     representation: { id: "usher/string", payload: null },
-    toJsonSchema: () => ({ pattern: "^\\d{6}$" })
+    toJsonSchema: () => ({ pattern: "^\\d{6,12}$" })
   })
 )
 
@@ -156,9 +156,10 @@ export class AuthGroup extends HttpApiGroup.make("auth")
         OpenApi.annotations({
           summary: "Send a one-time code",
           description:
-            "Sends a code to an email or a phone number, not both. It has six digits and is valid for 10 minutes and one " +
-            "use. Without its `requestId` only the code that was sent last is accepted. The response does not reveal whether " +
-            "such a consumer exists. One address gets at most 5 codes in 10 minutes; the codes that each other client " +
+            "Sends a code to an email or a phone number, not both. It is valid for 10 minutes and one use. It has 6 digits, " +
+            "or 12 while the wrong tries of a day for the address, and those that its open codes allow, reach 50. Without its " +
+            "`requestId` only the code that was sent last is accepted. The response does not reveal whether such a consumer " +
+            "exists. One address gets at most 5 codes in 10 minutes; the codes that each other client " +
             "requested count as one. Codes by SMS go to the organization's `smsCountries` (400), at most `smsCodesPerDay` a " +
             "day (429)."
         })
@@ -179,8 +180,7 @@ export class AuthGroup extends HttpApiGroup.make("auth")
             "With a guest's access token the guest becomes this consumer and keeps its id and places, unless the address is " +
             "another consumer's. The first proof of an address by a code ends the consumer's other sessions. With " +
             "`requestId` the verification and its tries count for that request's code alone. A code is invalid after 5 wrong " +
-            "tries. One client address has 50 wrong tries in 10 minutes. One address of a consumer has 50 in a day, and each " +
-            "other client uses up at most 10 of them (429)."
+            "tries. One client address has 50 wrong tries in 10 minutes (429)."
         })
       ),
     HttpApiEndpoint.post("authorizeExternal", "/auth/external/authorize", {

@@ -27,6 +27,12 @@ export const make = (calls: AdminCalls["Service"], readiness: Readiness["Service
               ["Node.js", process.version],
               ["Name", nodeName],
               ["Ready", isReady ? "yes" : JSON.stringify(report)],
+              [
+                "Remarks",
+                Object.values({ ...report.remarks, proxy: report.facts["proxy"] })
+                  .filter(Boolean)
+                  .join("; ") || "none"
+              ],
               ["Behind since", instant(found.oldestOverdueWakeUpAt)]
             ])}
           </section>

@@ -40,6 +40,49 @@ describe("The outbox", () => {
     )
   })
 
+  const proxied: ReadonlyArray<{ readonly [name: string]: string }> = [
+    { "x-forwarded-for": "203.0.113.7" },
+    { "x-forwarded-for": "127.0.0.1" },
+    { "x-forwarded-proto": "https" },
+    { "x-forwarded-host": "admin.example.com" },
+    { forwarded: "for=203.0.113.7;proto=https" },
+    { "x-real-ip": "203.0.113.7" },
+    { via: "1.1 proxy" }
+  ]
+  for (const trustedProxies of [[], [IpNetwork.fromStringUnsafe("127.0.0.0/8")]]) {
+    layer(Fixture.layerWith({ trustedProxies }), { excludeTestServices: true })(
+      `with ${trustedProxies.length} trusted proxies on this machine`,
+      (it) => {
+        it.effect("is an unknown path through a proxy, and readable without one", () =>
+          Effect.gen(function* () {
+            const { admin, brand } = yield* Usher
+            const read = (headers: object) =>
+              Effect.map(
+                admin({ path: "/api/outbox", headers: { ...asServer(brand.secretKey), ...headers } }),
+                (answer) => answer.status
+              )
+            assert.strictEqual(yield* read({}), 200)
+            for (const headers of proxied) assert.isAtLeast(yield* read(headers), 403, JSON.stringify(headers))
+            assert.strictEqual(yield* read({ "x-forwarded-proto": "https", "x-forwarded-for": "127.0.0.1" }), 404)
+          })
+        )
+      }
+    )
+  }
+
+  layer(Fixture.layerWith({ publicUrl: "https://drops.example.com" }), { excludeTestServices: true })(
+    "of a server with a public address",
+    (it) => {
+      it.effect("is an unknown path", () =>
+        Effect.gen(function* () {
+          const { admin, brand } = yield* Usher
+          const { status } = yield* admin({ path: "/api/outbox", headers: asServer(brand.secretKey) })
+          assert.strictEqual(status, 404)
+        })
+      )
+    }
+  )
+
   const production = Fixture.layerWith({
     smtpUrl: Option.some(Redacted.make("smtp://127.0.0.1:1")),
     emailFrom: "no-reply@example.com",
