@@ -2,7 +2,7 @@
 import { html } from "./Html.ts"
 
 /** Six digits of any script, with anything between them: codes are pasted as they were sent. */
-const pattern = String.raw`\P{Nd}*(?:\p{Nd}\P{Nd}*){6}`
+const pattern = String.raw`\P{Nd}*(?:\p{Nd}\P{Nd}*){6,12}`
 
 export const codeField = html`<input
   name="code"
