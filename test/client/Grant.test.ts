@@ -58,7 +58,12 @@ const streamed = (pieces: ReadonlyArray<string>, isEnded = true) => {
     },
     { highWaterMark: 0 }
   )
-  const request = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" } as RequestInit)
+  const request = new Request(`${shop}/checkout?size=42`, {
+    method: "POST",
+    headers: formType,
+    body,
+    duplex: "half"
+  } as RequestInit)
   return { request, pulled }
 }
 
@@ -174,7 +179,12 @@ describe("the guard", () => {
 
   it("refuses a form whose connection breaks", async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) })
-    const broken = new Request(`${shop}/checkout?size=42`, { method: "POST", headers: formType, body, duplex: "half" } as RequestInit)
+    const broken = new Request(`${shop}/checkout?size=42`, {
+      method: "POST",
+      headers: formType,
+      body,
+      duplex: "half"
+    } as RequestInit)
     assertRefused(await guarded().ask(broken))
   })
 

@@ -20,14 +20,6 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
     return keep(form.dataset["continue"]!)
   }
 
-  /** The text with the seconds that are left, in the form of their number. */
-  const soon = (form: HTMLFormElement, seconds: number): string => {
-    // Either one text or one for each form.
-    const forms: Record<string, string> & string = JSON.parse(form.dataset["soon"]!)
-    const text = forms[new Intl.PluralRules(language()).select(seconds)] ?? forms["other"] ?? forms
-    return text.replace("{seconds}", seconds.toLocaleString(language()))
-  }
-
   /** Adds the time that is left, and a button to stay. */
   const announce = (form: HTMLFormElement): HTMLElement => {
     const text = document.createElement("p")
@@ -41,7 +33,7 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
     })
     announced = [text, stay]
     form.after(text, stay)
-    say(`${root.querySelector("h2")?.textContent} ${soon(form, continueSeconds)}`)
+    say(`${root.querySelector("h2")?.textContent} ${soon(form, continueSeconds, language())}`)
     return text
   }
 
@@ -62,7 +54,7 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
       }
       const text = root.querySelector<HTMLElement>("#soon") ?? announce(form)
       const left = Math.ceil((goesOnAt - now) / 1000)
-      text.textContent = soon(form, Math.max(0, left))
+      text.textContent = soon(form, Math.max(0, left), language())
       if (left <= 0 && settle(form)) form.submit()
     },
     /** Called when the visitor's status has changed. */
@@ -70,4 +62,12 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
       goesOnAt = 0
     }
   }
+}
+
+/** The text with the seconds that are left, in the form of their number. */
+const soon = (form: HTMLFormElement, seconds: number, language: string): string => {
+  // Either one text or one for each form.
+  const forms: Record<string, string> & string = JSON.parse(form.dataset["soon"]!)
+  const text = forms[new Intl.PluralRules(language).select(seconds)] ?? forms["other"] ?? forms
+  return text.replace("{seconds}", seconds.toLocaleString(language))
 }

@@ -58,9 +58,9 @@ export const piecesOf = (
     refreshSeconds: mayChange && !hasFields && asked.unconfirmed === undefined ? refreshSeconds : undefined,
     // A widget is in a page of another language, perhaps.
     html: html`<div
+      data-statuses="${statuses}"
       lang="${scene.language}"
       dir="${directionOf(scene.language)}"
-      data-statuses="${statuses}"
       ${live !== undefined && html` data-live="${live.kind}.${live.record.id}"`}
       ${look !== "" && html` data-look="${look}"`}
     >

@@ -67,6 +67,9 @@ export class Reference {
     const { status, enteredAt, since, sequence, expiresAt } = found
     const { admitRate, loyaltyBiasEnabled } = this.configuration
     const position = this.#waiting().indexOf(found) + 1
+    const had = grantsOf(this.events, consumerId, "Granted")
+    const isLast = had.length >= (this.configuration.grantsPerConsumer ?? Infinity)
+    const limit = isLast ? { grantLimitReached: true } : {}
     const view = {
       QUEUED: {
         ...(this.#inLobby ? {} : { position }),
@@ -78,9 +81,9 @@ export class Reference {
         positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
       },
       GRANTED: { grantedAt: since, grantSequence: sequence, ...(expiresAt === Infinity ? {} : { expiresAt }) },
-      COMPLETED: { completedAt: since, completedGrant: grantsOf(this.events, consumerId, "Granted").at(-1) },
-      DENIED: { deniedAt: since, reason: found.reason },
-      LEFT: { leftAt: since }
+      COMPLETED: { completedAt: since, completedGrant: had.at(-1), ...limit },
+      DENIED: { deniedAt: since, reason: found.reason, ...limit },
+      LEFT: { leftAt: since, ...limit }
     }
     return { status, enteredAt, ...view[status] } as View
   }

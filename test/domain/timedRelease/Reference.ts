@@ -37,15 +37,25 @@ export class Reference {
     if (entry === undefined) return { status: "NOT_ENTERED" }
     const { enteredAt, expiresAt, variantId, last, sequence } = entry
     const selection = variantId === undefined ? {} : { selectedVariantId: variantId }
+    const had = grantsOf(this.events, consumerId, "Entered").length
+    const isLast = had >= (this.configuration.grantsPerConsumer ?? Infinity)
+    const limit = isLast ? ({ grantLimitReached: true } as const) : {}
     switch (last._tag) {
       case "Left":
-        return { status: "LEFT", enteredAt, leftAt: last.at }
+        return { status: "LEFT", enteredAt, leftAt: last.at, ...limit }
       case "Completed":
-        return { status: "COMPLETED", enteredAt, completedAt: last.at, ...selection, completedGrant: sequence }
+        return {
+          status: "COMPLETED",
+          enteredAt,
+          completedAt: last.at,
+          ...selection,
+          completedGrant: sequence,
+          ...limit
+        }
       case "Denied":
         return { status: "DENIED", enteredAt }
       case "Expired":
-        return { status: "EXPIRED", enteredAt, expiresAt: last.at }
+        return { status: "EXPIRED", enteredAt, expiresAt: last.at, ...limit }
       default: {
         const expiry = expiresAt === Infinity ? {} : { expiresAt }
         return { status: "ENTERED", enteredAt, ...expiry, ...selection, grantSequence: sequence }

@@ -36,12 +36,11 @@ const set = (page: Page, aheadMillis: number) => page.evaluate(`deviceAhead = ${
 /** Lets the page count on for two of its seconds. */
 const counted = async (page: Page) => {
   const before = await countdown(page).textContent()
-  await page.waitForFunction((text) => {
-    const time = (document.querySelector("usher-experience")?.shadowRoot ?? document).querySelector(
-      "time[data-until='']"
-    )
-    return time !== null && time.textContent !== text
-  }, before)
+  await page.waitForFunction(`{
+    const root = document.querySelector("usher-experience")?.shadowRoot ?? document
+    const time = root.querySelector("time[data-until='']")
+    time !== null && time.textContent !== ${JSON.stringify(before)}
+  }`)
 }
 
 /** A shop's page with the widget. */

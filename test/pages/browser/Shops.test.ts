@@ -178,7 +178,7 @@ ofPages("The widget", (it) => {
       for (const before of ["", working["with a forbidden storage"]!.before!]) {
         const { page, problems, widget } = yield* visited({ before })
         yield* Effect.promise(async () => {
-          await page.evaluate((html) => document.body.insertAdjacentHTML("beforeend", html), widget)
+          await page.evaluate(`document.body.insertAdjacentHTML("beforeend", ${JSON.stringify(widget)})`)
           await enters(page)
           await page.locator("usher-experience").nth(1).locator("[data-text=position]").waitFor()
         })

@@ -154,6 +154,9 @@ describe("A visitor without a script", () => {
         const room = yield* Fixture.room({ timedReleases }, { products: [{ productId }] })
         const page = yield* room.get("")
         assert.include(textOf(page), "Sneaker 42 Sneaker 43")
+        // This page is from before the only unit went.
+        const late = yield* Fixture.visitor(room.experienceId)
+        const before = yield* late.get("place")
         const entered = yield* room.submit(page, "Get access", { variant: variants[1].id })
         assert.include(textOf(entered), "Chosen: Sneaker 43")
         assert.isTrue(
@@ -161,8 +164,7 @@ describe("A visitor without a script", () => {
         )
         const changed = yield* room.submit(entered, "Change", { variant: variants[0].id })
         assert.include(textOf(changed), "Chosen: Sneaker 42")
-        const late = yield* Fixture.visitor(room.experienceId)
-        const refused = yield* late.submit(yield* late.get("place"), "Get access", { variant: variants[0].id })
+        const refused = yield* late.submit(before, "Get access", { variant: variants[0].id })
         assert.strictEqual(refused.status, 409)
         assert.include(textOf(refused), "Sold out")
         assert.include(textOf(yield* room.submit(changed, "Give it up")), "You have left")

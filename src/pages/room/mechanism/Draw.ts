@@ -1,8 +1,7 @@
 /** A draw in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import type { LiveFacts } from "./Live.ts"
-import { closed, closing, deniedFor, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
+import { closed, closing, deniedFor, ended, enter, type LiveFacts, type Piece, scheduled, turn } from "./Parts.ts"
 import { facts, form, heading, instant, phrase, say, type Scene } from "../Scene.ts"
 
 export type DrawRecord = AnswerOf<"draws", "get">

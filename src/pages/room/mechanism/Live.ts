@@ -4,17 +4,7 @@ import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http
 import type { Caller, Calls } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
-import type { Seen } from "./Parts.ts"
-
-/** The public live state of a mechanism. */
-export interface LiveFacts {
-  readonly waiting?: number | null
-  readonly entries?: number | null
-  readonly isFull?: boolean | null
-  readonly unitsLeft?: number | null
-  readonly admitRate?: number | null
-  readonly paused?: boolean | null
-}
+import type { LiveFacts, Seen } from "./Parts.ts"
 
 /** Runs an operation whose answer callers share. It must not depend on what one of them has in its cache. */
 export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerRequest, (request) =>

@@ -3,7 +3,6 @@ import { html, type Html, type Inserted } from "../../Html.ts"
 import type { PlainKey } from "../../Words.ts"
 import { grantNameIn } from "../../../auth/tokens/Grants.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
-import type { LiveFacts } from "./Live.ts"
 import { countdown, form, heading, hidden, instant, phrase, say, type Scene, turning } from "../Scene.ts"
 
 /** The public fields that every kind has. */
@@ -15,6 +14,16 @@ export interface Record {
   readonly closeAt: Millis | null
   readonly lifecycle: "scheduled" | "open" | "settling" | "closed"
   readonly supportsGuest: boolean
+}
+
+/** The public live state of a mechanism. */
+export interface LiveFacts {
+  readonly waiting?: number | null
+  readonly entries?: number | null
+  readonly isFull?: boolean | null
+  readonly unitsLeft?: number | null
+  readonly admitRate?: number | null
+  readonly paused?: boolean | null
 }
 
 /** A mechanism with what happens in it now. */

@@ -1,7 +1,6 @@
 /** A queue in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import type { LiveFacts } from "./Live.ts"
 import {
   closed,
   closing,
@@ -10,6 +9,7 @@ import {
   enter,
   type Limited,
   orLimit,
+  type LiveFacts,
   type Piece,
   scheduled,
   turn

@@ -1,8 +1,19 @@
 /** A timed release in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import type { LiveFacts } from "./Live.ts"
-import { barred, closed, closing, ended, enter, type Limited, orLimit, type Piece, scheduled, turn } from "./Parts.ts"
+import {
+  barred,
+  closed,
+  closing,
+  ended,
+  enter,
+  type Limited,
+  orLimit,
+  type LiveFacts,
+  type Piece,
+  scheduled,
+  turn
+} from "./Parts.ts"
 import { type Experience, form, heading, say, type Scene } from "../Scene.ts"
 
 export type ReleaseRecord = AnswerOf<"timedReleases", "get">

@@ -1,8 +1,7 @@
 /** A waitlist in a room. */
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import type { LiveFacts } from "./Live.ts"
-import { barred, closed, type Piece, scheduled } from "./Parts.ts"
+import { barred, closed, type LiveFacts, type Piece, scheduled } from "./Parts.ts"
 import { facts, form, heading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
 

@@ -98,7 +98,8 @@ describe("An experience on the Consumer API", () => {
         assert.deepStrictEqual(auctions, [yield* read("auctions")])
         assert.deepStrictEqual(appointments, [yield* read("appointments")])
         assert.deepStrictEqual(timedReleases, [yield* read("timed-releases")])
-        assert.deepStrictEqual(waitlist, { id: ids["waitlists"], capacity: 10 })
+        const open = { supportsGuest: true, lifecycle: "open" }
+        assert.deepStrictEqual(waitlist, { id: ids["waitlists"], capacity: 10, ...open })
         assert.lengthOf(draws, 1)
         const published = new Set(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
         const draw = Object.entries(yield* read("draws")).filter(([name]) => !published.has(name))

@@ -80,6 +80,7 @@ describe("Live facts", () => {
               kind: "queue",
               ...always,
               waiting: 0,
+              isFull: false,
               admitRate: 0,
               paused: false,
               pausedAt: null,
@@ -91,6 +92,7 @@ describe("Live facts", () => {
               kind: "draw",
               ...always,
               closeAt: later,
+              isFull: false,
               winnerCount: 3,
               drawAt: later,
               drawnAt: null
@@ -107,8 +109,8 @@ describe("Live facts", () => {
               auctionEnded: false
             },
             { ...common("appointments"), kind: "appointment", ...always },
-            { ...common("timed-releases"), kind: "timed_release", ...always, unitsLeft: 2 },
-            { ...common("waitlists"), kind: "waitlist", ...always, waiting: 0 }
+            { ...common("timed-releases"), kind: "timed_release", ...always, unitsLeft: 2, isFull: false },
+            { ...common("waitlists"), kind: "waitlist", ...always, waiting: 0, isFull: false }
           ]
         )
         Schema.decodeUnknownSync(Schema.toCodecJson(LiveFacts), { onExcessProperty: "error" })(facts)

@@ -4,11 +4,11 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { Usher as Client } from "../../../src/client/client.ts"
-import { memoryStorage } from "../../client/support/clientFixture.ts"
-import { type Answer, asServer, Usher } from "../../http/support/usherFixture.ts"
-import { movableClock } from "../../support/movableClock.ts"
-import * as Fixture from "../support/roomFixture.ts"
+import { Usher as Client } from "../../src/client/client.ts"
+import { memoryStorage } from "./support/clientFixture.ts"
+import { type Answer, asServer, Usher } from "../http/support/usherFixture.ts"
+import { movableClock } from "../support/movableClock.ts"
+import * as Fixture from "../pages/support/roomFixture.ts"
 
 const clock = movableClock()
 const at = (seconds: number) => new Date(clock.now() + seconds * 1000).toISOString()
@@ -243,6 +243,8 @@ const sent: { readonly [action: string]: object } = { bid: { amount: "150" } }
 
 const groups = ["queues", "draws", "auctions", "appointments", "timedReleases", "waitlist"]
 
+const hiddenIn = (fields: object) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""))
+
 const actionOf = ({ action }: Fixture.Form) => new URL(action, "http://x").pathname.split("/")[3]!
 
 /** The forms of the mechanisms. Going on to the shop and signing out are not theirs. */
@@ -302,7 +304,8 @@ const brought = Effect.fnUntraced(function* ({ sequence, bring }: Row, productId
         method: "POST",
         path: action,
         headers: { ...bearer, "content-type": "application/x-www-form-urlencoded" },
-        body: `${new URLSearchParams({ ...more, ...fields } as Record<string, string>)}`
+        // The page's own values stay, as hidden fields do.
+        body: `${new URLSearchParams({ ...fields, ...more, ...hiddenIn(fields) } as Record<string, string>)}`
       }),
     store: client.experience(made.experienceId)
   }
