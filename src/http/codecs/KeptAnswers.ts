@@ -1,6 +1,6 @@
 /**
  * Encoded answers, kept while what they were made of stays the same. So a public read that many callers repeat is
- * encoded once for all of them. Nothing expires by time alone: whoever has changed something reads the change at once.
+ * encoded once for all of them. Nothing expires by time alone: a caller that has changed something reads the change at once.
  *
  * An answer is made in one turn of the event loop, so that no two callers make the same one.
  */

@@ -51,10 +51,7 @@ const uncounted: Admission = Object.assign(() => Effect.void, { charge: () => un
 export const makeChecks = Effect.gen(function* () {
   const keys = yield* makeKeyChecks
   const { consumer, ...tokens } = yield* makeTokenChecks(keys)
-  const streams = yield* makeStreamCredentials(
-    consumer(uncounted),
-    keys
-  )
+  const streams = yield* makeStreamCredentials(consumer(uncounted), keys)
   const { publishableKey, anyKey, secretKey } = keys
   return { publishableKey, anyKey, secretKey, consumer, ...tokens, ...streams, admission: yield* admissions }
 })

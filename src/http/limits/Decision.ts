@@ -25,32 +25,7 @@ type Room = "room" | "full" | "unknown"
 
 /** Makes the functions that decide. */
 export const make = (lender: QuotaLease | undefined, random: Dice): Decision => {
-  /** Whether the count has room for a request. It is unknown until a loan has been made. */
-  const roomIn = (count: Count): Room => {
-    if (isFull(count)) return "full"
-    if (lender === undefined) return "room"
-    const share = count.shared()
-    if (share.spendable > 0) return "room"
-    if (share.isExhausted) return "full"
-    return lender.isInReach() ? "unknown" : "room"
-  }
-
-  /** Whether the limit has room. Adds the counts that need a loan first. */
-  const roomUnder = (use: Use, inNeed: Array<Count>): Room => {
-    const { figure, first, reserve } = use.counts
-    const inFigure = roomIn(figure)
-    if (first === undefined || reserve === undefined) return noted(figure, inFigure, inNeed)
-    use.rank(first)
-    if (!use.isFirst) return noted(figure, inFigure, inNeed)
-    const inFirst = roomIn(first)
-    const open = inFigure === "full" ? reserve : figure
-    const inOpen = inFigure === "full" ? roomIn(reserve) : inFigure
-    if (inFirst === "full" || inOpen === "full") return "full"
-    noted(first, inFirst, inNeed)
-    noted(open, inOpen, inNeed)
-    return inFirst === "room" ? inOpen : "unknown"
-  }
-
+  const { roomIn, roomUnder } = makeRooms(lender)
   const { spend, leftUnder } = makeCounting(lender)
 
   /** Counts requests under a limit that has room for one. */
@@ -99,6 +74,37 @@ export const make = (lender: QuotaLease | undefined, random: Dice): Decision => 
       return standing(uses, now)
     }
   }
+}
+
+/** Makes the functions that find out whether there is room. */
+const makeRooms = (lender: QuotaLease | undefined) => {
+  /** Whether the count has room for a request. It is unknown until a loan has been made. */
+  const roomIn = (count: Count): Room => {
+    if (isFull(count)) return "full"
+    if (lender === undefined) return "room"
+    const share = count.shared()
+    if (share.spendable > 0) return "room"
+    if (share.isExhausted) return "full"
+    return lender.isInReach() ? "unknown" : "room"
+  }
+
+  /** Whether the limit has room. Adds the counts that need a loan first. */
+  const roomUnder = (use: Use, inNeed: Array<Count>): Room => {
+    const { figure, first, reserve } = use.counts
+    const inFigure = roomIn(figure)
+    if (first === undefined || reserve === undefined) return noted(figure, inFigure, inNeed)
+    use.rank(first)
+    if (!use.isFirst) return noted(figure, inFigure, inNeed)
+    const inFirst = roomIn(first)
+    const open = inFigure === "full" ? reserve : figure
+    const inOpen = inFigure === "full" ? roomIn(reserve) : inFigure
+    if (inFirst === "full" || inOpen === "full") return "full"
+    noted(first, inFirst, inNeed)
+    noted(open, inOpen, inNeed)
+    return inFirst === "room" ? inOpen : "unknown"
+  }
+
+  return { roomIn, roomUnder }
 }
 
 const noted = (count: Count, room: Room, inNeed: Array<Count>): Room => {

@@ -31,7 +31,7 @@ export interface Admission {
 }
 
 /** A further request is counted for each so many bytes of an answer to the public key. Streams have limits of their own. */
-export const bytesPerRequest = 262_144
+export const bytesPerRequest = 131_072
 
 /** Makes the admission of each operation, from the category that its endpoint declares. */
 export const admissions = Effect.gen(function* () {

@@ -104,7 +104,11 @@ const headersOfEveryResponse = {
     schema: { type: "string" },
     description: "The request's id: the one that was sent in this header, or a new one."
   },
-  "X-Api-Version": { required: true, schema: { type: "string", enum: [apiVersion] }, description: "The version of the API." }
+  "X-Api-Version": {
+    required: true,
+    schema: { type: "string", enum: [apiVersion] },
+    description: "The version of the API."
+  }
 } as const
 
 const references = Object.fromEntries(

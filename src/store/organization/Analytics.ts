@@ -33,6 +33,8 @@ const queriesMax = 1_000
 /** Seconds that a query waits for its turn. Within them an organization may make all its queries at once. */
 const waitingSecondsMax = 30
 
+const turns = { most: queriesAtOnce, waitingMax: queriesMax, waitingSecondsMax }
+
 /** The query took too long and was aborted. */
 export class QueryTooLong extends Schema.TaggedError<QueryTooLong>()("QueryTooLong", { seconds: Schema.Finite }) {}
 
@@ -95,11 +97,7 @@ const those = (sql: PgClient.PgClient, tenant: Tenant, where: Where, row: string
 function make(millisMax: number) {
   return Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const oneOfFew = yield* FewAtOnce.make("analytics queries", {
-      most: queriesAtOnce,
-      waitingMax: queriesMax,
-      waitingSecondsMax
-    })
+    const oneOfFew = yield* FewAtOnce.make("analytics queries", turns)
 
     const inRange = (column: string, { from, to }: Range) =>
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`

@@ -56,7 +56,8 @@ const naive = (requestsMax: number, share: number) => {
       let unknown = 0
       for (const each of until) {
         const knownSoFar =
-          before.has(each.address) || until.slice(0, until.indexOf(each) + 1).some((one) => one.passed && one.address === each.address)
+          before.has(each.address) ||
+          until.slice(0, until.indexOf(each) + 1).some((one) => one.passed && one.address === each.address)
         if (knownSoFar) numbers.set(each.address, (numbers.get(each.address) ?? 0) + 1)
         else unknown++
       }
@@ -201,7 +202,10 @@ describe("Limits of an organization whose addresses press", () => {
         Array.from({ length: 10 }, (_, index) => passed(`${name} ${index}`, 1)).reduce((sum, count) => sum + count, 0)
       assert.strictEqual(shoppers("first minute"), 4)
       yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual(five.map((address) => passed(address, 10)), [10, 0, 0, 0, 0])
+      assert.deepStrictEqual(
+        five.map((address) => passed(address, 10)),
+        [10, 0, 0, 0, 0]
+      )
       assert.strictEqual(shoppers("second minute"), 8)
     }).pipe(Effect.provide(settings))
   )

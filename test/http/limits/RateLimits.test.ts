@@ -225,8 +225,14 @@ describe("rate limits", () => {
       const requests = (address: string) => passed(limits, "consumer", "general", from(address), 6_000)
       assert.deepStrictEqual(["a", "b", "c", "d", "e", "f"].map(requests), [5_000, 250, 125, 63, 31, 16])
       const crowd = Array.from({ length: 4_000 }, (_, index) => requests(`${index}`))
-      assert.deepStrictEqual([...new Set(crowd)].sort((a, b) => b - a), [8, 4, 3, 2, 0])
-      assert.strictEqual(crowd.reduce((sum, count) => sum + count, 485), 4_000)
+      assert.deepStrictEqual(
+        [...new Set(crowd)].sort((a, b) => b - a),
+        [8, 4, 3, 2, 0]
+      )
+      assert.strictEqual(
+        crowd.reduce((sum, count) => sum + count, 485),
+        4_000
+      )
       assert.strictEqual(passed(limits, "consumer", "general", {}, 6_000), 5_000, "the secret key's own budget")
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(requests("f"), 5_000)

@@ -12,9 +12,19 @@ import { withinMinute } from "./withinMinute.ts"
 type Limits = RateLimits["Service"]
 
 /** Sends one request. Returns whether it passed. */
-const pass = (limits: Limits, category: Category, rateLimits: Numbers, organizationId = "an organization") =>
+const pass = (
+  limits: Limits,
+  category: Category,
+  rateLimits: Numbers,
+  organizationId = "an organization",
+  address?: string
+) =>
   Effect.suspend(() => {
-    const outcome = limits.gate("consumer", category).pass({ organizationId, rateLimits })
+    const outcome = limits.gate("consumer", category).pass({
+      organizationId,
+      rateLimits,
+      ...(address !== undefined && { address: () => address })
+    })
     return Effect.map(Effect.isEffect(outcome) ? outcome : Effect.succeed(outcome), hasPassed)
   })
 
@@ -46,6 +56,30 @@ describe.skipIf(!Redis.canStart)(Redis.title("one count of several processes"), 
           { concurrency: 2 }
         )
         assert.strictEqual(counts[0]! + counts[1]!, limit)
+      })
+    )
+  }
+
+  for (const [limit, addresses] of [
+    [10, 40],
+    [50, 5],
+    [50, 200],
+    [500, 1],
+    [500, 30]
+  ] as const) {
+    it.live(`passes ${limit} requests, and at most 4/5 more, of ${addresses} addresses at two processes`, () =>
+      Effect.gen(function* () {
+        const nodes = yield* two
+        yield* withinMinute(10)
+        const requests = Array.from({ length: Math.max(2 * limit, 4 * addresses) }, (_, index) => index)
+        const outcomes = yield* Effect.forEach(
+          requests,
+          (index) => pass(nodes[index % 2]!.limits, "general", limited(limit), "pressed", `${index % addresses}`),
+          { concurrency: 25 }
+        )
+        const count = outcomes.filter(Boolean).length
+        assert.isAtLeast(count, limit)
+        assert.isAtMost(count, addresses === 1 ? limit : limit * 1.8)
       })
     )
   }

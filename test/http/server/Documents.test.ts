@@ -52,8 +52,7 @@ describe("A document", () => {
           (path) => Effect.map(call(path, "127.0.0.2", { "if-none-match": "*" }), ({ status }) => ({ path, status })),
           { concurrency: 4 }
         )
-        const sent = (wanted: string) =>
-          statuses.filter(({ path, status }) => path === wanted && status === 304).length
+        const sent = (wanted: string) => statuses.filter(({ path, status }) => path === wanted && status === 304).length
         assert.deepStrictEqual(documents.map(sent), [100, 110], "the description has no limit")
         const refused = yield* call("/docs", "127.0.0.2")
         assert.deepStrictEqual([refused.status, refused.body.error], [429, "Rate limit exceeded"])

@@ -7,7 +7,6 @@ import { KeptAnswers } from "../../codecs/KeptAnswers.ts"
 import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import type { Slots } from "./AppointmentApi.ts"
 
 /** Days in one answer. */
 const daysMax = 62
@@ -68,7 +67,7 @@ const holds = (basis: Basis, { now, ...facts }: Facts): boolean =>
   basis.locationId === facts.locationId &&
   basis.isOpenStill === facts.isOpenStill
 
-/** Encodes the answer. The schema would interpret each of thousands of slots. */
+/** Writes the answer as its schema does, which would interpret each of thousands of slots. */
 const encoded = (appointmentId: string, { timeZone, startDate, endDate }: Days, facts: Facts) => {
   const after = endDate + dayMillis
   const clock = wallClock(timeZone, startDate - 2 * dayMillis, after + 2 * dayMillis)
@@ -77,21 +76,35 @@ const encoded = (appointmentId: string, { timeZone, startDate, endDate }: Days, 
   const basis: Basis = { ...facts, until: slots[0]?.startTime ?? span.to }
   if (slots.length > slotsMax) return { basis, answer: undefined }
   const { capacity, locationId = null } = facts
-  const text = JSON.stringify({
-    timeZone,
-    startDate: dayText(startDate),
-    endDate: dayText(endDate),
-    data: slots.map(({ startTime, endTime, available }) => ({
-      id: slotId(appointmentId, startTime),
-      startTime: toText(startTime),
-      endTime: toText(endTime),
-      capacity,
-      available,
-      locationId
-    }))
-  } satisfies typeof Slots.Encoded)
-  return { basis, answer: Buffer.from(text) }
+  const common = `"capacity":${capacity},"locationId":${JSON.stringify(locationId)}`
+  const textOf = makeInstants()
+  let data = ""
+  for (const { startTime, endTime, available } of slots) {
+    const times = `"startTime":"${textOf(startTime)}","endTime":"${textOf(endTime)}"`
+    data += `${data === "" ? "" : ","}{"id":"${slotId(appointmentId, startTime)}",${times},"available":${available},${common}}`
+  }
+  const head = JSON.stringify({ timeZone, startDate: dayText(startDate), endDate: dayText(endDate) })
+  // All of it is ASCII, which is copied faster than UTF-8 is encoded.
+  return { basis, answer: Buffer.from(`${head.slice(0, -1)},"data":[${data}]}`, "latin1") }
 }
+
+/** Makes the function that writes instants as `toText` does. Most are whole minutes of the day of the one before. */
+const makeInstants = () => {
+  let day = Number.NaN
+  let prefix = ""
+  return (at: Millis): string => {
+    const minutes = (at % dayMillis) / 60_000
+    if (!Number.isInteger(minutes)) return toText(at)
+    if (at - minutes * 60_000 !== day) {
+      day = at - minutes * 60_000
+      prefix = dayText(day)
+    }
+    const hour = Math.floor(minutes / 60)
+    return `${prefix}T${twoDigits[hour]}:${twoDigits[minutes % 60]}:00.000Z`
+  }
+}
+
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"))
 
 function* take<A>(items: Iterable<A>, most: number): Generator<A> {
   let count = 0

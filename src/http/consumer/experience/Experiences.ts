@@ -65,7 +65,9 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers)
           if (view.isBarred) return yield* codeNeeded
           const enteredAt = view.enteredAt ?? (yield* entries.enter(tenant, experienceId, consumerId))
           const experience = encoded(yield* shown(tenant, view, consumerId))
-          return json(`{"enteredAt":"${toText(enteredAt)}","experience":${experience},"experienceId":"${experienceId}"}`)
+          return json(
+            `{"enteredAt":"${toText(enteredAt)}","experience":${experience},"experienceId":"${experienceId}"}`
+          )
         },
         orNotFound,
         orServiceUnavailable
