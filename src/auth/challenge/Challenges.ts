@@ -4,6 +4,8 @@
  * costs some lookups and no SQL.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { createHmac } from "node:crypto"
 import {
   type AddressArrivals,
   admitted,
@@ -132,11 +134,20 @@ const makeCounts = () => {
 /** Makes the function that lets an arrival with a good solution pass, and fails with a challenge for others. */
 const makeJudge = Effect.gen(function* () {
   const clock = yield* Clock.Clock
+  const random = yield* SecureRandom.SecureRandom
   const spent = yield* SpentSolutions
   const providers = yield* TokenProviders
   const securityEvents = yield* SecurityEvents
   const { gate } = yield* Measures
-  const proofs = ProofOfWork.make(yield* serverSecret("challenges"))
+  const secret = yield* serverSecret("challenges")
+  // A single process forgets at a restart what has served, so it signs anew: earlier challenges must be asked for again.
+  const proofs = ProofOfWork.make(
+    spent.isShared
+      ? secret
+      : createHmac("sha256", secret)
+          .update(yield* random.randomBytes(32))
+          .digest()
+  )
 
   const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
     Effect.suspend(() => {
