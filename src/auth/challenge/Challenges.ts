@@ -131,23 +131,26 @@ const makeCounts = () => {
   }
 }
 
+/**
+ * Makes the issuer of proofs. A process that forgets at a restart which solutions have served has a key of its own, so
+ * that earlier challenges are asked for again.
+ */
+const makeProofs = Effect.fnUntraced(function* (areRemembered: boolean) {
+  const secret = yield* serverSecret("challenges")
+  const { randomBytes } = yield* SecureRandom.SecureRandom
+  if (areRemembered) return ProofOfWork.make(secret)
+  const start = yield* randomBytes(32)
+  return ProofOfWork.make(createHmac("sha256", secret).update(start).digest())
+})
+
 /** Makes the function that lets an arrival with a good solution pass, and fails with a challenge for others. */
 const makeJudge = Effect.gen(function* () {
   const clock = yield* Clock.Clock
-  const random = yield* SecureRandom.SecureRandom
   const spent = yield* SpentSolutions
   const providers = yield* TokenProviders
   const securityEvents = yield* SecurityEvents
   const { gate } = yield* Measures
-  const secret = yield* serverSecret("challenges")
-  // A single process forgets at a restart what has served, so it signs anew: earlier challenges must be asked for again.
-  const proofs = ProofOfWork.make(
-    spent.isShared
-      ? secret
-      : createHmac("sha256", secret)
-          .update(yield* random.randomBytes(32))
-          .digest()
-  )
+  const proofs = yield* makeProofs(spent.isShared)
 
   const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
     Effect.suspend(() => {
