@@ -4,6 +4,8 @@
  * costs some lookups and no SQL.
  */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { createHmac } from "node:crypto"
 import {
   type AddressArrivals,
   admitted,
@@ -131,6 +133,18 @@ const makeCounts = () => {
   }
 }
 
+/**
+ * Makes the issuer of proofs. A process that forgets at a restart which solutions have served has a key of its own, so
+ * that earlier challenges are asked for again.
+ */
+const makeProofs = Effect.fnUntraced(function* (areRemembered: boolean) {
+  const secret = yield* serverSecret("challenges")
+  const { randomBytes } = yield* SecureRandom.SecureRandom
+  if (areRemembered) return ProofOfWork.make(secret)
+  const start = yield* randomBytes(32)
+  return ProofOfWork.make(createHmac("sha256", secret).update(start).digest())
+})
+
 /** Makes the function that lets an arrival with a good solution pass, and fails with a challenge for others. */
 const makeJudge = Effect.gen(function* () {
   const clock = yield* Clock.Clock
@@ -138,7 +152,7 @@ const makeJudge = Effect.gen(function* () {
   const providers = yield* TokenProviders
   const securityEvents = yield* SecurityEvents
   const { gate } = yield* Measures
-  const proofs = ProofOfWork.make(yield* serverSecret("challenges"))
+  const proofs = yield* makeProofs(spent.isShared)
 
   const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
     Effect.suspend(() => {

@@ -23,6 +23,8 @@ const answerMillisMax = 200
 export class SpentSolutions extends Context.Service<
   SpentSolutions,
   {
+    /** True if solutions are remembered outside of this process, so that they are known after a restart. */
+    readonly isShared: boolean
     /** Returns true the first time. Answers at once in a single process. */
     spend(id: string, expiresAt: Millis): boolean | Effect.Effect<boolean, Unavailable>
   }
@@ -43,6 +45,7 @@ export class SpentSolutions extends Context.Service<
       })
 
       return {
+        isShared,
         spend: (solution, expiresAt) => {
           const id = hash("sha256", solution, "base64url")
           if (!own.add(id, expiresAt)) return false

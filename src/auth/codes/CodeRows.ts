@@ -8,6 +8,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import type { Statement } from "effect/sql"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
@@ -62,20 +63,6 @@ export const make = Effect.gen(function* () {
 
   const { keyed, latest } = conditions(sql)
 
-  /** The wrong guesses of a day at short codes of the address, and those that its open codes still allow. */
-  const guesses = (tenant: Tenant, address: CodeAddress, now: Millis) =>
-    Effect.map(
-      sql<{ readonly made: number; readonly open: number }>`
-        select coalesce(sum(c.tries + c.unbound_tries), 0)::int as made,
-          coalesce(sum(greatest(${triesMax} - c.tries, 0)) filter (
-            where c.used_at is null and c.expires_at > ${new Date(now)}
-          ), 0)::int as open
-        from one_time_codes c
-        where ${keyed(tenant, address)} and c.digits = ${shortDigits}
-          and c.sent_at > ${new Date(now - guessedMinutes * 60_000)}`,
-      (rows) => rows[0]!.made + rows[0]!.open
-    )
-
   /** Stores a code. Returns it with its id, or when the client may request the next one. */
   const insert = Effect.fnUntraced(function* (tenant: Tenant, { id, address, client, codeOf, now }: NewCode) {
     const { organizationId, mode } = tenant
@@ -89,9 +76,8 @@ export const make = Effect.gen(function* () {
     const blocking = blockingOf(sent, client)
     if (blocking !== undefined) return { retryAt: blocking.getTime() + windowMinutes * 60_000 }
     // A code has tries with the id of its request, and as long as it is the last one, tries without.
-    const isShort = (yield* guesses(tenant, address, now)) + 2 * triesMax <= guessesMax
-    const digits = isShort ? shortDigits : longDigits
-    const { code, hash } = codeOf(digits)
+    const isShort = (yield* guessesOf(sql, keyed(tenant, address), now)) + 2 * triesMax <= guessesMax
+    const { code, hash } = codeOf(isShort ? shortDigits : longDigits)
     yield* sql`insert into one_time_codes ${sql.insert({
       id,
       organization_id: organizationId,
@@ -100,7 +86,7 @@ export const make = Effect.gen(function* () {
       address: address.value,
       client,
       hash,
-      digits,
+      digits: code.length,
       sent_at: new Date(now),
       expires_at: new Date(now + codeMinutes * 60_000)
     })}`
@@ -132,6 +118,19 @@ export const make = Effect.gen(function* () {
 
   return { insert, take }
 })
+
+/** Returns the wrong guesses of a day at short codes of an address, and those that its open codes still allow. */
+const guessesOf = (sql: PgClient.PgClient, isOfAddress: Statement.Fragment, now: Millis) =>
+  Effect.map(
+    sql<{ readonly made: number; readonly open: number }>`
+      select coalesce(sum(c.tries + c.unbound_tries), 0)::int as made,
+        coalesce(sum(greatest(${triesMax} - c.tries, 0)) filter (
+          where c.used_at is null and c.expires_at > ${new Date(now)}
+        ), 0)::int as open
+      from one_time_codes c
+      where ${isOfAddress} and c.digits = ${shortDigits} and c.sent_at > ${new Date(now - guessedMinutes * 60_000)}`,
+    (rows) => rows[0]!.made + rows[0]!.open
+  )
 
 /** Returns the time of the code that must be ten minutes old before the client may have another one. */
 function blockingOf(
