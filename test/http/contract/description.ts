@@ -94,9 +94,11 @@ class Description {
     const response = responses[`${answer.status}`]
     if (response === undefined) return `the status ${answer.status} is not declared`
     for (const [name, header] of Object.entries<Schema>(response.headers ?? {})) {
-      const value = answer.headers[name]
-      if (value === undefined && header["required"] === true) return `the header ${name} is missing`
-      const validate = this.validator("declared", [...at, "headers", name, "schema"])
+      const value = answer.headers[name.toLowerCase()]
+      const isShared = header["$ref"] !== undefined
+      if (value === undefined && this.resolve(header)["required"] === true) return `the header ${name} is missing`
+      const place = isShared ? ["components", "headers", name] : [...at, "headers", name]
+      const validate = this.validator("declared", [...place, "schema"])
       if (value !== undefined && !readings(value).some((reading) => validate(reading)))
         return `the header ${name} is ${value}`
     }
@@ -126,7 +128,8 @@ class Description {
     const reference: string | undefined = schema["$ref"]
     if (reference === undefined) return schema
     const { $ref: _, ...rest } = schema
-    return { ...this.resolve(this.spec["components"].schemas[reference.split("/").at(-1)!]), ...rest }
+    const [section, name] = reference.split("/").slice(-2) as [string, string]
+    return { ...this.resolve(this.spec["components"][section][name]), ...rest }
   }
 }
 
