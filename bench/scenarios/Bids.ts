@@ -69,7 +69,8 @@ async function createAuction({ ground: { fixture } }: Bench, { adminUrl }: Inspe
   const queue = await fetch(`${adminUrl}/api/queues/${fixture.queueId}`, { headers })
   const { sequenceId } = (await queue.json()) as { readonly sequenceId: string }
   const settleAt = new Date(Date.now() + 24 * 3_600_000).toISOString()
-  const body = JSON.stringify({ sequenceId, name: "Bench", quantity, startPrice: "1", minBidIncrement: "1", settleAt })
+  const prices = { startPrice: "1", minBidIncrement: "1", maxBid: "999999999" }
+  const body = JSON.stringify({ sequenceId, name: "Bench", quantity, ...prices, settleAt })
   const answer = await fetch(`${adminUrl}/api/auctions`, { method: "POST", headers, body })
   const text = await answer.text()
   if (answer.status !== 201) throw new Error(`POST /auctions answered ${answer.status}: ${text}`)

@@ -118,7 +118,15 @@ const configurationOf = (kind: Kind, { admitRate, consumers }: Settings, now: nu
     case "draw":
       return { closeAt: later(1), drawAt: later(2), winnerCount: 1, supportsGuest: true }
     case "auction":
-      return { closeAt: later(1), settleAt: later(2), startPrice: "1", quantity: 1, supportsGuest: true }
+      // Bids come in any order, so some are far above the minimum.
+      return {
+        closeAt: later(1),
+        settleAt: later(2),
+        startPrice: "1",
+        maxBid: "999999999",
+        quantity: 1,
+        supportsGuest: true
+      }
     case "timed_release":
       return { capacity: consumers, supportsGuest: true }
     case "waitlist":

@@ -132,6 +132,7 @@ export const en = {
   units: "Units: {count}",
   bidFinal: "Bids are final.",
   confirmBid: "Do you bid {amount}?",
+  checkBid: "This bid is more than 100 times the minimum. Please check the amount.",
   confirm: "Yes, bid {amount}",
   back: "Back",
   winning: "You are among the winners so far",
@@ -193,6 +194,8 @@ export const en = {
   full: "All places are taken at the moment.",
   bidTooLow: "The bid is too low. The minimum is {amount} now.",
   bidTooHigh: "The bid is too high. The maximum is {amount} now.",
+  bidUnlikely:
+    "The bid is unusually high. Without an email address or phone number confirmed by a code, the maximum is {amount} now.",
   badAmount: "Please enter an amount such as {amount}.",
   slotTaken: "This slot is no longer free.",
   slotBegun: "This slot has already begun.",

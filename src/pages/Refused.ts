@@ -6,6 +6,7 @@ import { ChallengeRequired } from "../http/challenge/ChallengeApi.ts"
 import {
   BidConflict,
   BidTooHighConflict,
+  BidUnlikelyConflict,
   Conflict,
   ConflictForNow,
   Forbidden,
@@ -55,7 +56,7 @@ const refusalOf = (error: unknown): Refused | undefined => {
   }
   if (error instanceof Conflict) return new Refused({ status: 409, code: error.code, detail: error.error })
   if (error instanceof BidConflict) return new Refused({ status: 409, code: error.code, amount: error.minimumBid })
-  if (error instanceof BidTooHighConflict)
+  if (error instanceof BidTooHighConflict || error instanceof BidUnlikelyConflict)
     return new Refused({ status: 409, code: error.code, amount: error.maximumBid })
   if (error instanceof NotOpenYet) {
     return new Refused({ status: 423, code: "NOT_OPEN", retryAfterSeconds: error.retryAfterSeconds })

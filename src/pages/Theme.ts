@@ -15,6 +15,8 @@ export interface Look {
   readonly headerImageUrl: string | undefined
   /** The fields of the theme that were dropped or replaced. */
   readonly replaced: ReadonlyArray<string>
+  /** The pictures that pages do not show, because they are not at a safe address. */
+  readonly hidden: ReadonlyArray<string>
 }
 
 type Colour = readonly [red: number, green: number, blue: number]
@@ -33,12 +35,15 @@ export const lookOf = (theme: typeof Theme.Type | null | undefined): Look => {
   const making = new Making(theme ?? {})
   const background = making.colours()
   making.fonts()
+  const pictures = { logoUrl: secure(theme?.logoUrl), headerImageUrl: secure(theme?.headerImageUrl) }
   return {
     css: making.css(),
     frame: background === undefined ? undefined : css(background),
-    logoUrl: secure(theme?.logoUrl),
-    headerImageUrl: secure(theme?.headerImageUrl),
-    replaced: [...making.replaced]
+    ...pictures,
+    replaced: [...making.replaced],
+    hidden: (["logoUrl", "headerImageUrl"] as const).filter(
+      (field) => theme?.[field] !== undefined && pictures[field] === undefined
+    )
   }
 }
 
@@ -198,5 +203,8 @@ const css = (colour: Colour): string => `#${colour.map((part) => part.toString(1
 const isFontList = (text: string): boolean =>
   text.split(",").every((name) => /^(?:"[\w -]+"|'[\w -]+'|[\w -]+)$/.test(name.trim()))
 
-const secure = (url: string | undefined): string | undefined =>
-  url !== undefined && URL.canParse(url) && new URL(url).protocol === "https:" ? new URL(url).href : undefined
+/** Returns an HTTPS address without user and password; undefined for any other. */
+const secure = (address: string | undefined): string | undefined => {
+  const url = address === undefined ? null : URL.parse(address)
+  return url?.protocol === "https:" && url.username === "" && url.password === "" ? url.href : undefined
+}

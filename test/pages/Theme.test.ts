@@ -65,6 +65,25 @@ describe("A theme", () => {
     assert.isUndefined(look.logoUrl)
   })
 
+  it("shows a picture only from a safe https address, and names the others", () => {
+    const shown = "https://cdn.example/a.png"
+    const hidden = [
+      "http://a.example/a.png",
+      "javascript:alert(1)",
+      "data:text/html,<script>alert(1)</script>",
+      "data:image/png;base64,AAAA",
+      "ftp://a.example/a.png",
+      "https://user:password@a.example/a.png",
+      "https:"
+    ]
+    for (const address of hidden) {
+      const look = lookOf({ logoUrl: address, headerImageUrl: shown })
+      assert.deepStrictEqual([look.logoUrl, look.headerImageUrl, look.hidden], [undefined, shown, ["logoUrl"]], address)
+    }
+    assert.deepStrictEqual(lookOf({ logoUrl: shown }).hidden, [])
+    assert.deepStrictEqual(lookOf(undefined).hidden, [])
+  })
+
   it("is never more than values of variables", () => {
     const hostile = [
       "red;}</style><script>",

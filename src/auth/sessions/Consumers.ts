@@ -1,6 +1,7 @@
 /**
  * The facts about a consumer that the Consumer API needs beyond its token: whether it exists (for calls by an
- * organization's server), its loyalty score (for queues), and whether it is archived.
+ * organization's server), its loyalty score (for queues), whether it has proved an address (for bids), and whether it is
+ * archived.
  */
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -34,6 +35,8 @@ export class Consumers extends Context.Service<
      * database.
      */
     loyaltyScore(tenant: Tenant, consumerId: string): Effect.Effect<number, Unavailable>
+    /** Returns whether a code has proved an address that the consumer has now. Reads the database. */
+    hasProvedAddress(tenant: Tenant, consumerId: string): Effect.Effect<boolean, Unavailable>
     /**
      * Must be called after a consumer was archived, before the caller gets its response: its tokens stop working and
      * servers no longer find it. Takes effect in this process at once. Returns when every process applies it.
@@ -96,11 +99,25 @@ export class Consumers extends Context.Service<
           where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
       })
 
+      const selectProved = SqlSchema.findAll({
+        Request: Owned,
+        Result: Schema.Struct({ id: Id }),
+        execute: ({ consumerId, ...tenant }) => sql`
+          select id from consumers
+          where id = ${consumerId} and ${unarchivedOf(sql, tenant)} and (email = proved_email or phone = proved_phone)`
+      })
+
       return {
         find: (tenant, consumerId) => Cache.get(cached, keyOf(tenant, consumerId)),
         loyaltyScore: (tenant, consumerId) =>
           selectScore({ ...tenant, consumerId }).pipe(
             Effect.map((rows) => rows[0]?.score ?? 0),
+            Effect.catchTag("SchemaError", Effect.die),
+            orUnavailable
+          ),
+        hasProvedAddress: (tenant, consumerId) =>
+          selectProved({ ...tenant, consumerId }).pipe(
+            Effect.map((rows) => rows.length > 0),
             Effect.catchTag("SchemaError", Effect.die),
             orUnavailable
           ),

@@ -22,6 +22,8 @@ export interface Input {
   readonly variantId?: string
   /** Of a bid, as decimal text. */
   readonly amount?: string
+  /** Of a bid that was refused with `BID_UNLIKELY`: the consumer means its amount. */
+  readonly confirmed?: boolean
   readonly slotId?: string
   readonly locationId?: string
   readonly newSlotId?: string

@@ -7,6 +7,7 @@
  * - A consumer who enters is BIDDING until its first bid, and a bid enters by itself. A place takes one unit.
  * - A bid at the instant of `closeAt` is too late.
  * - A leader that raises its bid needs the same increment as the others.
+ * - An amount far above the least bid needs a confirmation (`BidUnlikely`), unless the auction limits bids itself.
  * - Denying a leader lets the next best bid lead. A unit that was won goes to no other bidder.
  * - Ending an auction before its time calls it off. Consumers who wait for the outcome are denied with
  *   `AUCTION_CLOSED`.

@@ -8,6 +8,7 @@ import {
   AmountNotWhole,
   BidTooHigh,
   BidTooLow,
+  BidUnlikely,
   Closed,
   Full,
   GuestsRefused,
@@ -18,15 +19,16 @@ import {
 import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
-import { dutchPrice, maximumBid, minimumBid } from "./Prices.ts"
+import { dutchPrice, maximumBid, maximumUnconfirmed, minimumBid } from "./Prices.ts"
 import type { Refusal } from "./Protocol.ts"
 import { biddersMax, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
 
-/** A bid; `amount` as in the command. */
+/** A bid; `amount` and `isConfirmed` as in the command. */
 export interface Offer {
   readonly consumerId: string
   readonly isGuest?: boolean
   readonly amount?: Price
+  readonly isConfirmed?: boolean
 }
 
 /** Returns the outcome of a bid at `at`. A consumer that has not entered enters with the bid. */
@@ -61,16 +63,15 @@ export const full = (state: State): Full | undefined =>
 const bidEnglish = (
   state: State,
   place: Place | undefined,
-  { consumerId, isGuest, amount }: Offer,
+  { consumerId, isGuest, amount, isConfirmed }: Offer,
   at: Millis
 ): ReadonlyArray<Event> | Refusal => {
   if (amount === undefined) return new AmountMissing()
-  const refusal = shut(state, at, isGuest === true && place === undefined) ?? unfit(state, place, at)
+  const refusal =
+    shut(state, at, isGuest === true && place === undefined) ??
+    unfit(state, place, at) ??
+    unfitAmount(state, place, amount, isConfirmed === true)
   if (refusal !== undefined) return refusal
-  const minimum = minimumBid(state, place)
-  if (isBelow(amount, minimum)) return new BidTooLow({ minimumBid: minimum })
-  const maximum = maximumBid(state, minimum)
-  if (isBelow(maximum, amount)) return new BidTooHigh({ maximumBid: maximum })
   const { quantity, autoExtendSeconds, closeAt } = state.configuration
   const events = placed(place, consumerId, amount, at)
   if (place?.status !== "WINNING" && state.leading.size >= quantity) {
@@ -79,6 +80,21 @@ const bidEnglish = (
   const extendedTo = at + autoExtendSeconds * 1000
   if (extendedTo > closeAt) events.push({ _tag: "Extended", at, closeAt: extendedTo })
   return events
+}
+
+/** Returns the refusal if the auction does not accept this amount now. */
+const unfitAmount = (
+  state: State,
+  place: Place | undefined,
+  amount: Price,
+  isConfirmed: boolean
+): BidTooLow | BidUnlikely | BidTooHigh | undefined => {
+  const minimum = minimumBid(state, place)
+  if (isBelow(amount, minimum)) return new BidTooLow({ minimumBid: minimum })
+  const likely = isConfirmed ? undefined : maximumUnconfirmed(state, minimum)
+  if (likely !== undefined && isBelow(likely, amount)) return new BidUnlikely({ maximumBid: likely })
+  const maximum = maximumBid(state, minimum)
+  return isBelow(maximum, amount) ? new BidTooHigh({ maximumBid: maximum }) : undefined
 }
 
 /** Decides a dutch bid. A consumer that has a unit keeps it, however often it bids. */

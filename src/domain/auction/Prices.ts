@@ -2,7 +2,18 @@
  * The price of a bid. The arithmetic is exact; time counts in whole intervals. A price that was set or bid keeps its
  * notation. A computed price has as many decimals as its operands.
  */
-import { digitsOf, isBelow, ofText, plus, type Price, toText, wholeFrom, wholeUpTo } from "../values/Amount.ts"
+import {
+  amountMax,
+  digitsOf,
+  isBelow,
+  ofText,
+  plus,
+  type Price,
+  smallestOf,
+  toText,
+  wholeFrom,
+  wholeUpTo
+} from "../values/Amount.ts"
 import { closedAsOf } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import { smallest } from "./Configuration.ts"
@@ -45,6 +56,23 @@ export const maximumBid = ({ configuration, fractionDigits, highestBid: highest 
   if (maxBidJump === undefined) return highest
   const jumped = wholeUpTo(plus(minimum, maxBidJump), fractionDigits)
   return isBelow(jumped, highest) ? jumped : highest
+}
+
+/** How many times the least bid a bid may be without a confirmation. */
+const unconfirmedFactor = 100n
+
+/**
+ * Returns the greatest amount that an english auction accepts without a confirmation, if `minimum` is the least. Undefined
+ * if every amount below {@link maximumBid} is, as where the auction has a limit of its own. A minimum of 0 counts as the
+ * smallest bid above it.
+ */
+export const maximumUnconfirmed = (state: State, minimum: Price): Price | undefined => {
+  const { maxBid, maxBidJump } = state.configuration
+  if (maxBid !== undefined || maxBidJump !== undefined) return undefined
+  const least = ofText(minimum)
+  const compared = least === 0n ? smallestOf(state.fractionDigits) : least
+  const greatest = compared * unconfirmedFactor
+  return greatest > amountMax ? undefined : toText(greatest, digitsOf(minimum))
 }
 
 /** Returns the public price: see `Facts`. */

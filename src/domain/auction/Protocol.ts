@@ -13,6 +13,7 @@ import type {
   AmountNotWhole,
   BidTooHigh,
   BidTooLow,
+  BidUnlikely,
   CommonRefusal,
   Full,
   SoldOut
@@ -37,6 +38,8 @@ export type Command =
       readonly isGuest?: boolean
       /** The amount of an english bid. In a dutch auction, the most that the bidder pays; absent: any price. */
       readonly amount?: Price
+      /** A consumer with a proved address has confirmed the amount, however high it is. */
+      readonly isConfirmed?: boolean
     })
   | Deny<AdminReason>
   | Complete
@@ -50,6 +53,7 @@ export type Refusal =
   | SoldOut
   | BidTooLow
   | BidTooHigh
+  | BidUnlikely
   | AmountNotWhole
   | AmountMissing
 

@@ -5,10 +5,14 @@ import { Schema } from "effect"
 import { ExperienceChallenge } from "../challenge/Challenge.ts"
 import { recordSchema } from "../values/Record.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
-import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
+import { JsonObject, Name, text, Uri } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
 
 const ThemeText = text({ maxLength: 500 })
+
+const Picture = Schema.optionalKey(Uri).annotateKey({
+  description: "The address of a picture. Rooms show only `https` addresses without user and password."
+})
 
 /** The look of an experience (interface document 2.3). */
 export const Theme = Schema.Struct({
@@ -23,8 +27,8 @@ export const Theme = Schema.Struct({
   surface: Schema.optionalKey(ThemeText),
   text: Schema.optionalKey(ThemeText),
   warning: Schema.optionalKey(ThemeText),
-  headerImageUrl: Schema.optionalKey(HttpsUrl),
-  logoUrl: Schema.optionalKey(HttpsUrl),
+  headerImageUrl: Picture,
+  logoUrl: Picture,
   variant: Schema.optionalKey(Schema.Literals(["default", "retro", "rounded", "clean"]))
 }).annotate({ identifier: "Theme" })
 

@@ -69,6 +69,12 @@ export class BidTooLow extends Schema.TaggedError<BidTooLow>()("BidTooLow", { mi
 /** The bid is above the highest one that is accepted now, `maximumBid`. 409 `BID_TOO_HIGH` */
 export class BidTooHigh extends Schema.TaggedError<BidTooHigh>()("BidTooHigh", { maximumBid: Schema.String }) {}
 
+/**
+ * The bid is far above the least one that is accepted, perhaps by mistake, and nobody who can be reached has confirmed it.
+ * `maximumBid` needs no confirmation. 409 `BID_UNLIKELY`
+ */
+export class BidUnlikely extends Schema.TaggedError<BidUnlikely>()("BidUnlikely", { maximumBid: Schema.String }) {}
+
 /** The bid is not in whole minor units of the currency, which has `fractionDigits` digits after the point. 400 */
 export class AmountNotWhole extends Schema.TaggedError<AmountNotWhole>()("AmountNotWhole", {
   amount: Schema.String,

@@ -4,6 +4,7 @@
  */
 import { HttpApi } from "effect/http-api"
 import { AdminKey } from "../credentials/Credentials.ts"
+import { IgnoredFields } from "../fields/IgnoredFields.ts"
 import { onEveryPost } from "../idempotency/Idempotency.ts"
 import { describe } from "../server/OpenApi.ts"
 import { Validation } from "../errors/Validation.ts"
@@ -72,6 +73,7 @@ export const AdminApi = describe(
     .prefix("/api")
     .middleware(Validation)
     .pipe(onEveryPost)
+    .middleware(IgnoredFields)
     .middleware(AdminKey),
   {
     title: "Usher Admin API",
@@ -79,7 +81,8 @@ export const AdminApi = describe(
       "For an organization's server: experiences, their sequences, the mechanisms that release products to consumers, " +
       "and what happens in them. Every operation needs the secret key. Every response carries `X-RateLimit-Limit`, " +
       "`X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix seconds). They describe the limit with the least " +
-      "remaining; on a 429, the limit that refused the request.",
+      "remaining; on a 429, the limit that refused the request. Fields of a body that an operation does not know are " +
+      "ignored, and named in `X-Ignored-Fields`.",
     webhooks: describedWebhooks
   }
 )

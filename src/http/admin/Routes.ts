@@ -1,6 +1,7 @@
 /** The Admin API as the server serves it: its declaration, its handlers and its description. */
 import { Layer } from "effect"
 import { AdminKey } from "../credentials/Credentials.ts"
+import { IgnoredFields } from "../fields/IgnoredFields.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
@@ -23,7 +24,13 @@ const adminStreams = {
   perOrganization: adminStreamsPerOrganization
 } as const
 
-const callers = Layer.mergeAll(Validation.layer, Idempotency.layer, AdminKey.layer, StreamKey.layer)
+const callers = Layer.mergeAll(
+  Validation.layer,
+  Idempotency.layer,
+  IgnoredFields.layer,
+  AdminKey.layer,
+  StreamKey.layer
+)
 const streams = EventStreams.layerWith(adminStreams)
 
 /** The handlers of all operations, which pages run in this process. */

@@ -87,6 +87,16 @@ export class BidTooHighConflict extends Schema.Error<BidTooHighConflict>("BidToo
   { httpApiStatus: 409, description: "The bid is too high; `maximumBid` is the highest one accepted at this moment" }
 ) {}
 
+/** 409: the bid is far above the least one, and not confirmed. `maximumBid` would be accepted now. */
+export class BidUnlikelyConflict extends Schema.Error<BidUnlikelyConflict>("BidUnlikelyConflict")(
+  { error: Schema.String, code: Schema.Literal("BID_UNLIKELY"), maximumBid: Schema.String },
+  {
+    httpApiStatus: 409,
+    description:
+      "The bid is above 100 times the minimum; `maximumBid` is the highest one accepted at this moment without `confirmed`"
+  }
+) {}
+
 /** 409: an order asks for more units of a variant than are left. */
 export class StockConflict extends Schema.Error<StockConflict>("StockConflict")(
   {

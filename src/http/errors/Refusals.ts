@@ -15,6 +15,7 @@ import type {
   AmountNotWhole,
   BidTooHigh,
   BidTooLow,
+  BidUnlikely,
   Closed,
   ConfigurationFixed,
   Full,
@@ -46,6 +47,7 @@ import { answering } from "./Answering.ts"
 import {
   BidConflict,
   BidTooHighConflict,
+  BidUnlikelyConflict,
   Conflict,
   ConflictForNow,
   ConflictWithHeaders,
@@ -80,6 +82,7 @@ interface Refusals {
   readonly AlreadyRedeemed: AlreadyRedeemed
   readonly BidTooLow: BidTooLow
   readonly BidTooHigh: BidTooHigh
+  readonly BidUnlikely: BidUnlikely
   readonly AmountNotWhole: AmountNotWhole
   readonly AmountMissing: AmountMissing
   readonly UnknownConsumer: UnknownConsumer
@@ -102,6 +105,7 @@ type Answer<E> =
   | (E extends UnknownConsumer | UnknownVariant | UnknownSlot | UnknownLocation ? NotFound : never)
   | (E extends BidTooLow ? BidConflict : never)
   | (E extends BidTooHigh ? BidTooHighConflict : never)
+  | (E extends BidUnlikely ? BidUnlikelyConflict : never)
   | (E extends AmountMissing | AmountNotWhole ? ValidationError : never)
   | (E extends GuestsRefused | NotInvited ? Forbidden : never)
   | (E extends ChallengeAsked ? ChallengeRequired : never)
@@ -116,8 +120,17 @@ type Answer<E> =
 export const answersTo = {
   /** Entering: not open yet, closed, full, guests refused, a challenge to solve first. */
   entry: [NotFound, Forbidden, ChallengeRequired, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: those of entering, and a bid that is too low or too high. */
-  bid: [NotFound, Forbidden, ChallengeRequired, Conflict, BidConflict, BidTooHighConflict, NotOpenYetWithHeaders],
+  /** Bidding: those of entering, and a bid that is too low, too high or not confirmed. */
+  bid: [
+    NotFound,
+    Forbidden,
+    ChallengeRequired,
+    Conflict,
+    BidConflict,
+    BidTooHighConflict,
+    BidUnlikelyConflict,
+    NotOpenYetWithHeaders
+  ],
   /** Other changes of a place. */
   change: [NotFound, Conflict],
   /** Reading. */
@@ -183,6 +196,12 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new BidConflict({ error: "Bid is too low", code: "BID_TOO_LOW", minimumBid: error.minimumBid })
     case "BidTooHigh":
       return new BidTooHighConflict({ error: "Bid is too high", code: "BID_TOO_HIGH", maximumBid: error.maximumBid })
+    case "BidUnlikely":
+      return new BidUnlikelyConflict({
+        error: "Bid is unusually high",
+        code: "BID_UNLIKELY",
+        maximumBid: error.maximumBid
+      })
     case "AmountMissing":
     case "AmountNotWhole":
       return amountIssue(error)

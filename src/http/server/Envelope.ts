@@ -11,6 +11,7 @@ import type { Api } from "../limits/Limit.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { CurrentSpan } from "../../measures/Traces.ts"
+import { ignoredFieldsOf } from "../fields/IgnoredFields.ts"
 import { makeNoteRoute, spanOf } from "./MeasuredResponse.ts"
 import * as FailedRequests from "../errors/FailedRequests.ts"
 import { Methods } from "./Methods.ts"
@@ -100,6 +101,8 @@ const makeAnswer = Effect.fnUntraced(function* (api: Api) {
     const headers: ResponseHeaders = {}
     const isCacheable = response.headers["cache-control"] !== undefined || !isUnderApi(request)
     addHeaders(headers, { requestId, limit, isEncrypted: origins.of(request).isEncrypted, isCacheable })
+    const ignored = ignoredFieldsOf(request)
+    if (ignored !== undefined) headers["x-ignored-fields"] = ignored
     if (readiness.isDraining()) headers["connection"] = "close"
     if (response.status === 401) headers["www-authenticate"] = "Bearer"
     // Only the decoder of bodies answers 415, as plain text.

@@ -6,6 +6,7 @@
 import { type HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiVersion } from "./ResponseHeaders.ts"
 import { type Requirement, securitySchemes } from "../credentials/SecuritySchemes.ts"
+import { IgnoredFields, ignoredFieldsHeader } from "../fields/IgnoredFields.ts"
 import { isKept } from "../idempotency/IdempotentResponses.ts"
 import { Idempotency, keyParameter, replayedHeader } from "../idempotency/Idempotency.ts"
 import { isBodyOptional } from "../errors/Validation.ts"
@@ -63,7 +64,10 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
     ...spec,
     components: {
       ...spec.components,
-      headers: headersOfEveryResponse,
+      headers: {
+        ...headersOfEveryResponse,
+        ...([...endpoints.values()].some(namesIgnored) && { [ignoredFields]: ignoredFieldsHeader })
+      },
       securitySchemes: Object.fromEntries(Object.entries(securitySchemes).filter(([name]) => used.has(name)))
     },
     paths: mapValues(spec.paths, (operations, path) =>
@@ -75,7 +79,9 @@ function completed(spec: Specification, endpoints: Endpoints): Specification {
           ...operation,
           ...(isBodyOptional(endpoint) && { requestBody: { ...operation.requestBody, required: false } }),
           security,
-          responses: mapValues(possible(operation, security), withHeaders)
+          responses: mapValues(possible(operation, security), (response, status) =>
+            namesIgnored(endpoint) ? withIgnoredFields(withHeaders(response), status) : withHeaders(response)
+          )
         }
       })
     )
@@ -177,6 +183,21 @@ function possible(
   ])
   return Object.fromEntries(Object.entries(responses).filter(([status]) => !impossible.has(status)))
 }
+
+const ignoredFields = "X-Ignored-Fields"
+
+/** True for an operation with a body, of an API that names ignored fields. */
+const namesIgnored = ({ middlewares, payload }: HttpApiEndpoint.Top): boolean =>
+  middlewares.has(IgnoredFields) && payload.size > 0
+
+/** The response with the header. No operation was reached where the credential or the body's form was refused. */
+const withIgnoredFields = (response: Operation["responses"][string], status: string) =>
+  ["401", "413", "415"].includes(status)
+    ? response
+    : {
+        ...response,
+        headers: { ...response.headers, [ignoredFields]: { $ref: `#/components/headers/${ignoredFields}` } }
+      }
 
 /** The declared endpoints, by `method path`. */
 function endpointsOf(groups: Iterable<HttpApiGroup.Top>): Endpoints {

@@ -8,9 +8,9 @@ import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { mayDo } from "../../domain/organization/Person.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
-import type { PlaceStatus } from "../../http/admin/mechanism/DistributionApi.ts"
+import type { PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../Html.ts"
-import { lookOf } from "../Theme.ts"
+import { type Look, lookOf } from "../Theme.ts"
 import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
 import { doneNote, field, type Screen } from "./Frame.ts"
 import { instant } from "./Times.ts"
@@ -49,7 +49,7 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
       const screen: Screen = {
         title: experience.name,
         body: html`
-          ${doneNote(done)} ${themeNote(lookOf(experience.theme).replaced)}
+          ${doneNote(done)} ${themeNote(lookOf(experience.theme))}
           <p><a href="${roomUrl(experienceId)}" target="_blank" rel="noopener">Open the room that consumers see</a></p>
           <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
           <section class="chart" data-chart hidden>
@@ -74,11 +74,18 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
 }
 
 /** The values of the theme that the room does not use. */
-const themeNote = (replaced: ReadonlyArray<string>): Html | false =>
-  replaced.length > 0 &&
-  html`<p class="error">
-    The room replaces these values of the theme, which are invalid or leave text hard to read: ${replaced.join(", ")}
-  </p>`
+const themeNote = ({ replaced, hidden }: Look): Html =>
+  html`${
+    replaced.length > 0 &&
+    html`<p class="error">
+      The room replaces these values of the theme, which are invalid or leave text hard to read: ${replaced.join(", ")}
+    </p>`
+  }${
+    hidden.length > 0 &&
+    html`<p class="error">
+      The room does not show these pictures of the theme, because only https addresses are safe: ${hidden.join(", ")}
+    </p>`
+  }`
 
 /** The columns of the figures. */
 type Group = "waiting" | "admitted" | "completed" | "gone"

@@ -10,7 +10,7 @@ import { groupOf, type Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
 import { make as makeSigningIn } from "./signIn/SigningIn.ts"
 import { callerOf } from "./Visit.ts"
-import { type Context, make as makeVisitors, type Run, type Visitors } from "./Visitors.ts"
+import { type Context, type Done, make as makeVisitors, type Run, type Visitors } from "./Visitors.ts"
 
 const actionNames = [
   "enter",
@@ -75,13 +75,25 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
     )
 }
 
-/** A bid is confirmed before it is sent, because it is final. */
+/**
+ * A bid is confirmed before it is sent, because it is final. A signed-in visitor confirms an unusually high one once
+ * more.
+ */
 const bid = ({ onMechanism }: Visitors, context: Context): Run => {
-  const { fields } = context
+  const { fields, visit } = context
+  const at = fields.get("at") ?? ""
+  const confirmed = fields.get("confirmed")
   const amount = normalAmount(fields.get("amount") ?? "")
   if (amount === undefined) return Effect.fail(new Refused({ status: 400, code: "AMOUNT" }))
-  if (fields.get("confirmed") !== null) return onMechanism(context, { auction: { name: "bid", payload: { amount } } })
-  return Effect.succeed({ show: { unconfirmed: { at: fields.get("at") ?? "", amount } } })
+  if (confirmed === null) return Effect.succeed({ show: { unconfirmed: { at, amount } } })
+  const isSure = confirmed === "unlikely"
+  const sent = onMechanism(context, { auction: { name: "bid", payload: { amount, confirmed: isSure } } })
+  if (isSure || visit.session?.sessionType !== "authenticated") return sent
+  return Effect.catchTag(sent, "Refused", (refused) =>
+    refused.code === "BID_UNLIKELY"
+      ? Effect.succeed<Done>({ show: { unconfirmed: { at, amount, isUnlikely: true } } })
+      : Effect.fail(refused)
+  )
 }
 
 const general = ["consumers", "me"] as const

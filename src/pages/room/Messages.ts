@@ -14,6 +14,7 @@ const keys: { readonly [code: string]: PlainKey } = {
   GRANT_LIMIT_REACHED: "grantLimit",
   BID_TOO_LOW: "bidTooLow",
   BID_TOO_HIGH: "bidTooHigh",
+  BID_UNLIKELY: "bidUnlikely",
   CHALLENGE: "challenge",
   otp_invalid: "codeInvalid",
   otp_expired: "codeExpired",

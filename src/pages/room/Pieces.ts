@@ -2,7 +2,7 @@
 import { html, type Html, nothing } from "../Html.ts"
 import { lookOf } from "../Theme.ts"
 import { appointmentPiece } from "./mechanism/Appointment.ts"
-import { auctionPiece } from "./mechanism/Auction.ts"
+import { auctionPiece, type UnconfirmedBid } from "./mechanism/Auction.ts"
 import { drawPiece } from "./mechanism/Draw.ts"
 import { liveLine } from "./mechanism/Live.ts"
 import type { Piece } from "./mechanism/Parts.ts"
@@ -23,7 +23,7 @@ export interface Place {
 
 /** The visitor's requests beyond the place itself. */
 export interface Asked {
-  readonly unconfirmed?: { readonly at: string; readonly amount: string } | undefined
+  readonly unconfirmed?: (UnconfirmedBid & { readonly at: string }) | undefined
   readonly isRescheduling?: boolean | undefined
   /** The mechanism of the visitor's last action. A script moves the focus to its heading. */
   readonly acted?: string | undefined

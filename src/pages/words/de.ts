@@ -122,6 +122,7 @@ export const words: Words = {
   units: "Stück: {count}",
   bidFinal: "Gebote sind verbindlich.",
   confirmBid: "Bietest du {amount}?",
+  checkBid: "Dieses Gebot ist mehr als das 100-Fache des Minimums. Bitte prüfe den Betrag.",
   confirm: "Ja, {amount} bieten",
   back: "Zurück",
   winning: "Du gehörst bisher zu den Gewinnern",
@@ -173,6 +174,8 @@ export const words: Words = {
   full: "Im Moment sind alle Plätze belegt.",
   bidTooLow: "Das Gebot ist zu niedrig. Das Minimum ist jetzt {amount}.",
   bidTooHigh: "Das Gebot ist zu hoch. Das Maximum ist jetzt {amount}.",
+  bidUnlikely:
+    "Das Gebot ist ungewöhnlich hoch. Ohne eine per Code bestätigte E-Mail-Adresse oder Telefonnummer ist das Maximum jetzt {amount}.",
   badAmount: "Bitte gib einen Betrag wie {amount} ein.",
   slotTaken: "Dieser Termin ist nicht mehr frei.",
   slotBegun: "Dieser Termin hat schon begonnen.",

@@ -121,6 +121,7 @@ export const words: Words = {
   units: "Unidades: {count}",
   bidFinal: "Las pujas son definitivas.",
   confirmBid: "¿Pujas {amount}?",
+  checkBid: "Esta puja supera en más de 100 veces el mínimo. Comprueba el importe.",
   confirm: "Sí, pujar {amount}",
   back: "Volver",
   winning: "Por ahora estás entre los ganadores",
@@ -172,6 +173,8 @@ export const words: Words = {
   full: "Todas las plazas están ocupadas en este momento.",
   bidTooLow: "La puja es demasiado baja. El mínimo es ahora {amount}.",
   bidTooHigh: "La puja es demasiado alta. El máximo es ahora {amount}.",
+  bidUnlikely:
+    "La puja es inusualmente alta. Sin un correo electrónico o un teléfono confirmados con un código, el máximo es ahora {amount}.",
   badAmount: "Escribe un importe, por ejemplo {amount}.",
   slotTaken: "Esta hora ya no está libre.",
   slotBegun: "Esta hora ya ha empezado.",

@@ -122,6 +122,7 @@ export const words: Words = {
   units: "Unités : {count}",
   bidFinal: "Les enchères sont définitives.",
   confirmBid: "Enchérissez-vous {amount} ?",
+  checkBid: "Cette enchère dépasse 100 fois le minimum. Vérifiez le montant.",
   confirm: "Oui, enchérir {amount}",
   back: "Retour",
   winning: "Vous êtes parmi les gagnants pour l’instant",
@@ -173,6 +174,8 @@ export const words: Words = {
   full: "Toutes les places sont prises pour le moment.",
   bidTooLow: "L’enchère est trop basse. Le minimum est maintenant {amount}.",
   bidTooHigh: "L’enchère est trop haute. Le maximum est maintenant {amount}.",
+  bidUnlikely:
+    "L’enchère est anormalement élevée. Sans adresse e-mail ni numéro de téléphone confirmés par un code, le maximum est maintenant {amount}.",
   badAmount: "Saisissez un montant, par exemple {amount}.",
   slotTaken: "Ce créneau n’est plus libre.",
   slotBegun: "Ce créneau a déjà commencé.",

@@ -116,6 +116,7 @@ export const words: Words = {
   units: "Unit: {count}",
   bidFinal: "Tawaran bersifat final.",
   confirmBid: "Ajukan tawaran {amount}?",
+  checkBid: "Tawaran ini lebih dari 100 kali minimum. Periksa kembali jumlahnya.",
   confirm: "Ya, tawar {amount}",
   back: "Kembali",
   winning: "Sejauh ini Anda termasuk pemenang",
@@ -167,6 +168,8 @@ export const words: Words = {
   full: "Semua tempat terisi saat ini.",
   bidTooLow: "Tawaran terlalu rendah. Minimum sekarang {amount}.",
   bidTooHigh: "Tawaran terlalu tinggi. Maksimum sekarang {amount}.",
+  bidUnlikely:
+    "Tawaran luar biasa tinggi. Tanpa email atau nomor telepon yang dikonfirmasi dengan kode, maksimum sekarang {amount}.",
   badAmount: "Masukkan jumlah, misalnya {amount}.",
   slotTaken: "Waktu ini sudah tidak kosong.",
   slotBegun: "Waktu ini sudah dimulai.",

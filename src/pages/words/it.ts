@@ -122,6 +122,7 @@ export const words: Words = {
   units: "Unità: {count}",
   bidFinal: "Le offerte sono definitive.",
   confirmBid: "Offri {amount}?",
+  checkBid: "Questa offerta supera di oltre 100 volte il minimo. Controlla l’importo.",
   confirm: "Sì, offri {amount}",
   back: "Indietro",
   winning: "Per ora sei tra i vincitori",
@@ -173,6 +174,8 @@ export const words: Words = {
   full: "Al momento tutti i posti sono occupati.",
   bidTooLow: "L’offerta è troppo bassa. Il minimo ora è {amount}.",
   bidTooHigh: "L’offerta è troppo alta. Il massimo ora è {amount}.",
+  bidUnlikely:
+    "L’offerta è insolitamente alta. Senza un indirizzo e-mail o un numero di telefono confermati con un codice, il massimo ora è {amount}.",
   badAmount: "Inserisci un importo, per esempio {amount}.",
   slotTaken: "Questo orario non è più libero.",
   slotBegun: "Questo orario è già iniziato.",

@@ -115,6 +115,7 @@ export const words: Words = {
   units: "数量：{count}",
   bidFinal: "入札は取り消せません。",
   confirmBid: "{amount} で入札しますか？",
+  checkBid: "この入札額は最低額の 100 倍を超えています。金額をご確認ください。",
   confirm: "はい、{amount} で入札",
   back: "戻る",
   winning: "現在、落札圏内です",
@@ -166,6 +167,8 @@ export const words: Words = {
   full: "現在、満員です。",
   bidTooLow: "入札額が低すぎます。現在の最低額は {amount} です。",
   bidTooHigh: "入札額が高すぎます。現在の最高額は {amount} です。",
+  bidUnlikely:
+    "入札額が通常より大幅に高くなっています。コードで確認済みのメールアドレスまたは電話番号がない場合、現在の最高額は {amount} です。",
   badAmount: "{amount} のように金額を入力してください。",
   slotTaken: "この時間はもう空いていません。",
   slotBegun: "この時間はすでに始まっています。",

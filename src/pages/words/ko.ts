@@ -115,6 +115,7 @@ export const words: Words = {
   units: "수량: {count}",
   bidFinal: "입찰은 취소할 수 없습니다.",
   confirmBid: "{amount}에 입찰할까요?",
+  checkBid: "이 입찰가는 최소 금액의 100배를 넘습니다. 금액을 확인하세요.",
   confirm: "네, {amount}에 입찰",
   back: "뒤로",
   winning: "현재 낙찰권에 있습니다",
@@ -166,6 +167,8 @@ export const words: Words = {
   full: "현재 자리가 모두 찼습니다.",
   bidTooLow: "입찰가가 너무 낮습니다. 현재 최소 금액은 {amount}입니다.",
   bidTooHigh: "입찰가가 너무 높습니다. 현재 최대 금액은 {amount}입니다.",
+  bidUnlikely:
+    "입찰가가 지나치게 높습니다. 코드로 확인된 이메일 주소나 전화번호가 없으면 현재 최대 금액은 {amount}입니다.",
   badAmount: "{amount}처럼 금액을 입력하세요.",
   slotTaken: "이 시간은 더 이상 비어 있지 않습니다.",
   slotBegun: "이 시간은 이미 시작되었습니다.",

@@ -121,6 +121,7 @@ export const words: Words = {
   units: "Stuks: {count}",
   bidFinal: "Biedingen zijn definitief.",
   confirmBid: "Bied je {amount}?",
+  checkBid: "Dit bod is meer dan 100 keer het minimum. Controleer het bedrag.",
   confirm: "Ja, bied {amount}",
   back: "Terug",
   winning: "Je hoort tot nu toe bij de winnaars",
@@ -172,6 +173,8 @@ export const words: Words = {
   full: "Alle plekken zijn op dit moment bezet.",
   bidTooLow: "Het bod is te laag. Het minimum is nu {amount}.",
   bidTooHigh: "Het bod is te hoog. Het maximum is nu {amount}.",
+  bidUnlikely:
+    "Het bod is ongewoon hoog. Zonder een e-mailadres of telefoonnummer dat met een code is bevestigd, is het maximum nu {amount}.",
   badAmount: "Vul een bedrag in, zoals {amount}.",
   slotTaken: "Deze tijd is niet meer vrij.",
   slotBegun: "Deze tijd is al begonnen.",

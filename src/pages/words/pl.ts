@@ -119,6 +119,7 @@ export const words: Words = {
   units: "Sztuki: {count}",
   bidFinal: "Oferty są wiążące.",
   confirmBid: "Czy oferujesz {amount}?",
+  checkBid: "Ta oferta jest ponad 100 razy wyższa od minimum. Sprawdź kwotę.",
   confirm: "Tak, oferuję {amount}",
   back: "Wstecz",
   winning: "Na razie jesteś wśród zwycięzców",
@@ -170,6 +171,8 @@ export const words: Words = {
   full: "Wszystkie miejsca są teraz zajęte.",
   bidTooLow: "Oferta jest za niska. Minimum to teraz {amount}.",
   bidTooHigh: "Oferta jest za wysoka. Maksimum to teraz {amount}.",
+  bidUnlikely:
+    "Oferta jest niezwykle wysoka. Bez adresu e-mail lub numeru telefonu potwierdzonego kodem maksimum to teraz {amount}.",
   badAmount: "Podaj kwotę, na przykład {amount}.",
   slotTaken: "Ten termin nie jest już wolny.",
   slotBegun: "Ten termin już się rozpoczął.",

@@ -121,6 +121,7 @@ export const words: Words = {
   units: "Unidades: {count}",
   bidFinal: "Os lances são definitivos.",
   confirmBid: "Dar um lance de {amount}?",
+  checkBid: "Este lance é mais de 100 vezes maior que o mínimo. Confira o valor.",
   confirm: "Sim, dar {amount}",
   back: "Voltar",
   winning: "Por enquanto você está entre os ganhadores",
@@ -172,6 +173,8 @@ export const words: Words = {
   full: "Todos os lugares estão ocupados no momento.",
   bidTooLow: "O lance é baixo demais. O mínimo agora é {amount}.",
   bidTooHigh: "O lance é alto demais. O máximo agora é {amount}.",
+  bidUnlikely:
+    "O lance é alto demais para o habitual. Sem um e-mail ou telefone confirmado por código, o máximo agora é {amount}.",
   badAmount: "Digite um valor, por exemplo {amount}.",
   slotTaken: "Este horário não está mais livre.",
   slotBegun: "Este horário já começou.",

@@ -115,6 +115,7 @@ export const words: Words = {
   units: "Adet: {count}",
   bidFinal: "Teklifler kesindir.",
   confirmBid: "{amount} teklif ediyor musun?",
+  checkBid: "Bu teklif, en düşük tutarın 100 katından fazla. Lütfen tutarı kontrol et.",
   confirm: "Evet, {amount} teklif et",
   back: "Geri",
   winning: "Şimdilik kazananlar arasındasın",
@@ -166,6 +167,8 @@ export const words: Words = {
   full: "Şu anda tüm yerler dolu.",
   bidTooLow: "Teklif çok düşük. En az {amount} olmalı.",
   bidTooHigh: "Teklif çok yüksek. En çok {amount} olabilir.",
+  bidUnlikely:
+    "Teklif alışılmadık derecede yüksek. Kodla doğrulanmış bir e-posta adresi veya telefon numarası olmadan şu anda en çok {amount} olabilir.",
   badAmount: "{amount} gibi bir tutar gir.",
   slotTaken: "Bu saat artık boş değil.",
   slotBegun: "Bu saat çoktan başladı.",

@@ -11,6 +11,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
+import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 
 /** The maximum of places in a profile. The latest entries are shown. */
 const shownPlacesMax = 100
@@ -22,11 +23,11 @@ export interface ActivePlace {
   readonly experienceId: string
   readonly sequenceId: string
   readonly name: string
-  readonly status: string
+  readonly status: PlaceStatus
   readonly enteredAt: Millis
   readonly updatedAt: Millis
   /** The fields of the status, as the API shows them. */
-  readonly fields: { readonly [name: string]: unknown }
+  readonly fields: OwnFields
 }
 
 export interface Profile {

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { slotStart } from "../../domain/appointment/Appointment.ts"
+import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 import { noRisk, type Risk } from "../../domain/risk/Risk.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
@@ -20,13 +21,13 @@ import { ofTenant } from "../records/Tenancy.ts"
 
 /** What is recorded of a place, whichever list shows it. */
 export interface RecordedPlace {
-  readonly status: string
+  readonly status: PlaceStatus
   readonly enteredAt: Millis
   readonly updatedAt: Millis
   /** The risk of its entry. */
   readonly risk: Risk
   /** The fields of the status, as the API shows them. */
-  readonly fields: { readonly [name: string]: unknown }
+  readonly fields: OwnFields
 }
 
 /** The place of a consumer in one mechanism, with the consumer's addresses and name. */
@@ -205,10 +206,10 @@ const idsBeginning = (text: string): { readonly least: string; readonly greatest
 
 /** The columns of `places` that a list shows. */
 export interface PlaceColumns {
-  readonly status: string
+  readonly status: PlaceStatus
   readonly entered_at: Date
   readonly updated_at: Date
-  readonly fields: { readonly risk?: Risk; readonly [name: string]: unknown } | null
+  readonly fields: (OwnFields & { readonly risk?: Risk }) | null
 }
 
 /** Returns what these columns record. The risk is stored among the fields. */

@@ -13,6 +13,9 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { type Row, toConsumer } from "../consumer/ConsumerRow.ts"
 import * as OrderRows from "../consumer/OrderRows.ts"
+import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
+import type { MessageStatus } from "../../domain/receiver/Meaning.ts"
+import type { Risk } from "../../domain/risk/Risk.ts"
 
 /** Entries of each list in an export; the newest. */
 export const exportedMax = 10_000
@@ -34,10 +37,10 @@ export interface ConsumerExport {
   readonly places: ReadonlyArray<{
     readonly distributionId: string
     readonly distributionType: Kind
-    readonly status: string
+    readonly status: PlaceStatus
     readonly enteredAt: Millis
     readonly updatedAt: Millis
-    readonly fields: { readonly [name: string]: unknown }
+    readonly fields: OwnFields & { readonly risk?: Risk }
   }>
   readonly events: ReadonlyArray<{
     readonly distributionId: string
@@ -57,7 +60,7 @@ export interface ConsumerExport {
     readonly channel: string
     readonly address: string | null
     readonly purpose: string | null
-    readonly status: string
+    readonly status: MessageStatus
     readonly sentAt: Millis
   }>
   /** False if a list has reached its limit. */
@@ -94,10 +97,10 @@ const placesOf = (sql: PgClient.PgClient, tenant: Tenant, consumerId: string) =>
     sql<{
       readonly id: string
       readonly kind: Kind
-      readonly status: string
+      readonly status: PlaceStatus
       readonly entered_at: Date
       readonly updated_at: Date
-      readonly fields: { readonly [name: string]: unknown } | null
+      readonly fields: (OwnFields & { readonly risk?: Risk }) | null
     }>`
       select m.id, m.kind, p.status, p.entered_at, p.updated_at, p.fields
       from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = ${consumerId}
@@ -138,7 +141,7 @@ const messagesOf = (sql: PgClient.PgClient, tenant: Tenant, { id, email, phone }
       readonly channel: string
       readonly address: string | null
       readonly purpose: string | null
-      readonly status: string
+      readonly status: MessageStatus
       readonly sent_at: Date
     }>`
       select m.channel, m.address, m.purpose, m.status, m.sent_at from sent_messages m

@@ -6,7 +6,21 @@ import type { ExperienceWindow } from "../../../src/domain/experience/Experience
 import { below, type Random32, seededRandom } from "../../../src/domain/values/SeededRandom.ts"
 import { askedOf, isEvents } from "../mechanism/support/History.ts"
 import { itAcceptsAny } from "../mechanism/support/Properties.ts"
-import { at, bid, complete, configure, deny, dutch, end, english, enter, History, remove, start } from "./history.ts"
+import {
+  at,
+  bid,
+  complete,
+  configure,
+  confirmedBid,
+  deny,
+  dutch,
+  end,
+  english,
+  enter,
+  History,
+  remove,
+  start
+} from "./history.ts"
 import { Reference, type Refused, textOf, unitsOf } from "./Reference.ts"
 
 const consumers = ["ada", "bob", "eve", "joe", "kim"]
@@ -30,7 +44,7 @@ const configurationOf = (random: Random32): Configuration => {
     quantity: pick(random, 1, 1, 2, 3),
     closeAt: at(10),
     settleAt: pick(random, at(10), at(10), at(11), at(13)),
-    startPrice: "10",
+    startPrice: pick(random, "10", "10", "10", "0"),
     ...(pick(random, true, false) && { openAt: at(9) }),
     ...(pick(random, true, false) && { admissionExpirationSeconds: pick(random, 1, 2) })
   }
@@ -54,13 +68,15 @@ const waitOf = (random: Random32): number => pick(random, 0, 0, 0, 1, 1, 2, 250,
 /** Returns an amount near the minimum, or one of few round amounts, so that some bids are equal. */
 const amountOf = (random: Random32, reference: Reference, consumerId: string, now: number): bigint | undefined => {
   const minimum = reference.minimum(consumerId, now)
-  return pick(
+  const amount = pick(
     random,
     minimum,
     minimum,
     minimum < cent ? minimum : minimum - cent,
     minimum + cent,
     minimum + 1n,
+    reference.likely(minimum),
+    reference.likely(minimum) + cent,
     reference.maximum(minimum),
     reference.maximum(minimum) + cent,
     minimum + unit,
@@ -69,6 +85,8 @@ const amountOf = (random: Random32, reference: Reference, consumerId: string, no
     13n * unit,
     undefined
   )
+  // A longer amount is no amount: it does not reach the auction.
+  return amount !== undefined && amount >= 10n ** 20n ? 10n ** 20n - cent : amount
 }
 
 /** Returns a window around the auction's own. A revision that is not new changes nothing. */
@@ -93,7 +111,8 @@ const commandOf = (random: Random32, reference: Reference, now: number): Command
   if (kind <= 11) return undefined
   if (kind === 12) return { _tag: "SetExperienceWindow", window: windowOf(random), by: "admin" }
   const amount = amountOf(random, reference, consumerId, now)
-  return amount === undefined ? bid(consumerId) : bid(consumerId, textOf(amount))
+  if (amount === undefined) return bid(consumerId)
+  return below(random, 4) === 0 ? confirmedBid(consumerId, textOf(amount)) : bid(consumerId, textOf(amount))
 }
 
 /** The auction and its reference, with the same commands, and the way in which the auction notices time. */

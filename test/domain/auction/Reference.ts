@@ -105,7 +105,8 @@ export class Reference {
           this,
           command.consumerId,
           command.amount === undefined ? undefined : unitsOf(command.amount),
-          now
+          now,
+          command.isConfirmed ?? false
         )
       case "Deny":
         return this.#finish(command.consumerId, "DENIED", ["BIDDING", "WINNING", "OUTBID", "WON"], now, command.reason)
@@ -215,6 +216,13 @@ export class Reference {
     return [largest - minBidIncrement, maxBid, minimum + maxBidJump].map(down).reduce((a, b) => (a < b ? a : b))
   }
 
+  /** Returns the greatest amount that needs no confirmation, where `minimum` is the least. */
+  likely(minimum: bigint): bigint {
+    const { maxBid, maxBidJump } = this.configuration
+    if (maxBid !== undefined || maxBidJump !== undefined) return largest
+    return (minimum === 0n ? minorUnit : minimum) * 100n
+  }
+
   get #settlesAt(): number {
     const { auctionType, quantity, settleAt } = this.configuration
     const isSoldOut = auctionType === "dutch" && this.#won.length === quantity
@@ -277,13 +285,15 @@ export class Reference {
       : { refused: "WrongStatus", status: bidder.status }
   }
 
-  #bidEnglish(consumerId: string, amount: bigint | undefined, now: number): Refused | undefined {
+  #bidEnglish(consumerId: string, amount: bigint | undefined, now: number, isConfirmed: boolean): Refused | undefined {
     if (amount === undefined) return { refused: "AmountMissing" }
     if (amount % minorUnit !== 0n) return { refused: "AmountNotWhole", amount, fractionDigits: 2 }
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused
     const minimum = this.minimum(consumerId, now)
     if (amount < minimum) return { refused: "BidTooLow", minimumBid: minimum }
+    const likely = this.likely(minimum)
+    if (!isConfirmed && amount > likely) return { refused: "BidUnlikely", maximumBid: likely }
     const maximum = this.maximum(minimum)
     if (amount > maximum) return { refused: "BidTooHigh", maximumBid: maximum }
     this.#enter(consumerId, now)

@@ -104,6 +104,13 @@ export const given = (
 export const enter = (consumerId: string): Command => ({ _tag: "Enter", consumerId })
 export const bid = (consumerId: string, amount?: string): Command =>
   amount === undefined ? { _tag: "Bid", consumerId } : { _tag: "Bid", consumerId, amount }
+/** A bid that a consumer with a proved address has confirmed. */
+export const confirmedBid = (consumerId: string, amount: string): Command => ({
+  _tag: "Bid",
+  consumerId,
+  amount,
+  isConfirmed: true
+})
 export const complete = (consumerId: string): Command => ({ _tag: "Complete", consumerId, by: "admin" })
 export const deny = (consumerId: string): Command => ({
   _tag: "Deny",

@@ -37,6 +37,29 @@ describe("a theme", () => {
     assert.isTrue(isTheme({}))
     assert.isTrue(isTheme({ primary: "#f00", logoUrl: "https://example.com/logo.svg", variant: "retro" }))
     assert.isFalse(isTheme({ logoUrl: "logo.svg" }))
+    for (const uri of [
+      "http://example.com/logo.svg",
+      "HTTPS://example.com",
+      "ftp://files.example/logo.png",
+      "data:image/png;base64,iVBORw0KGgo=",
+      "urn:isbn:0451450523",
+      "https://bücher.example/ä.png"
+    ]) {
+      assert.isTrue(isTheme({ logoUrl: uri }) && isTheme({ headerImageUrl: uri }), uri)
+    }
+    for (const text of [
+      "",
+      "/logo.svg",
+      "//cdn.example/a",
+      "a b:c",
+      "1a:b",
+      "http:// a",
+      "https://[",
+      "https:",
+      "x:\n"
+    ]) {
+      assert.isFalse(isTheme({ logoUrl: text }), text)
+    }
     assert.isFalse(isTheme({ variant: "neon" }))
     assert.isFalse(isTheme({ primary: 1 }))
   })

@@ -47,6 +47,7 @@ describe("a refusal that another node gives", () => {
     ConfigurationFixed: { setting: "admitRate" },
     BidTooLow: { minimumBid: "10.00000001" },
     BidTooHigh: { maximumBid: "99.99" },
+    BidUnlikely: { maximumBid: "1000" },
     AmountNotWhole: { amount: "1.001", fractionDigits: 2 },
     AlreadyCompleted: { grantSequence: 3 },
     AlreadyRedeemed: { grantSequence: 3 },
@@ -109,7 +110,7 @@ describe("the facts that another node returns", () => {
 
   it("of an auction have amounts exact to the last decimal", () => {
     const lot = Auction.given()
-    lot.when(1, Auction.bid("ada", "900719925474.09"))
+    lot.when(1, Auction.confirmedBid("ada", "900719925474.09"))
     const facts = auctions.facts!(lot.state, Auction.at(2))
     assert.deepStrictEqual(arrived("auction", facts), facts)
     assert.strictEqual(arrived("auction", facts).latestBids[0]!.amount, "900719925474.09")

@@ -129,7 +129,8 @@ class Description {
     const reference: string | undefined = schema["$ref"]
     if (reference === undefined) return schema
     const { $ref: _, ...rest } = schema
-    return { ...this.resolve(this.spec["components"].schemas[reference.split("/").at(-1)!]), ...rest }
+    const [section, name] = reference.split("/").slice(-2) as [string, string]
+    return { ...this.resolve(this.spec["components"][section][name]), ...rest }
   }
 }
 

@@ -115,6 +115,7 @@ const stubs = Layer.unwrap(
       Layer.succeed(Consumers, {
         find: () => refuse("store"),
         loyaltyScore: () => refuse("store"),
+        hasProvedAddress: () => refuse("store"),
         archived: () => Effect.void,
         endSessionsOfArchived: () => Effect.void,
         restored: () => Effect.void

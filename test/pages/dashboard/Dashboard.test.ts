@@ -164,6 +164,12 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       })
       assert.strictEqual(yield* noteOf({ background: "#ffffff", text: "#000000" }), undefined)
       assert.strictEqual(yield* noteOf({ background: "#ffffff", text: "#eeeeee" }), "text")
+      const theme = { logoUrl: "http://shop.example/logo.png", headerImageUrl: "data:image/png;base64,AAAA" }
+      const { experienceId } = yield* room({ queues: [{ name: "Line", admitRate: 0 }] }, { theme })
+      const page = textOf(yield* get(`/dashboard/experiences/${experienceId}`))
+      assert.include(page, "because only https addresses are safe: logoUrl, headerImageUrl")
+      const shown = yield* Effect.flatMap(Usher, ({ consumer }) => consumer({ path: `/e/${experienceId}` }))
+      assert.notInclude(shown.text, "shop.example")
     })
   )
 

@@ -130,6 +130,27 @@ describe("A visitor without a script", () => {
       })
     )
 
+    it.effect("is asked once more for a bid far above the minimum if signed in, and shown the most if not", () =>
+      Effect.gen(function* () {
+        const auctions = [{ name: "Lot", startPrice: "10.00", settleAt: at(3600) }]
+        const room = yield* Fixture.room({ auctions }, { currencyCode: "EUR" })
+        const asked = yield* room.submit(yield* room.get("place"), "Place a bid", { amount: "12500" })
+        const refused = yield* room.submit(asked, "Yes, bid €12,500.00")
+        assert.strictEqual(refused.status, 409)
+        assert.include(textOf(refused), "the maximum is €1,000.00 now.")
+        const forced = yield* room.submit(refused, "Place a bid", { amount: "12500", confirmed: "unlikely" })
+        assert.strictEqual(forced.status, 409)
+        const address = "unlikely@example.com"
+        const sent = yield* room.submit(yield* room.get("place?show=sign-in"), "Send a code", { email: address })
+        yield* room.submit(sent, "Sign in", { code: yield* Fixture.mailedCode(address) })
+        const again = yield* room.submit(yield* room.get("place"), "Place a bid", { amount: "12500" })
+        const warned = yield* room.submit(again, "Yes, bid €12,500.00")
+        assert.include(textOf(warned), "This bid is more than 100 times the minimum.")
+        assert.include(textOf(yield* room.get("place")), "Highest bid None yet")
+        assert.include(textOf(yield* room.submit(warned, "Yes, bid €12,500.00")), "Highest bid €12,500.00")
+      })
+    )
+
     it.effect("takes a unit of a dutch auction at its price", () =>
       Effect.gen(function* () {
         const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }

@@ -6,6 +6,7 @@ import { SessionType } from "../../../auth/tokens/Tokens.ts"
 import { Consumer, consumersAtOnceMax, ConsumerType, Settings } from "../../../domain/consumer/Consumer.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { placeFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../../domain/risk/Risk.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { exportedJournalsMax, exportedMax } from "../../../store/privacy/ConsumerExports.ts"
@@ -36,22 +37,19 @@ export const ConsumerBatch = Schema.Struct({
 /** A session that has not ended. */
 export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Session" })
 
-/** One place of a consumer. Further fields depend on the status. */
-export const ConsumerPlace = Schema.StructWithRest(
-  Schema.Struct({
-    distributionId: Id,
-    type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
-    experienceId: Id,
-    sequenceId: Id,
-    name: Schema.String.annotate({ description: "The mechanism's." }),
-    archived: Schema.Boolean.annotate({ description: "Whether the mechanism is archived." }),
-    status: Schema.String,
-    enteredAt: Timestamp,
-    updatedAt: Timestamp,
-    risk: Risk
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-).annotate({ identifier: "ConsumerPlace" })
+/** One place of a consumer. */
+export const ConsumerPlace = Schema.Struct({
+  distributionId: Id,
+  type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+  experienceId: Id,
+  sequenceId: Id,
+  name: Schema.String.annotate({ description: "The mechanism's." }),
+  archived: Schema.Boolean.annotate({ description: "Whether the mechanism is archived." }),
+  enteredAt: Timestamp,
+  updatedAt: Timestamp,
+  risk: Risk,
+  ...placeFields
+}).annotate({ identifier: "ConsumerPlace" })
 
 const params = { id: Id }
 

@@ -4,6 +4,9 @@ import { Consumer } from "../../../domain/consumer/Consumer.ts"
 import { Order } from "../../../domain/consumer/Order.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { ownFields, placeFields } from "../../../domain/mechanism/PlaceFields.ts"
+import { MessageStatus } from "../../../domain/receiver/Meaning.ts"
+import { Risk } from "../../../domain/risk/Risk.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 
@@ -18,10 +21,10 @@ export const ConsumerExport = Schema.Struct({
     Schema.Struct({
       distributionId: Id,
       distributionType: Schema.Literals(Object.keys(deciders) as Array<Kind>),
-      status: Schema.String,
+      status: placeFields.status,
       enteredAt: SentTimestamp,
       updatedAt: SentTimestamp,
-      fields: Schema.Record(Schema.String, Schema.Unknown)
+      fields: Schema.Struct({ ...ownFields, risk: Schema.optionalKey(Risk) })
     })
   ),
   events: Schema.Array(
@@ -33,7 +36,7 @@ export const ConsumerExport = Schema.Struct({
       channel: Schema.String,
       address: Schema.NullOr(Schema.String),
       purpose: Schema.NullOr(Schema.String),
-      status: Schema.String,
+      status: MessageStatus,
       sentAt: SentTimestamp
     })
   ),

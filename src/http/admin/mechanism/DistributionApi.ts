@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { deciders } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { placeFields, PlaceStatus, statusesByKind } from "../../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../../domain/risk/Risk.ts"
 import { text } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
@@ -33,7 +34,9 @@ const count = Schema.Int
 
 /** The counters of a mechanism's actor. */
 export const Live = Schema.Struct({
-  counts: Schema.Record(Schema.String, count).annotate({ description: "Places by status." }),
+  counts: Schema.Record(Schema.String, count).annotate({
+    description: `Places by status, for every status of the kind. ${statusesByKind}`
+  }),
   entriesPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
   grantsPerMinute: count.annotate({ description: "Over the last 60 seconds." }),
   lastSequence: count.annotate({ description: "Of the last recorded event." }),
@@ -79,24 +82,22 @@ export const LifecycleEvent = Schema.Struct({
   updatedBy: Schema.String
 }).annotate({ identifier: "LifecycleEvent" })
 
-/** One consumer's standing. Further fields depend on the status. */
-export const DistributionConsumer = Schema.StructWithRest(
-  Schema.Struct({
-    consumerId: Id,
-    email: Schema.NullOr(Schema.String),
-    phone: Schema.NullOr(Schema.String),
-    fullName: Schema.NullOr(Schema.String),
-    status: Schema.String,
-    enteredAt: Timestamp,
-    updatedAt: Timestamp,
-    risk: Risk.annotate({
-      description:
-        "How strongly the entry suggests a program: a score from 0 to 1, with its reasons. It has no effect unless a " +
-        "draw or a queue sets `riskWeight`."
-    })
+/** One consumer's standing. */
+export const DistributionConsumer = Schema.Struct({
+  consumerId: Id,
+  email: Schema.NullOr(Schema.String),
+  phone: Schema.NullOr(Schema.String),
+  fullName: Schema.NullOr(Schema.String),
+  enteredAt: Timestamp,
+  updatedAt: Timestamp,
+  risk: Risk.annotate({
+    description:
+      "How strongly the entry suggests a program: a score from 0 to 1, with its reasons. It has no effect unless a " +
+      "draw or a queue sets `riskWeight`."
   }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-).annotate({ identifier: "DistributionConsumer" })
+  ...placeFields,
+  slotId: Schema.optionalKey(Id).annotateKey({ description: "Of an appointment: the slot that is booked." })
+}).annotate({ identifier: "DistributionConsumer" })
 
 /** One recorded event. */
 export const HistoryEntry = Schema.Struct({
@@ -106,28 +107,6 @@ export const HistoryEntry = Schema.Struct({
   consumerId: Schema.NullOr(Id),
   data: Schema.Record(Schema.String, Schema.Unknown)
 }).annotate({ identifier: "HistoryEntry" })
-
-/** The statuses of places in all kinds of mechanism. */
-const PlaceStatus = Schema.Literals([
-  "QUEUED",
-  "GRANTED",
-  "COMPLETED",
-  "DENIED",
-  "LEFT",
-  "ENTERED",
-  "EXPIRED",
-  "NOTIFIED",
-  "BIDDING",
-  "WINNING",
-  "OUTBID",
-  "WON",
-  "LOST",
-  "BOOKED",
-  "CHECKED_IN",
-  "CANCELLED",
-  "NO_SHOW"
-])
-export type PlaceStatus = typeof PlaceStatus.Type
 
 export class DistributionApi extends HttpApiGroup.make("distributions")
   .add(

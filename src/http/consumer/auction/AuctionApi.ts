@@ -90,7 +90,15 @@ const CurrentPrice = Schema.Struct({
 const params = { auctionId: Id }
 
 /** The body and its field may be absent. */
-const bidPayload = [Schema.Struct({ amount: Schema.optionalKey(Schema.NullOr(Price)) }), Schema.Null] as const
+const bidPayload = [
+  Schema.Struct({
+    amount: Schema.optionalKey(Schema.NullOr(Price)),
+    confirmed: Schema.optionalKey(Schema.NullOr(Schema.Boolean)).annotateKey({
+      description: "True: the bidder means this amount, although it was refused as `BID_UNLIKELY`."
+    })
+  }),
+  Schema.Null
+] as const
 
 /** Bids in an answer if the request gives no limit. */
 export const limitDefault = 20
@@ -158,7 +166,10 @@ export class AuctionsGroup extends group.add(
           "paid. A bidder with a unit gets no second one: another bid returns the present state.\n\nA bid is in whole minor " +
           "units of the currency (400 otherwise), and is final. 409 `BID_TOO_LOW`: `minimumBid` is the least that is " +
           "accepted now. 409 `BID_TOO_HIGH`: `maximumBid` is the most that is accepted. It is `maxBid`, or `maxBidJump` " +
-          "above the minimum, or the highest amount that another bid can follow. 409 `SOLD_OUT`: every unit of a dutch " +
+          "above the minimum, or the highest amount that another bid can follow. 409 `BID_UNLIKELY`, where neither " +
+          "`maxBid` nor `maxBidJump` is set: the bid is above 100 times the minimum, which is `maximumBid`. A minimum of 0 " +
+          "counts as the smallest bid above it. A consumer that has proved its email address or phone number by a code may " +
+          "send the bid again with `confirmed: true`; for others the refusal stays. 409 `SOLD_OUT`: every unit of a dutch " +
           "auction is taken. 409 `CLOSED`: the bid came at `closeAt` or later."
       )
     ),
@@ -214,7 +225,8 @@ export class AuctionsGroup extends group.add(
   grant.deny.annotateMerge(
     says(
       "Deny a bidder, or its grant",
-      "If its bid led, the next best bid leads instead. A unit that was won is not given to another bidder."
+      "If its bid led, the next best bid leads instead, and the price is again what it would be without the bidder. The " +
+        "closing stays where late bids have moved it. A unit that was won is not given to another bidder."
     )
   ),
   grant.complete.annotateMerge(says("Complete a grant", completing)),

@@ -1,6 +1,7 @@
 /** Declares auctions for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Consumers } from "../../../auth/sessions/Consumers.ts"
 import type { Bid, Facts } from "../../../domain/auction/Auction.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
@@ -13,6 +14,7 @@ import { location, limitDefault } from "./AuctionApi.ts"
 export const layer = HttpApiBuilder.group(ConsumerApi, "auctions", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
+    const consumers = yield* Consumers
     const auction = yield* makeGrantHandlers({
       kind: "auction",
       ...location,
@@ -38,7 +40,15 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "auctions", (handlers) =>
       ),
       bid: auction.entry((ref, { consumerId, isGuest, risk }, { payload }: ToBid) => {
         const amount = payload?.amount ?? undefined
-        return engine.send(ref, { _tag: "Bid", consumerId, isGuest, risk, ...(amount !== undefined && { amount }) })
+        const bid = { _tag: "Bid", consumerId, isGuest, risk, ...(amount !== undefined && { amount }) } as const
+        const sent = engine.send(ref, bid)
+        if (payload?.confirmed !== true) return sent
+        // Few bids need a confirmation, so only a refused one asks the database for the bidder's address.
+        return Effect.catchTag(sent, "BidUnlikely", (refusal) =>
+          Effect.flatMap(consumers.hasProvedAddress(ref.tenant, consumerId), (hasProved) =>
+            hasProved ? engine.send(ref, { ...bid, isConfirmed: true }) : Effect.fail(refusal)
+          )
+        )
       }),
       bids: published(({ leadingBids }, { query }: ToBids) => ({ data: firstOf(leadingBids, query.limit) })),
       bidHistory: published(({ latestBids }, { query }: ToBids) => ({ data: firstOf(latestBids, query.limit) })),
@@ -53,7 +63,7 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "auctions", (handlers) =>
 )
 
 interface ToBid extends ToEntry<"auctionId"> {
-  readonly payload: { readonly amount?: string | null } | null
+  readonly payload: { readonly amount?: string | null; readonly confirmed?: boolean | null } | null
 }
 
 interface ToBids extends ToMechanism<"auctionId"> {

@@ -7,6 +7,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PersonName } from "../../../domain/consumer/Consumer.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { placeFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { EmailText } from "../../../domain/values/Email.ts"
 import { Country, PhoneText } from "../../fields/AddressFields.ts"
 import { CompletePathOnly } from "../../direct/CompletePathOnly.ts"
@@ -15,20 +16,17 @@ import { Conflict, Forbidden, NotFound } from "../../errors/Errors.ts"
 import { EndedSessions, sessionFields } from "../../fields/SessionFields.ts"
 import { CodeRequestId, InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
 
-/** A place of the consumer in a mechanism. Further fields depend on the status. */
-const ActivePlace = Schema.StructWithRest(
-  Schema.Struct({
-    distributionId: Id,
-    type: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]),
-    experienceId: Id,
-    sequenceId: Id,
-    name: Schema.String.annotate({ description: "The mechanism's." }),
-    status: Schema.String,
-    enteredAt: SentTimestamp,
-    updatedAt: SentTimestamp
-  }),
-  [Schema.Record(Schema.String, Schema.Unknown)]
-).annotate({ identifier: "ActivePlace" })
+/** A place of the consumer in a mechanism. */
+const ActivePlace = Schema.Struct({
+  distributionId: Id,
+  type: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]),
+  experienceId: Id,
+  sequenceId: Id,
+  name: Schema.String.annotate({ description: "The mechanism's." }),
+  enteredAt: SentTimestamp,
+  updatedAt: SentTimestamp,
+  ...placeFields
+}).annotate({ identifier: "ActivePlace" })
 
 /** A consumer and its active places, the last entered first. */
 export const Profile = Schema.Struct({

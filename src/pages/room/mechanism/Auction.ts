@@ -19,6 +19,8 @@ export interface AuctionFacts {
 /** A bid that the visitor has typed and not confirmed yet. */
 export interface UnconfirmedBid {
   readonly amount: string
+  /** The bid was refused as unusually high, and the visitor is asked once more. */
+  readonly isUnlikely?: boolean
 }
 
 export interface AuctionContext {
@@ -130,11 +132,13 @@ const bidForm = (scene: Scene, { id }: AuctionRecord, label: string, fields: Ins
   form(scene, "bid", { at: id, label, fields, id: `bid-${id}` })
 
 /** A bid is final, so it is confirmed. */
-const confirmation = (scene: Scene, record: AuctionRecord, { amount }: UnconfirmedBid): Html => {
+const confirmation = (scene: Scene, record: AuctionRecord, { amount, isUnlikely = false }: UnconfirmedBid): Html => {
   const shown = money(scene, record, amount)
+  const confirmed = hidden("confirmed", isUnlikely ? "unlikely" : "1")
   return html`<p class="lead">${say(scene, "confirmBid", { amount: shown })}</p>
+    ${isUnlikely && html`<p class="error" role="alert">${say(scene, "checkBid")}</p>`}
     <p>${say(scene, "bidFinal")}</p>
-    ${bidForm(scene, record, say(scene, "confirm", { amount: shown }), html`${hidden("amount", amount)}${hidden("confirmed", "1")}`)}
+    ${bidForm(scene, record, say(scene, "confirm", { amount: shown }), html`${hidden("amount", amount)}${confirmed}`)}
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
 }
 

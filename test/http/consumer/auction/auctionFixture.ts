@@ -52,8 +52,8 @@ export const inAuction = Effect.fnUntraced(function* (auctionId: string) {
     currentPrice: read("/current-price"),
     enter: (guest: Guest) => byConsumer("POST", "/enter", guest),
     /** A bid with this amount as text. Without an amount the body is empty. */
-    bid: (guest: Guest, amount?: unknown) =>
-      byConsumer("POST", "/bid", guest, amount === undefined ? undefined : { amount }),
+    bid: (guest: Guest, amount?: unknown, confirmed?: unknown) =>
+      byConsumer("POST", "/bid", guest, amount === undefined ? undefined : { amount, confirmed }),
     status: (guest: Guest) => byConsumer("GET", "/status", guest),
     deny: byServer("/deny"),
     complete: byServer("/complete"),

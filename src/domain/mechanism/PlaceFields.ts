@@ -1,0 +1,80 @@
+/**
+ * A place as lists show it: its status, and the fields that a status has of its own. Each kind's `View.ts` writes the
+ * fields; a field that is not declared here is not shown.
+ */
+import { Schema } from "effect"
+import { Price } from "../values/Amount.ts"
+import { recordedReasons } from "./Denial.ts"
+import type { Kind } from "./Decider.ts"
+
+/** The statuses of places, by kind of mechanism. */
+export const statusesOf = {
+  queue: ["QUEUED", "GRANTED", "COMPLETED", "DENIED", "LEFT"],
+  draw: ["ENTERED", "WON", "COMPLETED", "DENIED", "LEFT"],
+  auction: ["BIDDING", "WINNING", "OUTBID", "WON", "LOST", "COMPLETED", "DENIED"],
+  appointment: ["BOOKED", "CHECKED_IN", "COMPLETED", "CANCELLED", "NO_SHOW"],
+  timed_release: ["ENTERED", "COMPLETED", "DENIED", "LEFT", "EXPIRED"],
+  waitlist: ["ENTERED", "NOTIFIED", "LEFT", "DENIED"]
+} as const satisfies { readonly [K in Kind]: ReadonlyArray<string> }
+
+const statuses = [...new Set(Object.values(statusesOf).flat())]
+
+/** The statuses of places in all kinds of mechanism. */
+export const PlaceStatus = Schema.Literals(statuses)
+export type PlaceStatus = typeof PlaceStatus.Type
+
+/** The statuses by kind, as a sentence. */
+export const statusesByKind = `By kind of mechanism: ${Object.entries(statusesOf)
+  .map(([kind, names]) => `${kind}: ${names.map((name) => `\`${name}\``).join(", ")}`)
+  .join("; ")}.`
+
+const own = <S extends Schema.Constraint>(schema: S, description: string) =>
+  Schema.optionalKey(schema).annotateKey({ description })
+const instant = Schema.String.annotate({ format: "date-time" })
+
+/** Why a place is DENIED, in all kinds of mechanism. */
+const reasons = [
+  "ADMISSION_EXPIRED",
+  "QUEUE_CLOSED",
+  "DRAW_CLOSED",
+  "NOT_SELECTED",
+  "AUCTION_CLOSED",
+  "WAITLIST_CLOSED",
+  ...recordedReasons
+] as const
+
+/** The fields that a status has of its own, as they go out. */
+export const ownFields = {
+  grantedAt: own(instant, "GRANTED."),
+  wonAt: own(instant, "WON."),
+  expiresAt: own(
+    instant,
+    "When the grant of a place that is GRANTED, WON or ENTERED (timed release) expires, or has expired (EXPIRED); absent if it does not expire."
+  ),
+  completedAt: own(instant, "COMPLETED, except of an appointment."),
+  reason: own(Schema.Literals(reasons), "DENIED: why."),
+  deniedAt: own(instant, "DENIED."),
+  leftAt: own(instant, "LEFT."),
+  lostAt: own(instant, "LOST."),
+  notifiedAt: own(instant, "NOTIFIED."),
+  channel: own(
+    Schema.Literals(["email", "phone"]),
+    "NOTIFIED: how the member was told; absent if no message could be delivered."
+  ),
+  selectedVariantId: own(Schema.String, "Of a timed release: the variant that the consumer has chosen."),
+  bidderHandle: own(Schema.String, "Of an auction: the name that other bidders see."),
+  bidCount: own(Schema.Int, "Of an auction: the number of accepted bids."),
+  lastBidAmount: own(Price, "Of an auction: absent before the first bid."),
+  winningBidAmount: own(Price, "Of an auction: the price of the unit that was won."),
+  bookingId: own(Schema.String, "Of an appointment."),
+  startTime: own(instant, "Of an appointment: the beginning of the slot."),
+  endTime: own(instant, "Of an appointment: the end of the slot."),
+  confirmationCode: own(Schema.String, "Of an appointment.")
+}
+export type OwnFields = Schema.Struct<typeof ownFields>["Type"]
+
+/** The status of a place and its own fields. */
+export const placeFields = {
+  status: PlaceStatus.annotate({ description: statusesByKind }),
+  ...ownFields
+}
