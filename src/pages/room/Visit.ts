@@ -153,7 +153,7 @@ export const makeWrite = (places: Places, assets: Assets["Service"]) => {
     const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, session)
     const { refused, screen, from, widgetSources = [], status = refused?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
-    const message = refused === undefined ? nothing : messageOf(scene, refused, currencyOf(shown))
+    const message = refused === undefined ? nothing : messageOf(scene, refused)
     const above = screen === undefined ? message : html`<section class="card">${message}${screen(scene)}</section>`
     const pieces = piecesOf(scene, found, above, variation)
     const formOrigins = formOriginsOf(scene)
@@ -170,9 +170,5 @@ export const makeWrite = (places: Places, assets: Assets["Service"]) => {
     return yield* Answer.ofVisitor(text, status, headers)
   })
 }
-
-/** The currency of the auction, of which a page has one as a rule. */
-const currencyOf = ({ mechanisms, experience }: Shown): string =>
-  mechanisms.flatMap((one) => (one.kind === "auction" ? [one.record.currencyCode] : []))[0] ?? experience.currencyCode
 
 export type Write = ReturnType<typeof makeWrite>

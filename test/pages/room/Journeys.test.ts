@@ -121,7 +121,7 @@ describe("A visitor without a script", () => {
         assert.include(textOf(low), "The bid is too low. The minimum is €13.50 now.")
         const wrong = yield* rival.submit(low, "Place a bid", { amount: "a lot" })
         assert.strictEqual(wrong.status, 400)
-        assert.include(textOf(wrong), "Please enter an amount such as €49.90.")
+        assert.include(textOf(wrong), "Please enter an amount such as €1,500.00.")
         yield* rival.submit(low, "Place a bid", { amount: "14", confirmed: "1" })
         assert.include(textOf(yield* room.get("place")), "You have been outbid")
         yield* clock.putForward(3_601_000)
