@@ -130,6 +130,29 @@ describe("A visitor without a script", () => {
       })
     )
 
+    it.effect("bids an amount that is read by the language of the page, and once read stays the same", () =>
+      Effect.gen(function* () {
+        const rows = [
+          ["EUR", "de", "1.500", "1500"],
+          ["EUR", "fr", "1 500,50", "1500.50"],
+          ["TND", "fr", "12,500", "12.500"],
+          ["JPY", "ja", "１，５００", "1500"],
+          ["INR", "en", "1,00,000", "100000"]
+        ] as const
+        for (const [currencyCode, lang, typed, amount] of rows) {
+          const auctions = [{ name: "Lot", startPrice: "1", settleAt: at(3600) }]
+          const room = yield* Fixture.room({ auctions }, { currencyCode })
+          const { id } = room.sequence.auctions[0]
+          const asked = yield* room.post(`bid?lang=${lang}`, { at: id, amount: typed })
+          const form = Fixture.formsOf(asked).find(({ fields }) => fields["confirmed"] === "1")
+          assert.strictEqual(form?.fields["amount"], amount, textOf(asked))
+          yield* room.post(form!.action, form!.fields)
+          const { highestBid } = yield* Fixture.asBrandServer("GET", `/auctions/${id}/highest-bid`)
+          assert.strictEqual(highestBid?.amount, amount)
+        }
+      })
+    )
+
     it.effect("takes a unit of a dutch auction at its price", () =>
       Effect.gen(function* () {
         const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }
