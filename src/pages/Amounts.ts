@@ -34,7 +34,7 @@ export const amountOf = (typed: string, language: string, currencyCode: string):
 const decimals = [".", ",", "٫"]
 
 /** The characters that group digits somewhere. */
-const groupings = [".", ",", "'", " "]
+const groupings = new Set([".", ",", "'", " "])
 
 /** The digits before and after the point. */
 interface Reading {
@@ -49,7 +49,7 @@ const readingBy = (text: string, decimal: string): ReadonlyArray<Reading> => {
   const separators = new Set(grouped.replaceAll(/\d/g, ""))
   const [separator] = separators
   if (separators.size > 1) return []
-  if (separator !== undefined && !(groupings.includes(separator) && isGrouped(grouped.split(separator)))) return []
+  if (separator !== undefined && !(groupings.has(separator) && isGrouped(grouped.split(separator)))) return []
   const whole = separator === undefined ? grouped : grouped.replaceAll(separator, "")
   return whole === "" ? [] : [{ whole, fraction: fraction ?? "" }]
 }

@@ -25,32 +25,7 @@ export const make = Effect.gen(function* () {
   const grants = yield* NamedGrants
   const names = yield* GrantNames
   const createPaid = yield* makeCreatePaid
-
-  /** Lets an order that exists already be paid. */
-  const payExisting = Effect.fnUntraced(function* (
-    { tenant, ...event }: TakenEvent,
-    paid: Paid,
-    grant: FoundGrant,
-    { order, asked, paymentId }: PaidOrder
-  ) {
-    const { id, status } = order
-    const isNoted = paymentId === keyOf(paid)
-    const isSame = isNoted || order.externalId === paid.checkoutId
-    if (status === "CANCELLED") {
-      return isSame && order.paidAt !== null ? done("ALREADY_DONE") : needsAttention("PAID_AFTER_CANCELLATION", id)
-    }
-    if (paymentId !== undefined && !isSame) return needsAttention("GRANT_HAS_ANOTHER_ORDER", id)
-    if (order.grantLapsed) return needsAttention("GRANT_LAPSED", id)
-    if (isNoted && status !== "CREATED") return done("ALREADY_DONE")
-    const price = asked ?? (yield* grants.asked(tenant, grant))
-    if (!isWorth(paid, price, event.allowedAdjustments)) return needsAttention("AMOUNT_DIFFERS", id)
-    // Of two payments at the same time, the first one is the order's.
-    const isClaimed = paymentId !== undefined || (yield* payments.note(tenant, id, keyOf(paid)))
-    if (!isClaimed) return needsAttention("GRANT_HAS_ANOTHER_ORDER", id)
-    if (status !== "CREATED") return done("ALREADY_DONE")
-    yield* orders.change(tenant, id, authorOf(event), become("PAID"))
-    return done("ORDER_PAID")
-  })
+  const payExisting = yield* makePayExisting
 
   const pay = Effect.fnUntraced(function* (event: TakenEvent, paid: Paid) {
     const { grant: named } = paid
@@ -90,6 +65,38 @@ export const make = Effect.gen(function* () {
   })
 
   return { pay, refund }
+})
+
+/** Makes the function that lets an order that exists already be paid. */
+const makePayExisting = Effect.gen(function* () {
+  const orders = yield* Orders
+  const payments = yield* OrderPayments
+  const grants = yield* NamedGrants
+
+  return Effect.fnUntraced(function* (
+    { tenant, ...event }: TakenEvent,
+    paid: Paid,
+    grant: FoundGrant,
+    { order, asked, paymentId }: PaidOrder
+  ) {
+    const { id, status } = order
+    const isNoted = paymentId === keyOf(paid)
+    const isSame = isNoted || order.externalId === paid.checkoutId
+    if (status === "CANCELLED") {
+      return isSame && order.paidAt !== null ? done("ALREADY_DONE") : needsAttention("PAID_AFTER_CANCELLATION", id)
+    }
+    if (paymentId !== undefined && !isSame) return needsAttention("GRANT_HAS_ANOTHER_ORDER", id)
+    if (order.grantLapsed) return needsAttention("GRANT_LAPSED", id)
+    if (isNoted && status !== "CREATED") return done("ALREADY_DONE")
+    const price = asked ?? (yield* grants.asked(tenant, grant))
+    if (!isWorth(paid, price, event.allowedAdjustments)) return needsAttention("AMOUNT_DIFFERS", id)
+    // Of two payments at the same time, the first one is the order's.
+    const isClaimed = paymentId !== undefined || (yield* payments.note(tenant, id, keyOf(paid)))
+    if (!isClaimed) return needsAttention("GRANT_HAS_ANOTHER_ORDER", id)
+    if (status !== "CREATED") return done("ALREADY_DONE")
+    const changed = yield* orders.change(tenant, id, authorOf(event), become("PAID"))
+    return changed.status === "CANCELLED" ? needsAttention("PAID_AFTER_CANCELLATION", id) : done("ORDER_PAID")
+  })
 })
 
 /** Makes the function that creates the order of a payment, as `POST /orders` does. */

@@ -90,7 +90,7 @@ describe("a dutch price", () => {
       assert.deepStrictEqual(shown, [...prices], currencyCode)
       for (const [index, amount] of shown.entries()) accepted(auction.when(index * 10, bid(`bidder ${index}`, amount)))
       assert.deepStrictEqual(
-        auction.facts(20).leadingBids!.map(({ amount }) => amount),
+        auction.facts(20).leadingBids.map(({ amount }) => amount),
         shown,
         currencyCode
       )
