@@ -18,6 +18,7 @@ import { Consumers } from "./sessions/Consumers.ts"
 import { ConsumerSessions } from "./sessions/ConsumerSessions.ts"
 import * as Expiry from "./sessions/Expiry.ts"
 import { ExternalIdentities } from "./sessions/ExternalIdentities.ts"
+import { GrantNames } from "./tokens/GrantNames.ts"
 import { Grants } from "./tokens/Grants.ts"
 import { OneTimeCodes } from "./codes/OneTimeCodes.ts"
 import { OrganizationChanges } from "./keys/OrganizationChanges.ts"
@@ -63,6 +64,6 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(Layer.merge(Tokens.layer, TokenLifetimes.layer)),
   Layer.provideMerge(Revocations.layer),
   Layer.provideMerge(SigningKeys.layer),
-  Layer.provideMerge(Layer.merge(AttemptLimits.layer, SecurityEvents.layer)),
+  Layer.provideMerge(Layer.mergeAll(AttemptLimits.layer, SecurityEvents.layer, GrantNames.layer)),
   Layer.provideMerge(Invalidations.layer)
 )

@@ -1,6 +1,8 @@
 /** Numbers, amounts, instants and durations in the language of a page, by `Intl`. */
 import { Result } from "effect"
 import { SegmentedCache } from "../auth/sessions/SegmentedCache.ts"
+import { digitsOf, type Price } from "../domain/values/Amount.ts"
+import { fractionDigitsOf } from "../domain/values/Locale.ts"
 
 /** Making a formatter takes longer than rendering a page, so formatters are cached. */
 const cachedMax = 500
@@ -9,8 +11,10 @@ const cachedMax = 500
 export interface Formats {
   readonly timeZone: string
   readonly number: (value: number) => string
-  /** An amount in its currency, with the digits that it was written with if they are more than usual. */
+  /** An amount in its currency, in minor units, or with the digits that it was written with if they are more. */
   readonly amount: (text: string, currencyCode: string) => string
+  /** The same without the currency and without grouping, as people type it. */
+  readonly plainAmount: (text: string, currencyCode: string) => string
   /** Day and time: `21 November 2026 at 18:00 CET`. */
   readonly instant: (at: number, timeZone?: string) => string
   /** The same in figures. */
@@ -43,12 +47,12 @@ const make = (language: string, own: string): Formats => {
   return {
     timeZone: own,
     number: (value) => numberFormat(language, {}).format(value),
-    amount: (text, currency) => {
-      const digits = text.includes(".") ? text.length - text.indexOf(".") - 1 : 0
-      const usual = numberFormat(language, { style: "currency", currency }).resolvedOptions().maximumFractionDigits ?? 0
-      const shown = digits > usual ? { minimumFractionDigits: digits, maximumFractionDigits: digits } : {}
-      return numberFormat(language, { style: "currency", currency, ...shown }).format(text as `${number}`)
-    },
+    amount: (text, currency) =>
+      numberFormat(language, { style: "currency", currency, ...fractionOf(text, currency) }).format(
+        text as `${number}`
+      ),
+    plainAmount: (text, currency) =>
+      numberFormat(language, { useGrouping: false, ...fractionOf(text, currency) }).format(text as `${number}`),
     instant: dated({ dateStyle: "long", timeStyle: "short" }),
     short: dated({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" }),
     day: dated({ weekday: "long", day: "numeric", month: "long" }),
@@ -59,6 +63,11 @@ const make = (language: string, own: string): Formats => {
       return minutes < 90 ? unit(language, minutes, "minute") : unit(language, Math.round(minutes / 30) / 2, "hour")
     }
   }
+}
+
+const fractionOf = (text: Price, currencyCode: string) => {
+  const digits = Math.max(digitsOf(text), fractionDigitsOf(currencyCode))
+  return { minimumFractionDigits: digits, maximumFractionDigits: digits }
 }
 
 const unit = (language: string, value: number, name: string): string =>

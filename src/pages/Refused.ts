@@ -26,8 +26,9 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   /** The sentence that the API answers; only the dashboard shows it. */
   detail: Schema.optionalKey(Schema.String),
   retryAfterSeconds: Schema.optionalKey(Schema.Int),
-  /** The amount that would be accepted, for a bid. */
+  /** The amount that would be accepted, for a bid, and its currency. */
   amount: Schema.optionalKey(Schema.String),
+  currencyCode: Schema.optionalKey(Schema.String),
   /** The challenge that the browser must solve. */
   challenge: Schema.optionalKey(Schema.Unknown)
 }) {}

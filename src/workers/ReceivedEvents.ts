@@ -8,6 +8,7 @@ import { meaningOf } from "../domain/receiver/Adapters.ts"
 import { nextDelayMillis } from "../domain/receiver/Attempts.ts"
 import { OrderPayments } from "../store/consumer/OrderPayments.ts"
 import { Orders } from "../store/consumer/Orders.ts"
+import { AssignedProducts } from "../store/experience/AssignedProducts.ts"
 import { NamedGrants } from "../store/mechanism/NamedGrants.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
@@ -75,7 +76,7 @@ export const stores = Layer.mergeAll(
   ReceivedEvents.layer,
   Orders.layer,
   OrderPayments.layer,
-  NamedGrants.layer,
+  NamedGrants.layer.pipe(Layer.provide(AssignedProducts.layer)),
   SentMessages.layer,
   StoppedAddresses.layer
 )

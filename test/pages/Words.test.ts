@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { en, type Forms } from "../../src/pages/English.ts"
 import { formatsOf } from "../../src/pages/Formats.ts"
 import { html, trusted } from "../../src/pages/Html.ts"
-import { normalAmount } from "../../src/pages/Amounts.ts"
 import {
   directionOf,
   filled,
@@ -132,6 +131,21 @@ describe("Formats", () => {
     assert.strictEqual(german.number(12_408), "12.408")
     assert.strictEqual(german.amount("49.90", "EUR"), "49,90\u00a0€")
     assert.strictEqual(german.amount("0.12345678", "EUR"), "0,12345678\u00a0€")
+    assert.deepStrictEqual(
+      ["EUR", "JPY", "KWD", "COP", "IDR", "IQD"].map((currency) => german.amount("1500", currency)),
+      [
+        "1.500,00\u00a0€",
+        "1.500\u00a0¥",
+        "1.500,000\u00a0KWD",
+        "1.500,00\u00a0COP",
+        "1.500,00\u00a0IDR",
+        "1.500,000\u00a0IQD"
+      ]
+    )
+    assert.deepStrictEqual(
+      ["en", "de", "fr", "ja"].map((language) => formatsOf(language, "UTC").plainAmount("1500.5", "EUR")),
+      ["1500.50", "1500,50", "1500,50", "1500.50"]
+    )
     assert.strictEqual(formatsOf("en", "UTC").amount("999999999999.99", "USD"), "$999,999,999,999.99")
     assert.strictEqual(german.instant(at), "21. November 2026 um 18:00")
     assert.strictEqual(german.time(at, "UTC"), "17:00")
@@ -144,24 +158,5 @@ describe("Formats", () => {
       "2 Stunden"
     ])
     assert.strictEqual(formatsOf("en", "Not/AZone").time(at), "5:00 PM")
-  })
-})
-
-describe("A typed amount", () => {
-  it("may have the separators of any language", () => {
-    const cases = {
-      "12": "12",
-      "12,5": "12.5",
-      "1.234,50": "1234.50",
-      "1,234.50": "1234.50",
-      "1 234,50": "1234.50",
-      "1'234.50": "1234.50",
-      "1,234": "1234",
-      "1.234.567": "1234567",
-      "0.125": "0.125",
-      "١٢٫٥": "12.5"
-    }
-    for (const [typed, amount] of Object.entries(cases)) assert.strictEqual(normalAmount(typed), amount, typed)
-    for (const typed of ["", "a", "-1", "1e5", ".5", "<b>"]) assert.isUndefined(normalAmount(typed), typed)
   })
 })

@@ -8,9 +8,11 @@
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"
 import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import { plainName } from "../../domain/mechanism/GrantName.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
+import { GrantNames } from "./GrantNames.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
 
@@ -60,6 +62,7 @@ export class Grants extends Context.Service<
   static readonly layer = Layer.effect(Grants)(
     Effect.gen(function* () {
       const keys = yield* SigningKeys
+      const names = yield* GrantNames
       let signedWith = keys.current.kid
       const clock = yield* Clock.Clock
       const ttl = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
@@ -72,13 +75,13 @@ export class Grants extends Context.Service<
         return (cached = new SegmentedCache(rememberedTokens, ttl))
       }
 
-      const make = (name: string, grant: Grant, granted: Granted): string => {
+      const make = (plain: string, grant: Grant, granted: Granted): string => {
         const cache = signed()
         const token = sign(keys, {
           type: "admission",
           iss: issuer,
           aud: audience,
-          jti: name,
+          jti: names.of(granted.id, grant.grantSequence, grant.grantedAt),
           consumerId: grant.consumerId,
           organizationId: granted.organizationId,
           mode: granted.mode,
@@ -91,17 +94,17 @@ export class Grants extends Context.Service<
           // Rounded up: offline, a grant is valid through its last second; online, it expires to the millisecond.
           ...(grant.expiresAt !== undefined && { exp: Math.ceil(grant.expiresAt / 1000) })
         })
-        cache.set(name, token)
+        cache.set(plain, token)
         return token
       }
 
       return {
         token: (mechanismId, grant, granted) =>
           Effect.suspend(() => {
-            const name = grantName(mechanismId, grant.grantSequence)
-            const known = signed().get(name)
+            const plain = plainName(mechanismId, grant.grantSequence)
+            const known = signed().get(plain)
             return known === undefined
-              ? Effect.map(granted, (found) => make(name, grant, found))
+              ? Effect.map(granted, (found) => make(plain, grant, found))
               : Effect.succeed(known)
           }),
         verify: (token) => Effect.flatMap(Clock.currentTimeMillis, (now) => verifiedAt(keys, token, now)),
@@ -134,14 +137,5 @@ const decodeClaims = Schema.decodeUnknownResult(
 const problemOf = (error: Jose.errors.JOSEError): GrantProblem =>
   error instanceof Jose.errors.JWTExpired ? "GRANT_EXPIRED" : "INVALID_TOKEN"
 
-/** Returns the `jti` of a grant's token. */
-export const grantName = (mechanismId: string, grantSequence: number): string => `${mechanismId}.${grantSequence}`
-
 /** Returns the `jti` of a grant's token that this server has made. A token changes with the grant's expiry; this does not. */
 export const grantNameIn = (token: string): string => Jose.decodeJwt(token).jti ?? ""
-
-/** Returns the sequence in the `jti` of a grant of this mechanism; undefined for another mechanism's. */
-export const grantSequenceOf = (mechanismId: string, name: string): number | undefined => {
-  const sequence = Number(name.slice(mechanismId.length + 1))
-  return name === grantName(mechanismId, sequence) ? sequence : undefined
-}

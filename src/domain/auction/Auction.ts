@@ -27,7 +27,7 @@ import * as views from "./View.ts"
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 
-export { AuctionType, Configuration, configurationProblems } from "./Configuration.ts"
+export { AuctionType, Configuration, configurationProblems, fractionProblems } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export { type Bid, bidsShownMax, type Command, DenialReason, type Facts, type Refusal, type View } from "./Protocol.ts"
 export type { State } from "./State.ts"

@@ -2,7 +2,7 @@
  * The events of a bid. An accepted english bid leads at once, because it had to beat the lowest leading one. An
  * accepted dutch bid wins its unit at once.
  */
-import { isBelow, isWhole, type Price, wholeFrom } from "../values/Amount.ts"
+import { isBelow, isWhole, type Price } from "../values/Amount.ts"
 import {
   AmountMissing,
   AmountNotWhole,
@@ -108,9 +108,7 @@ const bidDutch = (
   const refusal = shut(state, at, isGuest === true && place === undefined) ?? unfit(state, place, at)
   if (refusal !== undefined) return refusal
   const price = dutchPrice(state, at)
-  if (amount !== undefined && isBelow(amount, price)) {
-    return new BidTooLow({ minimumBid: wholeFrom(price, state.fractionDigits) })
-  }
+  if (amount !== undefined && isBelow(amount, price)) return new BidTooLow({ minimumBid: price })
   const events = placed(place, consumerId, price, at)
   events.push({ _tag: "Won", at, consumerId })
   if (state.winningBids.length + 1 >= state.configuration.quantity) events.push({ _tag: "Closed", at })

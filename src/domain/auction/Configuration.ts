@@ -1,9 +1,9 @@
 /** The settings of an auction (interface document 2.8; completions 3 and 4, "auction"). */
 import { Schema } from "effect"
-import { amountMax, isBelow, ofText, PositivePrice, Price, toText } from "../values/Amount.ts"
+import { amountMax, isBelow, isWhole, ofText, PositivePrice, Price, toText } from "../values/Amount.ts"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
-import { CurrencyCode } from "../values/Locale.ts"
+import { CurrencyCode, fractionDigitsOf } from "../values/Locale.ts"
 import { Timestamp } from "../values/Time.ts"
 
 /** `english`: the highest bids win, and each bidder pays its bid. `dutch`: the price falls until a bidder takes it. */
@@ -89,6 +89,26 @@ const bidProblems = ({ startPrice, reservePrice, ...settings }: Configuration): 
 }
 
 /**
+ * Returns the prices that are not in whole minor units of the currency, among those that differ from `before`. An auction
+ * from before this was checked keeps its prices when something else is changed.
+ */
+export const fractionProblems = (
+  configuration: Configuration,
+  before: Partial<Configuration>
+): ReadonlyArray<Problem> => {
+  const { currencyCode } = configuration
+  const fractionDigits = fractionDigitsOf(currencyCode)
+  const isNew = (setting: PriceSetting) =>
+    currencyCode !== before.currencyCode || configuration[setting] !== before[setting]
+  return prices.flatMap((field): ReadonlyArray<Problem> => {
+    const price = configuration[field]
+    if (price === undefined || !isNew(field) || isWhole(price, fractionDigits)) return []
+    const digits = fractionDigits === 0 ? "no digits" : `at most ${fractionDigits} digits`
+    return [{ field, message: `an amount in ${currencyCode} has ${digits} after the point` }]
+  })
+}
+
+/**
  * Returns the highest bid that an english auction accepts: its `maxBid`, or a lower one. A bid that no other could follow
  * is not accepted, because an amount has at most 12 digits.
  */
@@ -103,7 +123,7 @@ export const highestBid = ({
 /** The smallest difference between two amounts. */
 export const smallest: Price = toText(1n)
 
-const prices: ReadonlySet<Setting> = new Set([
+const prices = [
   "startPrice",
   "reservePrice",
   "minBidIncrement",
@@ -111,10 +131,11 @@ const prices: ReadonlySet<Setting> = new Set([
   "maxBidJump",
   "floorPrice",
   "priceDropAmount"
-])
+] as const satisfies ReadonlyArray<Setting>
+type PriceSetting = (typeof prices)[number]
 
 /** True if the setting is a price. */
-export const isPrice = (setting: Setting): boolean => prices.has(setting)
+export const isPrice = (setting: Setting): boolean => (prices as ReadonlyArray<Setting>).includes(setting)
 
 /** The settings that may change after the opening. Bidders rely on all others. */
 const changeable = new Set<Setting>([

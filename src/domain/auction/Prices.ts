@@ -22,9 +22,12 @@ import type { Place, State } from "./State.ts"
 
 /**
  * Returns the price of a dutch auction. It falls once per interval after the opening, from `startPrice` to
- * `floorPrice`.
+ * `floorPrice`. It can be paid: auctions from before prices had to be in whole minor units round it up to one.
  */
-export const dutchPrice = (state: State, now: Millis): Price => {
+export const dutchPrice = (state: State, now: Millis): Price =>
+  wholeFrom(exactDutchPrice(state, now), state.fractionDigits)
+
+const exactDutchPrice = (state: State, now: Millis): Price => {
   const { startPrice, floorPrice, priceDropAmount, priceDropIntervalSeconds } = state.configuration
   if (floorPrice === undefined || priceDropAmount === undefined || priceDropIntervalSeconds === undefined) {
     return startPrice
@@ -79,7 +82,7 @@ export const maximumUnconfirmed = (state: State, minimum: Price): Price | undefi
 export const currentPrice = (state: State, now: Millis): Price =>
   state.configuration.auctionType === "dutch"
     ? dutchPrice(state, now)
-    : (lowestLeadingBid(state)?.amount ?? state.configuration.startPrice)
+    : (lowestLeadingBid(state)?.amount ?? wholeFrom(state.configuration.startPrice, state.fractionDigits))
 
 /** Returns the bid that the next one has to beat; undefined while there is a unit for every leader. */
 const lowestLeadingBid = ({ configuration, leading, winningBids }: State): Bid | undefined =>

@@ -4,6 +4,7 @@
  */
 import { Result, Schema } from "effect"
 import { exceededBy, type JsonBounds } from "../values/JsonBounds.ts"
+import type { Mode } from "../values/Ids.ts"
 import { text } from "../values/Text.ts"
 import type { Millis } from "../values/Time.ts"
 
@@ -37,10 +38,12 @@ export interface InboundEvent {
   readonly at: Millis
   /** The event as text, from the request's body. */
   readonly body: string
+  /** The provider's mode, if the event tells it. */
+  readonly mode?: Mode
 }
 
 /** Why a request is not accepted. */
-export type RejectedReason = "MISSING_SIGNATURE" | "WRONG_SIGNATURE" | "NOT_RECENT" | "MALFORMED"
+export type RejectedReason = "MISSING_SIGNATURE" | "WRONG_SIGNATURE" | "NOT_RECENT" | "MALFORMED" | "WRONG_MODE"
 
 export type Received = { readonly _tag: "Received"; readonly events: ReadonlyArray<InboundEvent> }
 export type Rejected = { readonly _tag: "Rejected"; readonly reason: RejectedReason }

@@ -1,5 +1,6 @@
 /** The adapters by name. Each checks a request and interprets its events. */
 import type { JsonBounds } from "../values/JsonBounds.ts"
+import type { Mode } from "../values/Ids.ts"
 import type { Millis } from "../values/Time.ts"
 import {
   type Adapter,
@@ -33,17 +34,28 @@ const adapters: { readonly [A in AdapterName]: Provider } = {
 /** Bytes of a request to a receiver of this adapter. A longer one is refused before anything is read from it. */
 export const bytesMaxOf = (name: AdapterName): number => adapters[name].bounds.bytesMax
 
-/** Checks a request against the present secret, and after a change also against the former one. */
+/** What a request to a receiver is checked against. */
+export interface Expected {
+  /** The present secret, and after a change also the former one. */
+  readonly secrets: ReadonlyArray<string>
+  /** The receiver's mode. Events that tell another one are refused: play money pays nothing. */
+  readonly mode: Mode
+}
+
+/** Checks a request. */
 export const receive = (
   name: AdapterName,
   request: InboundRequest,
-  secrets: ReadonlyArray<string>,
+  { secrets, mode }: Expected,
   now: Millis
 ): Received | Rejected => {
   let outcome: Received | Rejected = rejected("WRONG_SIGNATURE")
   for (const secret of secrets) {
     outcome = adapters[name].receive(request, secret, now)
-    if (outcome._tag === "Received" || outcome.reason !== "WRONG_SIGNATURE") return outcome
+    if (outcome._tag === "Received") {
+      return outcome.events.some((event) => (event.mode ?? mode) !== mode) ? rejected("WRONG_MODE") : outcome
+    }
+    if (outcome.reason !== "WRONG_SIGNATURE") return outcome
   }
   return outcome
 }

@@ -1,12 +1,7 @@
 /** The meaning of providers' events for Usher. */
 import { Schema } from "effect"
-import type { Price } from "../values/Amount.ts"
-
-/** A grant by its `jti`, which a checkout has as its reference. */
-export interface NamedGrant {
-  readonly mechanismId: string
-  readonly sequence: number
-}
+import type { NamedGrant } from "../mechanism/GrantName.ts"
+import { type Amount, ofText, type Price } from "../values/Amount.ts"
 
 /** A payment that has succeeded. */
 export interface Paid {
@@ -19,6 +14,35 @@ export interface Paid {
   readonly paymentId: string | undefined
   readonly amount: Price
   readonly currencyCode: string
+  /** The parts of the amount besides the price of the goods. A discount has lowered it. */
+  readonly adjustments: { readonly [A in Adjustment]: Amount }
+}
+
+/** The parts of a checkout's amount besides the price of the goods. */
+export const Adjustment = Schema.Literals(["SHIPPING", "TAX", "DISCOUNT"])
+export type Adjustment = typeof Adjustment.Type
+
+/** An amount that is asked. */
+export interface Asked {
+  readonly amount: Price
+  readonly currencyCode: string
+}
+
+/**
+ * True if a payment is worth what is asked. It may also differ by the adjustments that the shop allows. If nothing is
+ * known of the price, every payment is worth it.
+ */
+export const isWorth = (
+  { amount, currencyCode, adjustments }: Paid,
+  asked: Asked | undefined,
+  allowed: ReadonlyArray<Adjustment>
+): boolean => {
+  if (asked === undefined) return true
+  const paid = ofText(amount)
+  const signed = { ...adjustments, DISCOUNT: -adjustments.DISCOUNT }
+  const adjusted = [...new Set(allowed)].reduce((rest, adjustment) => rest - signed[adjustment], paid)
+  const price = ofText(asked.amount)
+  return currencyCode === asked.currencyCode && (paid === price || adjusted === price)
 }
 
 /** A payment that was given back. */
@@ -74,11 +98,3 @@ export interface Nothing {
 export type Meaning = Paid | Refunded | MessageReported | OptedOut | OptedIn | Nothing
 
 export const nothing: Nothing = { _tag: "Nothing" }
-
-/** Returns the grant that a `jti` names; undefined for any other text. */
-export const namedGrant = (jti: string | undefined): NamedGrant | undefined => {
-  const [, mechanismId, sequence] = jtiPattern.exec(jti ?? "") ?? []
-  return mechanismId === undefined ? undefined : { mechanismId, sequence: Number(sequence) }
-}
-
-const jtiPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9]\d{0,14})$/

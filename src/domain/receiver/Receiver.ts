@@ -5,6 +5,7 @@ import { recordSchema } from "../values/Record.ts"
 import { HttpsUrl, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 import { AdapterName } from "./Adapter.ts"
+import { Adjustment } from "./Meaning.ts"
 
 /** The fields an admin sets, apart from the secret. */
 export const Settings = Schema.Struct({
@@ -17,6 +18,16 @@ export const Settings = Schema.Struct({
       description:
         "The URL that the provider calls, if a proxy changes it. Twilio signs it. Default: the host of the request."
     })
+  ),
+  allowedAdjustments: Schema.optionalKey(
+    Schema.Array(Adjustment)
+      .check(Schema.isMaxLength(Adjustment.literals.length))
+      .annotate({
+        description:
+          "Parts of a checkout's total by which a payment may differ from the price. Without `SHIPPING` and `TAX`, a " +
+          "payment of the price and shipping needs attention; `DISCOUNT` lets coupons lower what is paid. They are " +
+          "known of `stripe` alone. Default: none."
+      })
   )
 })
 export type Settings = typeof Settings.Type
@@ -26,6 +37,7 @@ export const Receiver = recordSchema("Receiver", {
   adapter: AdapterName,
   description: Schema.NullOr(Schema.String),
   url: Schema.NullOr(Schema.String),
+  allowedAdjustments: Schema.NullOr(Schema.Array(Adjustment)),
   path: Schema.String.annotate({ description: "The path on the Consumer API's listener that the provider calls." }),
   formerSecretUntil: Schema.NullOr(Timestamp).annotate({
     description: "The former secret is accepted until this time."
@@ -51,6 +63,7 @@ export type ReceivedStatus = typeof ReceivedStatus.Type
 export const Outcome = Schema.Literals([
   "ORDER_PAID",
   "ORDER_CANCELLED",
+  "PAID_AFTER_CANCELLATION",
   "ALREADY_DONE",
   "GRANT_LAPSED",
   "GRANT_UNKNOWN",

@@ -30,10 +30,25 @@ export const CountryCode = Schema.String.check(
   })
 ).annotate({ examples: ["DE"] })
 
+/**
+ * The currencies whose minor unit is not a hundredth, by the digits after the point: list one of ISO 4217, published by
+ * SIX on 2024-06-25. It is pinned here and not taken from `Intl`, whose digits differ for some currencies and may change
+ * with a release of Node. A recorded auction must decide the same under each.
+ */
+const minorUnits: { readonly [digits: number]: string } = {
+  0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+  3: "BHD IQD JOD KWD LYD OMR TND",
+  4: "CLF UYW"
+}
+
+const fractionDigits: ReadonlyMap<string, number> = new Map(
+  Object.entries(minorUnits).flatMap(([digits, codes]) =>
+    codes.split(" ").map((code) => [code, Number(digits)] as const)
+  )
+)
+
 /** Returns the number of digits after the point for amounts of a currency; 2 for an unknown one. */
-export const fractionDigitsOf = (currencyCode: string): number =>
-  new Intl.NumberFormat("en", { style: "currency", currency: currencyCode }).resolvedOptions().maximumFractionDigits ??
-  2
+export const fractionDigitsOf = (currencyCode: string): number => fractionDigits.get(currencyCode) ?? 2
 
 /** The time zone and currency that a mechanism takes from its experience. */
 export interface RegionalDefaults {

@@ -3,7 +3,7 @@
  * every action is safe to repeat.
  */
 import { Effect } from "effect"
-import { normalAmount } from "../Amounts.ts"
+import { amountOf } from "../Amounts.ts"
 import type { Calls, GroupName, OperationName } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
 import { groupOf, type Places } from "./Places.ts"
@@ -51,7 +51,7 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
       return onMechanism(context, { queue: enter, draw: enter, timed_release: { ...enter, payload } })
     },
     leave: (context) => onMechanism(context, { queue: leave, draw: leave, timed_release: leave, waitlist: leave }),
-    bid: (context) => bid(visitors, context),
+    bid: makeBid(visitors, places),
     book: (context) =>
       onMechanism(context, { appointment: { name: "book", payload: { slotId: context.fields.get("slot") } } }),
     cancel: (context) => onMechanism(context, { appointment: { name: "cancel" } }),
@@ -75,26 +75,45 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
     )
 }
 
+/** An amount that shows how the language groups and separates digits. */
+const exampleAmount = "1500"
+
 /**
- * A bid is confirmed before it is sent, because it is final. A signed-in visitor confirms an unusually high one once
- * more.
+ * Makes the action of a bid. It is confirmed before it is sent, because it is final. A signed-in visitor confirms an
+ * unusually high one once more.
  */
-const bid = ({ onMechanism }: Visitors, context: Context): Run => {
-  const { fields, visit } = context
-  const at = fields.get("at") ?? ""
-  const confirmed = fields.get("confirmed")
-  const amount = normalAmount(fields.get("amount") ?? "")
-  if (amount === undefined) return Effect.fail(new Refused({ status: 400, code: "AMOUNT" }))
-  if (confirmed === null) return Effect.succeed({ show: { unconfirmed: { at, amount } } })
-  const isSure = confirmed === "unlikely"
-  const sent = onMechanism(context, { auction: { name: "bid", payload: { amount, confirmed: isSure } } })
-  if (isSure || visit.session?.sessionType !== "authenticated") return sent
-  return Effect.catchTag(sent, "Refused", (refused) =>
-    refused.code === "BID_UNLIKELY"
-      ? Effect.succeed<Done>({ show: { unconfirmed: { at, amount, isUnlikely: true } } })
-      : Effect.fail(refused)
-  )
-}
+const makeBid =
+  ({ onMechanism }: Visitors, places: Places) =>
+  (context: Context): Run => {
+    const { visit, fields } = context
+    const at = fields.get("at") ?? ""
+    const typed = fields.get("amount") ?? ""
+    const confirmed = fields.get("confirmed")
+    if (confirmed === null) {
+      return Effect.flatMap(currencyOf(places, context), (currencyCode) => {
+        const amount = amountOf(typed, visit.language, currencyCode)
+        return amount === undefined
+          ? Effect.fail(new Refused({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
+          : Effect.succeed({ show: { unconfirmed: { at, amount } } })
+      })
+    }
+    // The page that asks for the confirmation has written the amount itself.
+    const isSure = confirmed === "unlikely"
+    const sent = onMechanism(context, { auction: { name: "bid", payload: { amount: typed, confirmed: isSure } } })
+    if (isSure || visit.session?.sessionType !== "authenticated") return sent
+    return Effect.catchTag(sent, "Refused", (refused) =>
+      refused.code === "BID_UNLIKELY"
+        ? Effect.succeed<Done>({ show: { unconfirmed: { at, amount: typed, isUnlikely: true } } })
+        : Effect.fail(refused)
+    )
+  }
+
+/** The currency of the auction that the form names, or else that of the experience. */
+const currencyOf = (places: Places, { visit, fields }: Context): Run<string> =>
+  Effect.map(places.ofVisitor(callerOf(visit), visit.room.experienceId), ({ experience, mechanisms }) => {
+    const named = mechanisms.find(({ record }) => record.id === fields.get("at"))
+    return named?.kind === "auction" ? named.record.currencyCode : experience.currencyCode
+  })
 
 const general = ["consumers", "me"] as const
 

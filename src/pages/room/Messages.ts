@@ -36,11 +36,10 @@ const keyOf = ({ code, status }: Refused): PlainKey => {
 }
 
 /** The refusal in words. A challenge is solved by the script, which finds it here. */
-export const messageOf = (scene: Scene, refused: Refused, currencyCode?: string): Html => {
-  const { amount, retryAfterSeconds = 1, challenge } = refused
-  const shown = amount ?? "49.90"
+export const messageOf = (scene: Scene, refused: Refused): Html => {
+  const { amount = "", currencyCode, retryAfterSeconds = 1, challenge } = refused
   const values = {
-    amount: currencyCode === undefined ? shown : scene.formats.amount(shown, currencyCode),
+    amount: currencyCode === undefined ? amount : scene.formats.amount(amount, currencyCode),
     wait: scene.formats.duration(retryAfterSeconds)
   }
   return html`<p

@@ -157,7 +157,7 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, session)
     const { refused, screen, from, widgetSources = [], status = refused?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
-    const message = refused === undefined ? nothing : messageOf(scene, refused, currencyOf(shown))
+    const message = refused === undefined ? nothing : messageOf(scene, refused)
     const above = screen === undefined ? message : html`<section class="card">${message}${screen(scene)}</section>`
     const pieces = piecesOf(scene, found, above, variation)
     const formOrigins = formOriginsOf(scene)
@@ -189,9 +189,5 @@ const makeLimits = Effect.gen(function* () {
 })
 
 const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
-
-/** The currency of the auction, of which a page has one as a rule. */
-const currencyOf = ({ mechanisms, experience }: Shown): string =>
-  mechanisms.flatMap((one) => (one.kind === "auction" ? [one.record.currencyCode] : []))[0] ?? experience.currencyCode
 
 export type Write = Effect.Success<ReturnType<typeof makeWrite>>

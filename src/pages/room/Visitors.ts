@@ -45,11 +45,16 @@ const notFound = new Refused({ status: 404, code: "NOT_FOUND" })
 export const showing = (refused: Refused): Variation =>
   refused.code === barred.code ? { screen: accessCodeScreen, status: barred.status } : { refused }
 
-/** A guest that is refused may be admitted after a sign-in. */
-const ofGuest = (refused: Refused, access: VerifiedAccess, { record }: Mechanism): Refused =>
-  refused.code === "FORBIDDEN" && access.sessionType === "guest" && !record.supportsGuest
-    ? new Refused({ status: 403, code: "GUESTS" })
+/** Completes a refusal. A guest may be admitted after a sign-in, and an amount has the currency of its auction. */
+const completed = (refused: Refused, access: VerifiedAccess, { kind, record }: Mechanism): Refused => {
+  const { status, code, amount } = refused
+  if (code === "FORBIDDEN" && access.sessionType === "guest" && !record.supportsGuest) {
+    return new Refused({ status: 403, code: "GUESTS" })
+  }
+  return kind === "auction" && amount !== undefined
+    ? new Refused({ status, code, amount, currencyCode: record.currencyCode })
     : refused
+}
 
 const attemptOf = ({ attempt }: Visit) => (attempt === undefined ? {} : { headers: { "idempotency-key": attempt } })
 
@@ -97,7 +102,7 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
         const input = { params: { [param]: mechanism.record.id }, payload: operation.payload ?? null }
         const caller = { holder: visit.holder, access }
         const run = calls.run(caller, group, operation.name as OperationName<typeof group>, input)
-        yield* Effect.mapError(run, (refused) => ofGuest(refused, access, mechanism))
+        yield* Effect.mapError(run, (refused) => completed(refused, access, mechanism))
         return {}
       })
     )

@@ -41,7 +41,7 @@ const ordersMax = 1_000
 
 /** The payment that a receiver reported for a new order. */
 export interface Payment {
-  /** The provider's id. */
+  /** The provider's id; that of the checkout, if nothing had to be paid. */
   readonly paymentId: string | undefined
   /** True if the order's grant had lapsed before. */
   readonly grantLapsed: boolean

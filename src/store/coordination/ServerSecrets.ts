@@ -10,12 +10,21 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { fromStored } from "../secrets/Sealing.ts"
 
+type SecretName =
+  | "one_time_codes"
+  | "access_codes"
+  | "assigned_products"
+  | "nodes"
+  | "cursors"
+  | "challenges"
+  | "grant_names"
+
 /**
  * Returns the secret: 32 bytes that never change. The migration that needs a secret creates it. The start has checked
  * that this process can open what is sealed; a value that it cannot open was altered.
  */
 export const serverSecret = Effect.fnUntraced(
-  function* (name: "one_time_codes" | "access_codes" | "assigned_products" | "nodes" | "cursors" | "challenges") {
+  function* (name: SecretName) {
     const sql = yield* PgClient.PgClient
     const select = SqlSchema.findOne({
       Request: Schema.String,

@@ -11,12 +11,14 @@ import {
   isOffered,
   type Offer
 } from "../../domain/experience/ExperienceProduct.ts"
+import type { Price } from "../../domain/values/Amount.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { insertRows } from "../records/Rows.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as Rows from "./OfferedRows.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { hold } from "../records/Statements.ts"
+import { unarchivedOf } from "../records/Tenancy.ts"
 
 /** The maximum of variants that are shown for an experience's products. */
 const shownVariantsMax = 1_000
@@ -35,6 +37,15 @@ export interface KnownProducts {
   readonly products: ReadonlySet<string>
   /** The product of each variant. */
   readonly variants: ReadonlyMap<string, string>
+  /** The prices of the products' variants. */
+  readonly prices: ReadonlyArray<VariantPrice>
+}
+
+/** The price of a variant. */
+export interface VariantPrice {
+  readonly productId: string
+  readonly variantId: string
+  readonly price: Price
 }
 
 export class ExperienceProducts extends Context.Service<
@@ -48,6 +59,8 @@ export class ExperienceProducts extends Context.Service<
     named(experienceIds: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<ExperienceProductRef>, Unavailable>
     /** Returns those of the named records that the tenant has. In a transaction they are locked until its end. */
     held(tenant: Tenant, named: NamedProducts): Effect.Effect<KnownProducts, Unavailable>
+    /** Returns the currencies of the experiences that offer the product. */
+    currencies(tenant: Tenant, productId: string): Effect.Effect<ReadonlyArray<string>, Unavailable>
     /** Replaces the offers of the experience in the caller's transaction. An offer that stays keeps its id. */
     replace(tenant: Tenant, experienceId: string, offers: ReadonlyArray<Offer>): Effect.Effect<void, Unavailable>
     /** Returns those of the variants that the experience does not offer. None if it offers no products at all. */
@@ -85,17 +98,7 @@ export class ExperienceProducts extends Context.Service<
           order by x.position, x.id`
       }, orUnavailable)
 
-      const held = Effect.fn("ExperienceProducts.held")(function* (
-        tenant: Tenant,
-        { productIds, variantIds }: NamedProducts
-      ) {
-        const products = yield* hold(sql, tenant, "products", productIds)
-        const variants = yield* hold<VariantRow>(sql, tenant, "product_variants", variantIds, "id, product_id")
-        return {
-          products: new Set(products.map(({ id }) => id)),
-          variants: new Map(variants.map(({ id, product_id }) => [id, product_id]))
-        }
-      }, orUnavailable)
+      const held = makeHeld(sql)
 
       const variantsNotOffered = Effect.fn("ExperienceProducts.variantsNotOffered")(function* (
         tenant: Tenant,
@@ -115,12 +118,34 @@ export class ExperienceProducts extends Context.Service<
         variantIds,
         named,
         held,
+        currencies: makeCurrencies(sql),
         replace: makeReplace(sql, random),
         variantsNotOffered
       }
     })
   )
 }
+
+const makeHeld = (sql: PgClient.PgClient) =>
+  Effect.fn("ExperienceProducts.held")(function* (tenant: Tenant, { productIds, variantIds }: NamedProducts) {
+    const products = yield* hold(sql, tenant, "products", productIds)
+    const variants = yield* hold<VariantRow>(sql, tenant, "product_variants", variantIds, "id, product_id")
+    const known = new Set(products.map(({ id }) => id))
+    const prices = yield* sql<VariantPrice>`
+    select v.product_id as "productId", v.id as "variantId", v.record ->> 'price' as price
+    from product_variants v
+    where v.product_id = any(${[...known]}::uuid[]) and not v.archived and v.record ->> 'price' is not null`
+    return { products: known, variants: new Map(variants.map(({ id, product_id }) => [id, product_id])), prices }
+  }, orUnavailable)
+
+const makeCurrencies = (sql: PgClient.PgClient) =>
+  Effect.fn("ExperienceProducts.currencies")(function* (tenant: Tenant, productId: string) {
+    const rows = yield* sql<{ readonly code: string | null }>`
+    select distinct e.record ->> 'currencyCode' as code
+    from experience_products x join experiences e on e.id = x.experience_id
+    where x.product_id = ${productId} and ${unarchivedOf(sql, tenant, "e")}`
+    return rows.flatMap(({ code }) => code ?? [])
+  }, orUnavailable)
 
 const makeShown = (sql: PgClient.PgClient) =>
   Effect.fn("ExperienceProducts.shown")(function* (experienceId: string) {

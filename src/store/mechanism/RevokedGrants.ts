@@ -27,6 +27,7 @@ export interface RevokedGrant {
   readonly mechanismId: string
   /** The sequence of the event that made it. */
   readonly grantSequence: number
+  readonly grantedAt: Millis
   readonly status: "LEFT" | "DENIED" | "COMPLETED"
   readonly endedAt: Millis
   /** Absent if it would not have expired. */
@@ -74,7 +75,11 @@ export class RevokedGrants extends Context.Service<
             and (m.teardown_status is distinct from 'completed' or m.updated_at >= ${new Date(since)})
           order by m.id
         )
-        select m.id, ended.* from sources m
+        select m.id, ended.*, coalesce((
+          select made.at from journal made
+          where made.mechanism_id = m.id and made.sequence = (ended.ended ->> 'sequence')::bigint
+        ), ended.at) as granted_at
+        from sources m
         cross join lateral (
           select j.sequence, j.at, j.type, j.data -> 'grant' as ended from journal j
           where j.mechanism_id = m.id and j.type in ('Left', 'Denied', 'Completed') and (j.data -> 'grant') is not null
@@ -109,14 +114,16 @@ interface Row {
   readonly sequence: bigint
   readonly at: Date
   readonly type: "Left" | "Denied" | "Completed"
+  readonly granted_at: Date
   readonly ended: { readonly sequence: number; readonly expiresAt?: Millis }
 }
 
 const statuses = { Left: "LEFT", Denied: "DENIED", Completed: "COMPLETED" } as const
 
-const toRevoked = ({ id, at, type, ended: { sequence, expiresAt } }: Row): RevokedGrant => ({
+const toRevoked = ({ id, at, type, granted_at, ended: { sequence, expiresAt } }: Row): RevokedGrant => ({
   mechanismId: id,
   grantSequence: sequence,
+  grantedAt: granted_at.getTime(),
   status: statuses[type],
   endedAt: at.getTime(),
   ...(expiresAt !== undefined && { expiresAt })

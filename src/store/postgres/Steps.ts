@@ -75,6 +75,7 @@ const steps: Steps = {
   "0036_releases": base(() => import("./migrations/0036_releases.ts")),
   "0037_messages": expand(() => import("./migrations/0037_messages.ts"), messageIndexes),
   "0038_archives": expand(() => import("./migrations/0038_archives.ts")),
+  "0039_grantNames": expand(() => import("./migrations/0039_grantNames.ts")),
   "0044_codeDigits": expand(() => import("./migrations/0044_codeDigits.ts"))
 }
 

@@ -2,6 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { AdapterName } from "../../domain/receiver/Adapter.ts"
+import type { Adjustment } from "../../domain/receiver/Meaning.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -11,6 +12,8 @@ export interface TakenEvent {
   readonly receiverId: string
   readonly tenant: Tenant
   readonly adapter: AdapterName
+  /** Of the receiver. */
+  readonly allowedAdjustments: ReadonlyArray<Adjustment>
   readonly eventId: string
   readonly type: string
   readonly body: string
@@ -42,11 +45,12 @@ export const makeTake = (sql: PgClient.PgClient) =>
       ) due
       join receivers r on r.id = due.receiver_id
       where e.receiver_id = due.receiver_id and e.event_id = due.event_id
-      returning e.*, due.due_at, r.organization_id, r.mode, r.adapter`
+      returning e.*, due.due_at, r.organization_id, r.mode, r.adapter, r.record -> 'allowedAdjustments' as allowed`
     return rows.toSorted(inOrder).map((row): TakenEvent => ({
       receiverId: row.receiver_id,
       tenant: { organizationId: row.organization_id, mode: row.mode },
       adapter: row.adapter,
+      allowedAdjustments: row.allowed ?? [],
       eventId: row.event_id,
       type: row.type,
       body: row.body,
@@ -81,5 +85,6 @@ interface TakenRow {
   readonly organization_id: string
   readonly mode: Mode
   readonly adapter: AdapterName
+  readonly allowed: ReadonlyArray<Adjustment> | null
   readonly due_at: Date
 }

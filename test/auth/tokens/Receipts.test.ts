@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { decodeJwt, decodeProtectedHeader } from "jose"
+import { GrantNames } from "../../../src/auth/tokens/GrantNames.ts"
 import { Grants } from "../../../src/auth/tokens/Grants.ts"
 import { type Draw, Receipts } from "../../../src/auth/tokens/Receipts.ts"
 import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
@@ -10,7 +11,7 @@ import { Settings } from "../../../src/settings/Settings.ts"
 
 const layer = Layer.mergeAll(Tokens.layer, Grants.layer, Receipts.layer).pipe(
   Layer.provideMerge(Revocations.layerMemory),
-  Layer.provideMerge(SigningKeys.layerMemory),
+  Layer.provideMerge(Layer.merge(SigningKeys.layerMemory, GrantNames.layerMemory)),
   Layer.provide(Settings.layerTest())
 )
 

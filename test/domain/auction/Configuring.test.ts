@@ -1,5 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Configuration, configurationProblems, decider } from "../../../src/domain/auction/Auction.ts"
+import {
+  type Configuration,
+  configurationProblems,
+  decider,
+  fractionProblems
+} from "../../../src/domain/auction/Auction.ts"
 import { assertRefused } from "../mechanism/support/History.ts"
 import { at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
 
@@ -117,5 +122,31 @@ describe("contradictory settings of an auction", () => {
     assert.deepStrictEqual(fields(dutch(ofEnglish)), ["reservePrice", "minBidIncrement", "autoExtendSeconds"])
     const ofDutch = { floorPrice: "0.00000001", priceDropAmount: "0.00000001", priceDropIntervalSeconds: 1 }
     assert.deepStrictEqual(fields(english(ofDutch)), ["floorPrice", "priceDropAmount", "priceDropIntervalSeconds"])
+  })
+})
+
+describe("prices that are not in whole minor units", () => {
+  const fields = (configuration: Configuration, before: Partial<Configuration> = {}) =>
+    fractionProblems(configuration, before).map(({ field }) => field)
+
+  it("are named, by the currency", () => {
+    assert.deepStrictEqual(fields(english({ startPrice: "1.5", reservePrice: "20.50", minBidIncrement: "0.01" })), [])
+    assert.deepStrictEqual(
+      fields(english({ startPrice: "1.005", reservePrice: "2.001", minBidIncrement: "0.001", maxBid: "9.999" })),
+      ["startPrice", "reservePrice", "minBidIncrement", "maxBid"]
+    )
+    const drop = (currencyCode: string, priceDropAmount: string) => fields(dutch({ currencyCode, priceDropAmount }))
+    assert.deepStrictEqual(drop("JPY", "0.5"), ["priceDropAmount"])
+    assert.deepStrictEqual(drop("JPY", "1.000"), [])
+    assert.deepStrictEqual([drop("KWD", "0.005"), drop("KWD", "0.0005")], [[], ["priceDropAmount"]])
+    assert.deepStrictEqual([drop("COP", "0.05"), drop("ISK", "0.5")], [[], ["priceDropAmount"]])
+    assert.deepStrictEqual(fields(dutch({ floorPrice: "0.001", startPrice: "100.001" })), ["startPrice", "floorPrice"])
+  })
+
+  it("are not named if the change leaves them and the currency as they were", () => {
+    const before = dutch({ currencyCode: "JPY", priceDropAmount: "0.5" })
+    assert.deepStrictEqual(fields({ ...before, name: "Another" }, before), [])
+    assert.deepStrictEqual(fields({ ...before, floorPrice: "1.5" }, before), ["floorPrice"])
+    assert.deepStrictEqual(fields({ ...before, currencyCode: "KRW" }, before), ["priceDropAmount"])
   })
 })

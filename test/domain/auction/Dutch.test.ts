@@ -76,6 +76,27 @@ describe("a dutch price", () => {
     )
   })
 
+  it("is rounded up to a minor unit in an auction from before prices had to be in whole ones, and can be bid", () => {
+    const rows = [
+      ["JPY", "1000", "100", "0.5", ["1000", "1000", "999.0"]],
+      ["JPY", "10.4", "9.5", "1", ["11", "10", "10"]],
+      ["EUR", "1", "0.005", "0.333", ["1", "0.67", "0.34"]],
+      ["KWD", "1", "0.1", "0.0004", ["1", "1.000", "1.000"]],
+      ["COP", "10", "0.001", "3.3333", ["10", "6.67", "3.34"]]
+    ] as const
+    for (const [currencyCode, startPrice, floorPrice, priceDropAmount, prices] of rows) {
+      const auction = given(dutch({ currencyCode, startPrice, floorPrice, priceDropAmount, quantity: 3 }))
+      const shown = [0, 10, 20].map((seconds) => price(auction, seconds))
+      assert.deepStrictEqual(shown, [...prices], currencyCode)
+      for (const [index, amount] of shown.entries()) accepted(auction.when(index * 10, bid(`bidder ${index}`, amount)))
+      assert.deepStrictEqual(
+        auction.facts(20).leadingBids.map(({ amount }) => amount),
+        shown,
+        currencyCode
+      )
+    }
+  })
+
   it("does not change after the auction has ended", () => {
     const auction = given(dutch({ quantity: 1 }))
     auction.when(15, bid("ada"))

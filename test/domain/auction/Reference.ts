@@ -166,7 +166,7 @@ export class Reference {
   facts(now: number): { readonly [K in keyof Facts]?: unknown } {
     const { quantity, auctionType, startPrice } = this.configuration
     const leadingBids = [...this.#won, ...this.#leading()]
-    const english = leadingBids.length >= quantity ? leadingBids.at(-1)!.amount : startPrice
+    const english = leadingBids.length >= quantity ? leadingBids.at(-1)!.amount : up(startPrice)
     const auctionEnded = this.#closedAt <= now
     return {
       currentPrice: auctionType === "dutch" ? this.#price(now) : english,
@@ -310,7 +310,7 @@ export class Reference {
     const refused = this.#shut(now) ?? this.#unfit(consumerId)
     if (refused !== undefined) return refused
     const price = this.#price(now)
-    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: up(price) }
+    if (amount !== undefined && amount < price) return { refused: "BidTooLow", minimumBid: price }
     this.#enter(consumerId, now)
     const offer = { consumerId, amount: price, placedAt: now }
     this.#offers.push(offer)
@@ -323,7 +323,7 @@ export class Reference {
     return undefined
   }
 
-  /** Computes the price interval by interval. */
+  /** Computes the price interval by interval, and rounds it up to a whole minor unit. */
   #price(now: number): bigint {
     const { startPrice, floorPrice, priceDropAmount, priceDropIntervalSeconds } = this.configuration
     const openings = [this.configuration.openAt ?? this.#createdAt, this.#window?.openAt ?? 0, this.#releasedAt]
@@ -336,9 +336,9 @@ export class Reference {
       dropAt += priceDropIntervalSeconds! * 1000
     ) {
       price -= priceDropAmount!
-      if (price < floorPrice!) return floorPrice!
+      if (price < floorPrice!) return up(floorPrice!)
     }
-    return price
+    return up(price)
   }
 
   #finish(

@@ -8,24 +8,55 @@ describe("The adapters", () => {
   it("accept the present and the former secret", () => {
     const request = stripeRequest(body)
     for (const secrets of [[stripeSecret], [stripeSecret, "former"], ["present", stripeSecret]]) {
-      assert.strictEqual(receive("stripe", request, secrets, now)._tag, "Received")
+      assert.strictEqual(receive("stripe", request, { secrets, mode: "live" }, now)._tag, "Received")
     }
     for (const secrets of [[], ["present"], ["present", "former"]]) {
-      assert.deepStrictEqual(receive("stripe", request, secrets, now), { _tag: "Rejected", reason: "WRONG_SIGNATURE" })
+      assert.deepStrictEqual(receive("stripe", request, { secrets, mode: "live" }, now), {
+        _tag: "Rejected",
+        reason: "WRONG_SIGNATURE"
+      })
     }
   })
 
   it("say of a request with the former secret why it is refused", () => {
-    const late = receive("stripe", stripeRequest(body), ["present", stripeSecret], now + 301_000)
+    const late = receive(
+      "stripe",
+      stripeRequest(body),
+      { secrets: ["present", stripeSecret], mode: "live" },
+      now + 301_000
+    )
     assert.deepStrictEqual(late, { _tag: "Rejected", reason: "NOT_RECENT" })
   })
 
   it("accept no request of another provider", () => {
     const stripe = stripeRequest(body)
     for (const name of ["twilio", "sendgrid", "standard"] as const) {
-      assert.strictEqual(receive(name, stripe, [stripeSecret], now)._tag, "Rejected")
+      assert.strictEqual(receive(name, stripe, { secrets: [stripeSecret], mode: "live" }, now)._tag, "Rejected")
     }
-    assert.strictEqual(receive("stripe", standardRequest(body), [standardSecret], now)._tag, "Rejected")
+    assert.strictEqual(
+      receive("stripe", standardRequest(body), { secrets: [standardSecret], mode: "live" }, now)._tag,
+      "Rejected"
+    )
+  })
+
+  it("accept events of the receiver's mode alone, if they tell one", () => {
+    const outcomeOf = (livemode: unknown, mode: "live" | "test") => {
+      const text = JSON.stringify({ ...JSON.parse(body), livemode })
+      const outcome = receive("stripe", stripeRequest(text), { secrets: ["present", stripeSecret], mode }, now)
+      return outcome._tag === "Received" ? "Received" : outcome.reason
+    }
+    const outcomes = [undefined, true, false].flatMap((livemode) => [
+      outcomeOf(livemode, "live"),
+      outcomeOf(livemode, "test")
+    ])
+    assert.deepStrictEqual(outcomes, ["Received", "Received", "Received", "WRONG_MODE", "WRONG_MODE", "Received"])
+    for (const livemode of ["false", 0, null]) assert.strictEqual(outcomeOf(livemode, "live"), "MALFORMED")
+    // Nothing is said of the mode without the signature.
+    const forged = stripeRequest(JSON.stringify({ ...JSON.parse(body), livemode: false }), { secret: "another" })
+    assert.deepStrictEqual(receive("stripe", forged, { secrets: [stripeSecret], mode: "live" }, now), {
+      _tag: "Rejected",
+      reason: "WRONG_SIGNATURE"
+    })
   })
 
   it("give the meaning of their own events alone", () => {

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Stripe } from "stripe"
 import { rejected } from "../../../src/domain/receiver/Adapter.ts"
 import { meaningOf, receive } from "../../../src/domain/receiver/Stripe.ts"
+import { toText } from "../../../src/domain/values/Amount.ts"
 import { now, requestOf, seconds, stripeEvent, stripeRequest, stripeSecret as secret } from "./vectors.ts"
 
 const checkout = {
@@ -79,11 +80,16 @@ describe("A request of Stripe", () => {
 describe("An event of Stripe", () => {
   const paid = {
     _tag: "Paid" as const,
-    grant: { mechanismId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", sequence: 17 },
+    grant: {
+      mechanismId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
+      sequence: 17,
+      name: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a.17"
+    },
     checkoutId: "cs_1",
     paymentId: "pi_1",
     amount: "49.90",
-    currencyCode: "USD"
+    currencyCode: "USD",
+    adjustments: { SHIPPING: 0n, TAX: 0n, DISCOUNT: 0n }
   }
 
   it("that a checkout is paid means a payment for the grant", () => {
@@ -97,6 +103,37 @@ describe("An event of Stripe", () => {
   it("that a checkout is completed but not yet paid means nothing", () => {
     const unpaid = stripeEvent("checkout.session.completed", { ...checkout, payment_status: "unpaid" })
     assert.deepStrictEqual(meaningOf("checkout.session.completed", unpaid), { _tag: "Nothing" })
+  })
+
+  it("that a checkout needs no payment means a payment of 0, also if it is due later", () => {
+    const free = { ...checkout, payment_status: "no_payment_required", payment_intent: null }
+    for (const amount_total of [0, 4990]) {
+      const meaning = meaningOf("checkout.session.completed", stripeEvent("", { ...free, amount_total }))
+      assert.deepStrictEqual(meaning, { ...paid, paymentId: undefined, amount: "0.00" })
+    }
+  })
+
+  it("tells shipping, discount, and a tax that is not part of the prices", () => {
+    const adjustmentsOf = (amount_total: number, amount_subtotal: number | null, total_details: object | null) => {
+      const text = stripeEvent("", { ...checkout, amount_total, amount_subtotal, total_details })
+      const meaning = meaningOf("checkout.session.completed", text)
+      if (meaning._tag !== "Paid") return meaning
+      const { SHIPPING, TAX, DISCOUNT } = meaning.adjustments
+      return [SHIPPING, TAX, DISCOUNT].map((amount) => toText(amount))
+    }
+    const none = { amount_shipping: 0, amount_tax: 0, amount_discount: 0 }
+    assert.deepStrictEqual(adjustmentsOf(5490, 4990, { ...none, amount_shipping: 500 }), ["5", "0", "0"])
+    assert.deepStrictEqual(adjustmentsOf(5938, 4990, { ...none, amount_tax: 948 }), ["0", "9.48", "0"])
+    assert.deepStrictEqual(adjustmentsOf(4990, 4990, { ...none, amount_tax: 797 }), ["0", "0", "0"])
+    assert.deepStrictEqual(adjustmentsOf(3992, 4990, { ...none, amount_discount: 998 }), ["0", "0", "9.98"])
+    assert.deepStrictEqual(adjustmentsOf(5250, 4990, { amount_shipping: 500, amount_tax: 758, amount_discount: 998 }), [
+      "5",
+      "7.58",
+      "9.98"
+    ])
+    for (const details of [null, {}, { amount_shipping: null }]) {
+      assert.deepStrictEqual(adjustmentsOf(4990, null, details), ["0", "0", "0"])
+    }
   })
 
   it("has its amount in the digits that Stripe uses for the currency", () => {

@@ -6,6 +6,7 @@ import { EntryRisks } from "../../../src/auth/risk/EntryRisks.ts"
 import { ApiKeys, type KeyHolder } from "../../../src/auth/keys/ApiKeys.ts"
 import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { ExternalIdentities } from "../../../src/auth/sessions/ExternalIdentities.ts"
+import { GrantNames } from "../../../src/auth/tokens/GrantNames.ts"
 import { Grants } from "../../../src/auth/tokens/Grants.ts"
 import { OneTimeCodes } from "../../../src/auth/codes/OneTimeCodes.ts"
 import { AttemptLimits } from "../../../src/auth/codes/AttemptLimits.ts"
@@ -175,7 +176,7 @@ const stubs = Layer.unwrap(
 const served = Server.layer({ consumer: ConsumerRoutes.layerNoRecords, admin: Layer.empty }).pipe(
   Layer.provideMerge(Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, Readiness.layer)),
   Layer.provideMerge(Tokens.layer),
-  Layer.provideMerge(Layer.merge(SigningKeys.layerMemory, Revocations.layerMemory)),
+  Layer.provideMerge(Layer.mergeAll(SigningKeys.layerMemory, GrantNames.layerMemory, Revocations.layerMemory)),
   Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 1 }))
 )
 

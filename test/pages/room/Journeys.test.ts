@@ -121,7 +121,7 @@ describe("A visitor without a script", () => {
         assert.include(textOf(low), "The bid is too low. The minimum is €13.50 now.")
         const wrong = yield* rival.submit(low, "Place a bid", { amount: "a lot" })
         assert.strictEqual(wrong.status, 400)
-        assert.include(textOf(wrong), "Please enter an amount such as €49.90.")
+        assert.include(textOf(wrong), "Please enter an amount such as €1,500.00.")
         yield* rival.submit(low, "Place a bid", { amount: "14", confirmed: "1" })
         assert.include(textOf(yield* room.get("place")), "You have been outbid")
         yield* clock.putForward(3_601_000)
@@ -148,6 +148,29 @@ describe("A visitor without a script", () => {
         assert.include(textOf(warned), "This bid is more than 100 times the minimum.")
         assert.include(textOf(yield* room.get("place")), "Highest bid None yet")
         assert.include(textOf(yield* room.submit(warned, "Yes, bid €12,500.00")), "Highest bid €12,500.00")
+      })
+    )
+
+    it.effect("bids an amount that is read by the language of the page, and once read stays the same", () =>
+      Effect.gen(function* () {
+        const rows = [
+          ["EUR", "de", "1.500", "1500"],
+          ["EUR", "fr", "1 500,50", "1500.50"],
+          ["TND", "fr", "12,500", "12.500"],
+          ["JPY", "ja", "１，５００", "1500"],
+          ["INR", "en", "1,00,000", "100000"]
+        ] as const
+        for (const [currencyCode, lang, typed, amount] of rows) {
+          const auctions = [{ name: "Lot", startPrice: "1", settleAt: at(3600) }]
+          const room = yield* Fixture.room({ auctions }, { currencyCode })
+          const { id } = room.sequence.auctions[0]
+          const asked = yield* room.post(`bid?lang=${lang}`, { at: id, amount: typed })
+          const form = Fixture.formsOf(asked).find(({ fields }) => fields["confirmed"] === "1")
+          assert.strictEqual(form?.fields["amount"], amount, textOf(asked))
+          yield* room.post(form!.action, form!.fields)
+          const { highestBid } = yield* Fixture.asBrandServer("GET", `/auctions/${id}/highest-bid`)
+          assert.strictEqual(highestBid?.amount, amount)
+        }
       })
     )
 

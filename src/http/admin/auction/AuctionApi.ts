@@ -12,7 +12,8 @@ export class AuctionApi extends mechanismGroup(
     aNoun: "an auction",
     name: "Auction",
     creating:
-      "Amounts are decimal text and are returned as they were written. `auctionType` defaults to `english`. Settings " +
+      "Amounts are decimal text and are returned as they were written. They are in whole minor units of the currency by " +
+      "ISO 4217: two digits after the point for `EUR`, none for `JPY`, three for `KWD` (else a 400). `auctionType` defaults to `english`. Settings " +
       "of the other type are refused.\n\n`english`: the `quantity` (default 1) highest bids win, and each winner pays " +
       "its bid. A bid below `reservePrice` wins nothing; consumers never see `reservePrice`. `minBidIncrement` " +
       "defaults to the smallest unit of the currency. A bid within `autoExtendSeconds` (default 0) of `closeAt` moves " +

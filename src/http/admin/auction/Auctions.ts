@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { smallestOf, toText } from "../../../domain/values/Amount.ts"
-import { Configuration, configurationProblems } from "../../../domain/auction/Auction.ts"
+import { Configuration, configurationProblems, fractionProblems } from "../../../domain/auction/Auction.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import { AdminApi } from "../Api.ts"
 import { auctionSchemas } from "./AuctionApi.ts"
@@ -25,7 +25,10 @@ export const auctions: KindOfMechanism<"auction"> = {
       minBidIncrement: toText(smallestOf(fractionDigitsOf(currencyCode ?? around.currencyCode)))
     })
   }),
-  problems: configurationProblems
+  problems: (configuration, before) => [
+    ...configurationProblems(configuration),
+    ...fractionProblems(configuration, before)
+  ]
 }
 
 export const AuctionHandlers = HttpApiBuilder.group(AdminApi, "auctions", (handlers) =>

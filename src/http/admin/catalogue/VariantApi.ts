@@ -41,7 +41,8 @@ export class VariantApi extends HttpApiGroup.make("variants")
         `A product has at most ${variantsMax} variants (409 \`TOO_MANY_VARIANTS\`). \`inventoryPolicy\` defaults to ` +
         "`untracked`: orders do not count `inventoryQuantity`. With `deny`, orders count it down, and an order for more " +
         "than is left is refused, so it never falls below zero. With `continue`, orders count it down below zero. An " +
-        "unset quantity counts as 0. An unknown sync source, option or value is a 400 that names it."
+        "unset quantity counts as 0. An unknown sync source, option or value is a 400 that names it. So is a `price` that " +
+        "is not in whole minor units (ISO 4217) of the currency of an experience that offers the product."
     }),
     variant.list({
       shape: Variants.shape,

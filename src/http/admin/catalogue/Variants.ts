@@ -2,9 +2,15 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings, variantsMax } from "../../../domain/catalogue/Variant.ts"
+import { isWhole } from "../../../domain/values/Amount.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
+import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
 import { type TooManyVariants, Variants } from "../../../store/catalogue/Variants.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../errors/Errors.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../Api.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Payloads.ts"
@@ -13,13 +19,17 @@ import { orArchived } from "../records/Restoring.ts"
 import { ChangeVariant, CreateVariant } from "./VariantApi.ts"
 
 export const VariantHandlers = HttpApiBuilder.group(AdminApi, "variants", (handlers) =>
-  Effect.map(Variants, (variants) =>
-    handlers.handleAll({
+  Effect.gen(function* () {
+    const variants = yield* Variants
+    const checkPrice = yield* makeCheckPrice
+
+    return handlers.handleAll({
       createVariant: ({ payload }) =>
         forTenant((tenant, by) =>
-          variants
-            .create(tenant, by, payload.productId, variantDraft(payload))
-            .pipe(orInvalidReferences(CreateVariant, payload), orTooMany)
+          Effect.andThen(
+            checkPrice(tenant, payload.productId, payload),
+            variants.create(tenant, by, payload.productId, variantDraft(payload))
+          ).pipe(orInvalidReferences(CreateVariant, payload), orTooMany)
         ),
 
       listVariants: onList((tenant, query) => variants.list(tenant, query, query)),
@@ -29,16 +39,30 @@ export const VariantHandlers = HttpApiBuilder.group(AdminApi, "variants", (handl
       changeVariant: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => {
           const options = payload.options === null ? [] : payload.options
-          return variants
-            .change(tenant, id, by, (settings) => revised(settings, payload), options)
-            .pipe(orInvalidReferences(ChangeVariant, payload))
+          return variants.find(tenant, id).pipe(
+            Effect.flatMap(({ productId }) => checkPrice(tenant, productId, payload)),
+            Effect.andThen(variants.change(tenant, id, by, (settings) => revised(settings, payload), options)),
+            orInvalidReferences(ChangeVariant, payload)
+          )
         }),
 
       archiveVariant: onRecord((tenant, id, by) => Effect.flatMap(variants.archive(tenant, id, by), inUse)),
 
       restoreVariant: onRecord((tenant, id, by) => variants.restore(tenant, id, by).pipe(orTooMany, orArchived))
     })
-  )
+  })
+)
+
+/** Makes the check that a price can be paid in the currencies of the experiences that offer the product. */
+const makeCheckPrice = Effect.map(ExperienceProducts, (products) =>
+  Effect.fnUntraced(function* (tenant: Tenant, productId: string, { price }: typeof ChangeVariant.Type) {
+    if (typeof price !== "string") return
+    const currencies = yield* products.currencies(tenant, productId)
+    const currency = currencies.find((code) => !isWhole(price, fractionDigitsOf(code)))
+    if (currency === undefined) return
+    const expected = `an amount in whole minor units of ${currency}`
+    return yield* invalidInput([issueAt({ price }, "price", { kind: "validation", type: "amount", expected })])
+  })
 )
 
 /** Turns a variant that would be one too many for its product into a 409. */

@@ -41,8 +41,8 @@ export class OrderApi extends HttpApiGroup.make("orders")
       description:
         "Defaults: `status` is `CREATED`, `placedAt` is now, `currencyCode` is the experience's or else the " +
         "organization's, and `items` is empty. `total` defaults to the exact sum of the items, with as many decimal " +
-        "places as the longest price. A different `total` is accepted, because there are discounts and fees. Prices are " +
-        "kept as they were written. Products are not looked up: an item may name any.\n\nStock: items that name a variant " +
+        "places as the longest price. A different `total` is accepted, because there are discounts and fees. It is in " +
+        "whole minor units of the currency by ISO 4217 (else a 400). Prices are kept as they were written. Products are not looked up: an item may name any.\n\nStock: items that name a variant " +
         "of this organization count its `inventoryQuantity` down, unless its `inventoryPolicy` is `untracked`. Archived " +
         "variants are counted too. With `deny` the count never falls below zero. If too little is left for one item, the " +
         "whole order is refused (409 `OUT_OF_STOCK` with the `productVariantId` and the units `available`). Then nothing " +

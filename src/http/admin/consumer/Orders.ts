@@ -8,8 +8,9 @@
  */
 import { Clock, Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { amountMax, toText } from "../../../domain/values/Amount.ts"
+import { amountMax, isWhole, toText } from "../../../domain/values/Amount.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
+import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import {
   isBeyondAmounts,
   mayBecome,
@@ -45,10 +46,15 @@ export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers)
 
     const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateOrder.Type) {
       const placedAt = yield* Clock.currentTimeMillis
-      const beyond = beyondAmounts({ total: payload.total ?? undefined, items: payload.items ?? [] })
-      const { origin, currencyCode } = yield* orders.originOf(tenant, payload).pipe(orInvalid(payload, beyond))
-      if (beyond.length > 0) return yield* invalidInput(beyond)
+      const issues = amountIssues({
+        total: payload.total ?? undefined,
+        items: payload.items ?? [],
+        currencyCode: payload.currencyCode ?? undefined
+      })
+      const { origin, currencyCode } = yield* orders.originOf(tenant, payload).pipe(orInvalid(payload, issues))
       const settings = created({ ...defaults, status: "CREATED", currencyCode, placedAt }, payload)
+      const wrong = amountIssues(settings)
+      if (wrong.length > 0) return yield* invalidInput(wrong)
       const { externalId, status } = settings
       const write = Effect.gen(function* () {
         yield* orders.refuseTaken(tenant, externalId)
@@ -120,24 +126,33 @@ const changed = (
   changes: typeof ChangeOrder.Type
 ): Result.Result<Settings, Conflict | ValidationError> => {
   const next = revised(settings, changes)
-  const beyond = beyondAmounts(next)
-  if (beyond.length > 0) return Result.fail(invalidInput(beyond))
+  const issues = amountIssues(next, settings)
+  if (issues.length > 0) return Result.fail(invalidInput(issues))
   if (mayBecome(settings.status, next.status)) return Result.succeed(next)
   const error = `An order that is ${settings.status} cannot become ${next.status}`
   return Result.fail(new Conflict({ error, code: "ORDER_STATUS" }))
 }
 
-/** The issue of an order whose sum is larger than an amount can be. */
-const beyondAmounts = (order: Priced): ReadonlyArray<Issue> =>
-  isBeyondAmounts(order)
-    ? [
-        issueAt({ items: [] }, "items", {
-          kind: "validation",
-          type: "max_value",
-          expected: `a sum of at most ${toText(amountMax)}`
-        })
-      ]
-    : []
+/** An order whose currency may not be known yet. */
+type Worth = Priced & { readonly currencyCode?: string | undefined }
+
+/**
+ * The issues of an order whose sum is larger than an amount can be, or whose total is not in whole minor units of its
+ * currency. A total from before this was checked may stay.
+ */
+const amountIssues = (order: Worth, before?: Worth): ReadonlyArray<Issue> => {
+  const { total, currencyCode } = order
+  if (isBeyondAmounts(order)) {
+    const expected = `a sum of at most ${toText(amountMax)}`
+    return [issueAt({ items: [] }, "items", { kind: "validation", type: "max_value", expected })]
+  }
+  if (total === undefined || currencyCode === undefined) return []
+  const digits = fractionDigitsOf(currencyCode)
+  const isNew = total !== before?.total || currencyCode !== before.currencyCode
+  if (!isNew || isWhole(total, digits)) return []
+  const expected = `an amount in ${currencyCode}, with at most ${digits} digits after the point`
+  return [issueAt({ total }, "total", { kind: "validation", type: "amount", expected })]
+}
 
 /** Turns names of records that do not exist into a 400 with an issue for each of them and for the others. */
 const orInvalid = (

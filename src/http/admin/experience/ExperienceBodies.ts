@@ -5,7 +5,8 @@
 import { Result, Schema } from "effect"
 import { isWindowEmpty, Settings } from "../../../domain/experience/Experience.ts"
 import { type Offer, offersOf } from "../../../domain/experience/ExperienceProduct.ts"
-import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
+import { isWhole } from "../../../domain/values/Amount.ts"
+import { fractionDigitsOf, type RegionalDefaults } from "../../../domain/values/Locale.ts"
 import { type KnownProducts, type NamedProducts, notOffered } from "../../../store/experience/ExperienceProducts.ts"
 import type {
   Change,
@@ -56,7 +57,7 @@ export const newAggregate = (
   const { settings, issues } = revised(defaults, body, defaults)
   const input = () => encodeCreation(body)
   const offers = offersOf(body.products ?? [])
-  issues.push(...productIssues(offers, known, input))
+  issues.push(...productIssues(offers, known, settings.currencyCode, input))
   const around = {
     surroundings: settings,
     products: known.products,
@@ -87,7 +88,7 @@ export const changed = (
 ): Result.Result<Change, ValidationError> => {
   const { settings, issues } = revised(before, body, defaults)
   const offers = body.products === undefined ? undefined : offersOf(body.products ?? [])
-  issues.push(...productIssues(offers ?? [], known, () => encodeChange(body)))
+  issues.push(...productIssues(offers ?? [], known, settings.currencyCode, () => encodeChange(body)))
   return issues.length > 0
     ? Result.fail(invalidInput(issues.slice(0, issuesMax)))
     : Result.succeed({ settings, offers })
@@ -103,13 +104,18 @@ const revised = (settings: Partial<Settings>, changes: CreateBody | ChangeBody, 
 
 const unknown = { kind: "validation", type: "picklist" } as const
 
-/** An issue for each product that the tenant does not have, or that the body names twice. */
+/**
+ * An issue for each product that the tenant does not have, that the body names twice, or that has a price which nobody
+ * can pay in the currency.
+ */
 const productIssues = (
   offers: ReadonlyArray<Offer>,
   known: KnownProducts,
+  currencyCode: string,
   input: () => Input
 ): ReadonlyArray<Issue> => {
   const seen = new Set<string>()
+  const fractional = known.prices.filter(({ price }) => !isWhole(price, fractionDigitsOf(currencyCode)))
   return offers.flatMap(({ productId, productVariantId }, index) => {
     const problem = (field: string, expected: string) => [
       issueAt(input(), ["products", index, field], { ...unknown, expected })
@@ -121,7 +127,10 @@ const productIssues = (
     const offer = `${productId} ${productVariantId}`
     if (seen.has(offer)) return problem("productId", "a product that is not named twice")
     seen.add(offer)
-    return []
+    const isFractional = fractional.some(
+      (one) => one.productId === productId && one.variantId === (productVariantId ?? one.variantId)
+    )
+    return isFractional ? problem("productId", `a product with prices in whole minor units of ${currencyCode}`) : []
   })
 }
 

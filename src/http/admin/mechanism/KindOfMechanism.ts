@@ -24,8 +24,8 @@ export interface KindOfMechanism<K extends Kind> {
   readonly published?: ReadonlyArray<string>
   /** The values of settings that an admin leaves out, except the time zone (completions 4). */
   readonly defaults: (said: Partial<ConfigurationOf<K>>, around: RegionalDefaults) => Partial<ConfigurationOf<K>>
-  /** The problems between settings that are each in range. */
-  readonly problems: (configuration: ConfigurationOf<K>) => ReadonlyArray<Problem>
+  /** The problems between settings that are each in range. `before` is empty at the creation. */
+  readonly problems: (configuration: ConfigurationOf<K>, before: Partial<ConfigurationOf<K>>) => ReadonlyArray<Problem>
   /** The variants in its setting `variantIds`. Its experience must offer them. */
   readonly variants?: (configuration: Partial<ConfigurationOf<K>>) => ReadonlyArray<string>
   /** The fields of its recorded events that are hidden, given the facts it has published. */
@@ -44,13 +44,14 @@ export const completed = <K extends Kind>(
   return { timeZone: around.timeZone, ...what.defaults(said, around), ...said } as ConfigurationOf<K>
 }
 
-/** The issues of a configuration, given the variants that its experience does not offer. */
+/** The issues of a configuration, given the variants that its experience does not offer, and the one before. */
 export const issuesWith = <K extends Kind>(
   what: KindOfMechanism<K>,
   configuration: ConfigurationOf<K>,
-  notOffered: ReadonlySet<string>
+  notOffered: ReadonlySet<string>,
+  before: Partial<ConfigurationOf<K>> = {}
 ): ReadonlyArray<Issue> => [
-  ...problemIssues(what.problems(configuration), configuration),
+  ...problemIssues(what.problems(configuration, before), configuration),
   ...(what.variants?.(configuration) ?? []).flatMap((id, index, variantIds) =>
     notOffered.has(id) ? [issueAt({ variantIds }, ["variantIds", index], notOfferedHere)] : []
   )

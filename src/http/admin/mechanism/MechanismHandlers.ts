@@ -139,7 +139,7 @@ const makeRevised = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMec
       variantIds.length === 0
         ? new Set<string>()
         : yield* products.variantsNotOffered(below.tenant, below.experienceId, variantIds)
-    const issues = issuesWith(what, next, notOffered)
+    const issues = issuesWith(what, next, notOffered, configuration)
     return issues.length > 0 ? yield* invalidInput(issues) : next
   })
 })

@@ -55,7 +55,20 @@ const records = [
     payload: CreateReceiver,
     description:
       "Give the provider the host of the Consumer API and the `path` of the response. With Stripe, set the checkout's " +
-      "`client_reference_id` to the `jti` of the grant."
+      "`client_reference_id` to the `jti` of the grant. It cannot be guessed: only who has seen the grant's token can name " +
+      "the grant.\n\nWhat a checkout has paid is compared with what is asked, amount and currency. If the grant has an " +
+      "order, its `total` is asked, or the sum of its items. Without an order, or with one that has neither, the grant's " +
+      "price is asked: the winning bid of an auction, and else the price of the variant that the grant is for, in the " +
+      "currency of the experience. That is the selected variant, or else the one price that all variants have that the " +
+      "grant may be for: those of the product that the system has assigned, of the timed release's `variantIds`, or of " +
+      "the experience's products. If they have several prices, or one has none, no price is known, and any signed amount " +
+      "completes the grant. A shop that sells at several prices, several pieces or with fees in one checkout creates " +
+      "the order itself, with its `total`, before the payment.\n\nA payment of something else changes neither order nor " +
+      "grant, and needs attention (`AMOUNT_DIFFERS`). `allowedAdjustments` lets shipping, tax and discounts make a " +
+      "difference. A checkout that needs no payment counts as a payment of 0. A second payment for a grant " +
+      "(`GRANT_HAS_ANOTHER_ORDER`) and one for an order that the shop has cancelled (`PAID_AFTER_CANCELLATION`) need " +
+      "attention too; a refund cancels only the order that its payment has paid.\n\nA receiver takes events of its own " +
+      "mode: a live receiver refuses Stripe's test events, and a test receiver refuses live ones (400 `WRONG_MODE`)."
   }),
   receiver.list({
     shape,

@@ -34,7 +34,7 @@ export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object
 /** The type of a setting, from its name or its value. A value may be absent. */
 const typeOf = (field: string, value: unknown): string => {
   if (/(At|Until)$/.test(field)) return "date_time"
-  if (/(Price|Amount|Increment)$/.test(field)) return "amount"
+  if (/(Price|Amount|Increment|Bid|BidJump)$/.test(field)) return "amount"
   if (/(Seconds|Minutes)$/.test(field)) return "integer"
   return typeof value === "object" ? "object" : "picklist"
 }

@@ -3,14 +3,8 @@
  * consumer that holds one, and the check of a token that a shop was shown.
  */
 import { Effect, Result, Schema } from "effect"
-import {
-  type Grant,
-  type GrantClaims,
-  grantName,
-  type GrantProblem,
-  Grants,
-  grantSequenceOf
-} from "../../../auth/tokens/Grants.ts"
+import { type Grant, type GrantClaims, type GrantProblem, Grants } from "../../../auth/tokens/Grants.ts"
+import { namedGrant } from "../../../domain/mechanism/GrantName.ts"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { redemptionIdLengthMax } from "../../../domain/mechanism/GrantRecord.ts"
 import { InvalidGrant } from "../../../domain/mechanism/Refusals.ts"
@@ -119,7 +113,7 @@ export const make = Effect.gen(function* () {
         claims?.organizationId === mechanism.tenant.organizationId &&
         claims.distributionId === mechanism.id &&
         claims.consumerId === shown.consumerId
-      const sequence = isRight ? grantSequenceOf(mechanism.id, claims.jti) : undefined
+      const sequence = isRight ? sequenceOf(claims, mechanism) : undefined
       return sequence === undefined ? Effect.fail(new InvalidGrant()) : Effect.succeed(sequence)
     })
 
@@ -148,10 +142,15 @@ function validity(
       return no("NOT_GRANTED", "The consumer holds no grant")
     default:
       return (
-        claims.jti === grantName(mechanism.id, standing.grantSequence) ||
-        no("GRANT_REPLACED", "The grant has been replaced")
+        sequenceOf(claims, mechanism) === standing.grantSequence || no("GRANT_REPLACED", "The grant has been replaced")
       )
   }
+}
+
+/** The sequence of the grant that a token names. The signature proves it, so its name needs no check. */
+const sequenceOf = ({ jti }: GrantClaims, { id }: MechanismRef<Kind>): number | undefined => {
+  const named = namedGrant(jti)
+  return named?.mechanismId === id ? named.sequence : undefined
 }
 
 /**

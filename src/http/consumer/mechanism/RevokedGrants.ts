@@ -1,7 +1,7 @@
 /** The list of grants that ended before their time: the handler. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { grantName } from "../../../auth/tokens/Grants.ts"
+import { GrantNames } from "../../../auth/tokens/GrantNames.ts"
 import { type PagePosition, RevokedGrants } from "../../../store/mechanism/RevokedGrants.ts"
 import { CurrentTenant } from "../../credentials/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
@@ -12,6 +12,7 @@ import { pagePattern } from "./RevokedGrantApi.ts"
 export const layer = HttpApiBuilder.group(ConsumerApi, "grants", (handlers) =>
   Effect.gen(function* () {
     const revoked = yield* RevokedGrants
+    const names = yield* GrantNames
 
     return handlers.handleAll({
       revoked: Effect.fnUntraced(function* ({ query: { since = 0, after } }) {
@@ -20,8 +21,8 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "grants", (handlers) =>
           revoked.page(tenant, since, after === undefined ? undefined : positionOf(after))
         )
         return {
-          data: page.data.map(({ mechanismId, grantSequence, status, endedAt, expiresAt = null }) => ({
-            jti: grantName(mechanismId, grantSequence),
+          data: page.data.map(({ mechanismId, grantSequence, grantedAt, status, endedAt, expiresAt = null }) => ({
+            jti: names.of(mechanismId, grantSequence, grantedAt),
             status,
             endedAt,
             expiresAt

@@ -25,13 +25,16 @@ const refused = (status: number, body: object, headers: { readonly [name: string
 const accepted = HttpServerResponse.empty({ status: 200 })
 const notFound = refused(404, { error: "Receiver not found" })
 const malformed = refused(400, { error: "The body is not an event of this provider", code: "MALFORMED" })
+const wrongMode = refused(400, { error: "The event is of the provider's other mode", code: "WRONG_MODE" })
 const unavailable = refused(503, { error: "Service unavailable" }, { "retry-after": "1" })
 // The rest of the body is not read, so the connection cannot be used again.
 const tooLarge = (adapter: AdapterName) =>
   refused(413, { error: `Request body is larger than ${bytesMaxOf(adapter) / 1_024} KiB` }, { connection: "close" })
 
-const rejection = (code: RejectedReason) =>
-  code === "MALFORMED" ? malformed : refused(401, { error: "The provider's signature is required", code })
+const rejection = (code: RejectedReason) => {
+  if (code === "MALFORMED") return malformed
+  return code === "WRONG_MODE" ? wrongMode : refused(401, { error: "The provider's signature is required", code })
+}
 
 /** The route for the receivers of all tenants. */
 export const layer = HttpRouter.use(
@@ -52,7 +55,7 @@ export const layer = HttpRouter.use(
       if (rawBody === undefined) return tooLarge(receiver.adapter)
       const { isEncrypted } = origins.of(request)
       const inbound = { headers: request.headers, url: urlOf(request, receiver, isEncrypted), rawBody }
-      const outcome = receive(receiver.adapter, inbound satisfies InboundRequest, receiver.secrets, now)
+      const outcome = receive(receiver.adapter, inbound satisfies InboundRequest, expectedOf(receiver), now)
       if (outcome._tag === "Rejected") return rejection(outcome.reason)
       yield* events.record(receiver.id, outcome.events, now)
       return accepted
@@ -60,6 +63,8 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", pathOf(":receiverId") as "/hooks/:receiverId", handle)
   })
 ).pipe(Layer.provide(Layer.merge(Receivers.layer, ReceivedEvents.layer)))
+
+const expectedOf = ({ secrets, tenant: { mode } }: AddressedReceiver) => ({ secrets, mode })
 
 /** Returns the body; undefined if it has more bytes. */
 const bodyOf = (

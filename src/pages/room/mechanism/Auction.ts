@@ -2,7 +2,8 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html, type Inserted } from "../../Html.ts"
 import { bidsShownMax } from "../../../domain/auction/Auction.ts"
-import { isBelow, plus } from "../../../domain/values/Amount.ts"
+import { isBelow, plus, wholeFrom } from "../../../domain/values/Amount.ts"
+import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import type { PlainKey } from "../../Words.ts"
 import { barred, closed, closing, deniedFor, ended, type Piece, scheduled, turn } from "./Parts.ts"
 import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
@@ -115,7 +116,7 @@ const english = (scene: Scene, auction: AuctionContext, own: string | undefined,
       autocomplete="off"
       required
       maxlength="24"
-      placeholder="${minimum}"
+      placeholder="${scene.formats.plainAmount(minimum, record.currencyCode)}"
   /></label>`
   return html`${rows}${units}${bidForm(scene, record, say(scene, "enterAuction"), field)}
     <p class="muted">${say(scene, "bidFinal")}</p>`
@@ -123,9 +124,12 @@ const english = (scene: Scene, auction: AuctionContext, own: string | undefined,
 
 /** The least bid that would lead now. Only the answer to a bid is certain. */
 const minimumOf = ({ record, facts: known }: AuctionContext): string => {
-  if (known === undefined || known.leading.length < Math.min(record.quantity, bidsShownMax)) return record.startPrice
+  const whole = (price: string) => wholeFrom(price, fractionDigitsOf(record.currencyCode))
+  if (known === undefined || known.leading.length < Math.min(record.quantity, bidsShownMax)) {
+    return whole(record.startPrice)
+  }
   const next = plus(known.price.currentPrice, record.minBidIncrement ?? "0")
-  return isBelow(next, record.startPrice) ? record.startPrice : next
+  return whole(isBelow(next, record.startPrice) ? record.startPrice : next)
 }
 
 const bidForm = (scene: Scene, { id }: AuctionRecord, label: string, fields: Inserted): Html =>

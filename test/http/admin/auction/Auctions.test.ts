@@ -104,6 +104,14 @@ describe("Auctions on the Admin API", () => {
             ["floorPrice: amount", "priceDropAmount: amount", "priceDropIntervalSeconds: integer"]
           ],
           [{ ...dutch, floorPrice: "100.01" }, ["floorPrice: amount"]],
+          [{ ...dutch, currencyCode: "JPY", priceDropAmount: "0.5" }, ["priceDropAmount: amount"]],
+          [{ ...dutch, floorPrice: "39.999" }, ["floorPrice: amount"]],
+          [
+            { currencyCode: "KRW", startPrice: "10.5", minBidIncrement: "0.5", reservePrice: "20.5" },
+            ["minBidIncrement: amount", "reservePrice: amount", "startPrice: amount"]
+          ],
+          [{ currencyCode: "KWD", startPrice: "10.0005" }, ["startPrice: amount"]],
+          [{ maxBid: "99.999", maxBidJump: "0.001" }, ["maxBid: amount", "maxBidJump: amount"]],
           [
             { ...dutch, reservePrice: "1", minBidIncrement: "1", autoExtendSeconds: 5 },
             ["autoExtendSeconds: integer", "minBidIncrement: amount", "reservePrice: amount"]

@@ -354,7 +354,7 @@ describe("An auction on the Consumer API", () => {
     it.effect("keeps every accepted bid permanently, with the exact amount", () =>
       Effect.gen(function* () {
         const { guest } = yield* Usher
-        const auction = yield* anAuction({ startPrice: "0", minBidIncrement: "0.00000001", maxBid: "999999999999.99" })
+        const auction = yield* anAuction({ startPrice: "0", minBidIncrement: "0.01", maxBid: "999999999999.99" })
         const [ada, bob] = [yield* guest(), yield* guest()]
         const bids: ReadonlyArray<readonly [Guest, string]> = [
           [ada, "0.1"],

@@ -78,7 +78,7 @@ describe("A queue on the Consumer API", () => {
           iat: Math.floor(Date.parse(grantedAt) / 1000),
           exp: Math.ceil(Date.parse(expiresAt) / 1000)
         })
-        assert.match(payload.jti!, new RegExp(`^${queueId}\\.\\d+$`))
+        assert.match(payload.jti!, new RegExp(`^${queueId}\\.\\d+\\.[\\w-]{22}$`))
         assert.strictEqual((yield* status(someone)).body.admissionGrant, admissionGrant)
         assert.notProperty(granted.body, "grantSequence")
       })

@@ -6,8 +6,14 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Agent } from "node:http"
 import * as Server from "../../../../src/http/server/Server.ts"
-import { stripeEvent, stripeRequest, twilioRequest, twilioToken } from "../../../domain/receiver/vectors.ts"
-import { anotherServer, layer as usherLayer, layerWith, send, Usher } from "../../support/usherFixture.ts"
+import {
+  stripeEvent,
+  stripeRequest,
+  stripeSecret,
+  twilioRequest,
+  twilioToken
+} from "../../../domain/receiver/vectors.ts"
+import { anotherServer, asServer, layer as usherLayer, layerWith, send, Usher } from "../../support/usherFixture.ts"
 import { admin, aReceiver, logOf, postStripe, postTo } from "./receiverFixture.ts"
 
 const event = (id: string) => stripeEvent("customer.created", {}, id)
@@ -57,6 +63,34 @@ describe("A request to a receiver", () => {
         const altered = yield* postTo(consumerUrl, receiver, { headers, rawBody: Buffer.from(event("evt_b")) })
         assert.deepStrictEqual(codeOf(altered), [401, "WRONG_SIGNATURE"])
         assert.deepStrictEqual(yield* logOf(receiver), [])
+      })
+    )
+
+    it.effect("is refused if it tells the provider's other mode, and nothing is written", () =>
+      Effect.gen(function* () {
+        const { admin: send, brand } = yield* Usher
+        const live = yield* aReceiver()
+        const made = yield* send({
+          method: "POST",
+          path: "/api/receivers",
+          headers: asServer(brand.testSecretKey),
+          body: { adapter: "stripe", secret: stripeSecret }
+        })
+        const told = (id: string, livemode?: boolean) => JSON.stringify({ ...JSON.parse(event(id)), livemode })
+        const rows = [
+          [live, true, 200],
+          [live, false, 400],
+          [live, undefined, 200],
+          [made.body, true, 400],
+          [made.body, false, 200],
+          [made.body, undefined, 200]
+        ] as const
+        for (const [index, [receiver, livemode, status]] of rows.entries()) {
+          const answer = yield* postStripe(receiver, told(`evt_mode_${index}`, livemode))
+          assert.strictEqual(answer.status, status, `${index}`)
+          if (status === 400) assert.strictEqual(answer.body.code, "WRONG_MODE")
+        }
+        assert.deepStrictEqual(yield* logOf(live), ["evt_mode_0 WAITING null", "evt_mode_2 WAITING null"])
       })
     )
 

@@ -245,7 +245,8 @@ describe("A refund that Stripe reports", () => {
         })
         const { consumerId, distributionId, jti, status } = yield* aGrant()
         const items = [{ productVariantId: variant.id, quantity: 1, unitPrice: "49.90" }]
-        const order = yield* admin("POST", "/orders", { consumerId, distributionId, items })
+        const worth = { items, currencyCode: "EUR" }
+        const order = yield* admin("POST", "/orders", { consumerId, distributionId, ...worth })
         const { paid, refunded, ids } = aCheckout(jti)
         const handleAll = yield* aWorker
         for (const body of [paid, refunded, refunded]) {

@@ -103,6 +103,27 @@ export const aWonAuction = Effect.fnUntraced(function* (price: string) {
   return { consumerId, jti: jtiOf(body.admissionGrant) }
 })
 
+/** A guest that holds a grant in a new queue or timed release of an experience, and the `jti` of the grant's token. */
+export const aGrantIn = Effect.fnUntraced(function* (
+  experience: object,
+  { sequence = {}, variantId }: { readonly sequence?: object; readonly variantId?: string } = {}
+) {
+  const { guest, consumer, brand } = yield* Usher
+  const { consumerId, accessToken } = yield* guest()
+  const created = yield* admin("POST", "/experiences", { name: "Drop", currencyCode: "EUR", ...experience })
+  const sequenceId = (yield* admin("POST", "/sequences", { experienceId: created.id, name: "Sale", ...sequence })).id
+  const { id } = yield* admin("POST", "/timed-releases", { sequenceId, name: "Window" })
+  const headers = asConsumer(brand.publishableKey, accessToken)
+  const enter = (body: object) => consumer({ method: "POST", path: `/api/timed-releases/${id}/enter`, headers, body })
+  const { body, text } = yield* enter(variantId === undefined ? {} : { variantId })
+  if (body?.status !== "ENTERED") throw new Error(text)
+  return { consumerId, distributionId: id as string, jti: jtiOf(body.admissionGrant), enter }
+})
+
+/** A new product whose variants have these prices. */
+export const aProduct = (...prices: ReadonlyArray<string | null>) =>
+  admin("POST", "/products", { name: "Cap", variants: prices.map((price) => ({ price })) })
+
 /** The `jti` of a token. */
 export const jtiOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split(".")[1]!, "base64url").toString("utf8")).jti
