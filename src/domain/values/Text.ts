@@ -17,7 +17,12 @@ export const lengthOf = (text: string): number => {
   return length
 }
 
-const bound = (name: "min_length" | "max_length", expected: string, fits: (text: string) => boolean, json: object) =>
+const bound = (
+  name: "min_length" | "max_length",
+  expected: string,
+  fits: (text: string) => boolean,
+  json: { readonly minLength: number } | { readonly maxLength: number }
+) =>
   Schema.makeFilter(fits, {
     expected,
     representation: { id: `usher/${name}`, payload: null },
