@@ -36,10 +36,11 @@ export const typedNumber = (text: string): TypedNumber | undefined => {
   if (text.length > lengthMax) return undefined
   const typed = trimmed(text).replace(/^tel:/i, "")
   const plain = plainForms.reduce((now, [form, by]) => now.replaceAll(form, by), asciiDigits(typed))
-  if (!numberPattern.test(plain) || hasAlternative(plain)) return undefined
+  const digits = digitsOf(plain)
+  if (digits === "" || !numberPattern.test(plain) || hasAlternative(plain)) return undefined
   return {
     isInternational: plain.includes("+"),
-    digits: digitsOf(plain),
+    digits,
     withoutTrunkZero: plain.includes("(0)") ? digitsOf(plain.replace("(0)", "")) : undefined
   }
 }

@@ -124,7 +124,7 @@ const makeReading = Effect.gen(function* () {
 
   const ofConsumer = (tenant: Tenant, consumerId: string) => sql`
     (m.consumer_id = ${consumerId} or (m.channel, m.address) in (
-      select a.channel, a.address from consumers c,
+      select a.channel, lower(a.address) from consumers c,
         lateral (values ('email', c.email), ('phone', c.phone)) as a (channel, address)
       where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}
     ))`
