@@ -26,7 +26,7 @@ const plainForms: ReadonlyArray<readonly [RegExp, string]> = [
   [/[／⁄∕]/gu, "/"]
 ]
 
-const numberPattern = /^[( ]*\+?[\d ()./-]+$/
+const numberPattern = /^[\d ()./-]*$/
 
 /** Digits before a slash, at most: a country's code and an area's. */
 const digitsBeforeSlashMax = 7
@@ -37,9 +37,11 @@ export const typedNumber = (text: string): TypedNumber | undefined => {
   const typed = trimmed(text).replace(/^tel:/i, "")
   const plain = plainForms.reduce((now, [form, by]) => now.replaceAll(form, by), asciiDigits(typed))
   const digits = digitsOf(plain)
-  if (digits === "" || !numberPattern.test(plain) || hasAlternative(plain)) return undefined
+  const plus = plain.indexOf("+")
+  if (digits === "" || !numberPattern.test(plain.replace("+", "")) || hasAlternative(plain)) return undefined
+  if (plus > 0 && digitsOf(plain.slice(0, plus)) !== "") return undefined
   return {
-    isInternational: plain.includes("+"),
+    isInternational: plus >= 0,
     digits,
     withoutTrunkZero: plain.includes("(0)") ? digitsOf(plain.replace("(0)", "")) : undefined
   }

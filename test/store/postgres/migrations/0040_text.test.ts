@@ -27,6 +27,10 @@ describe("Step 0040", () => {
       yield* addConsumer(sql, anyId(5002), { external_id: "\u00ea".normalize("NFD") })
       yield* addConsumer(sql, anyId(5003), { external_id: "\u00e9" })
       yield* sql`
+        insert into receivers
+          (id, organization_id, mode, record, created_at, created_by, updated_at, updated_by, adapter, secret)
+        values (${anyId(6001)}, ${organizationId}, 'live', '{}', now(), 'x', now(), 'x', 'sendgrid', '')`
+      yield* sql`
         insert into stopped_addresses (organization_id, mode, channel, address, reason, receiver_id, stopped_at)
         values (${organizationId}, 'live', 'email', 'anna@xn--bcher-kva.example', 'BOUNCED', ${anyId(6001)}, now())`
       assert.include(yield* migrate, 40)
