@@ -27,7 +27,7 @@ export const functions: Exceptions = {
   "src/store/journal/GroupCommit.ts": 127,
   "src/store/journal/JournalSql.ts": 62,
   "src/store/mechanism/GrantMessages.ts": 137,
-  "src/store/mechanism/Places.ts": 81,
+  "src/store/mechanism/Places.ts": 80,
   "src/store/organization/Analytics.ts": 78,
   "src/workers/GrantMessages.ts": 73,
   "src/workers/WaitlistNotices.ts": 62

@@ -48,8 +48,9 @@ export function parsePhone(text: string, defaultCountry?: string): Address | und
     // Some countries dial more than 00, or something else.
     return [national, digits.startsWith("00") ? validNumber(`+${digits.slice(2)}`) : undefined]
   })
-  const [number, ...others] = new Map(readings.flatMap((found) => (found === undefined ? [] : [[found.number, found]])))
-    .values()
+  const [number, ...others] = new Map(
+    readings.flatMap((found) => (found === undefined ? [] : [[found.number, found]]))
+  ).values()
   if (number === undefined || others.length > 0) return undefined
   return number.getType() === "PREMIUM_RATE" ? undefined : { channel: "phone", value: number.number }
 }

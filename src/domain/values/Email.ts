@@ -18,8 +18,7 @@ const localLengthMax = 64
  * Arabic script. Quoted local parts are rejected, which RFC 5321 allows but mail providers do not issue, and so is every
  * character that could end a header or begin a second address.
  */
-const wordPattern =
-  /^(?:[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-](?:\p{M}|(?<=[\p{M}\p{Script=Arabic}])[\u200c\u200d])*)+$/u
+const wordPattern = /^(?:[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-](?:\p{M}|(?<=[\p{M}\p{Script=Arabic}])[\u200c\u200d])*)+$/u
 
 /** Wide, narrow and mathematical letters. They are spellings of plain letters. */
 const styledLetters = /[\uff00-\uffef\u{1d400}-\u{1d7ff}]+/gu

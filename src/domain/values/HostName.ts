@@ -43,11 +43,11 @@ const damp = 700
 /** Returns the text of a label after `xn--` (RFC 3492, section 6.2); undefined if it is none. */
 function punycodeDecoded(encoded: string): string | undefined {
   const basicEnd = Math.max(0, encoded.lastIndexOf("-"))
-  const output = [...encoded.slice(0, basicEnd)].map((character) => character.codePointAt(0)!)
+  const output = Array.from(encoded.slice(0, basicEnd), (character) => character.codePointAt(0)!)
   let position = 128
   let index = 0
   let bias = 72
-  for (let read = basicEnd > 0 ? basicEnd + 1 : 0; read < encoded.length; ) {
+  for (let read = basicEnd > 0 ? basicEnd + 1 : 0; read < encoded.length;) {
     const before = index
     for (let weight = 1, k = base; ; k += base) {
       const digit = Number.parseInt(encoded[read++] ?? "-", base)

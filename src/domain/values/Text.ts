@@ -8,7 +8,8 @@ export const jsonDepthMax = 32
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
 
 /** Returns the text without the blanks and invisible characters at its ends. */
-export const trimmed = (text: string): string => text.replace(/^[\s\p{Cf}]+/u, "").replace(/(?<![\s\p{Cf}])[\s\p{Cf}]+$/u, "")
+export const trimmed = (text: string): string =>
+  text.replace(/^[\s\p{Cf}]+/u, "").replace(/(?<![\s\p{Cf}])[\s\p{Cf}]+$/u, "")
 
 /** Returns the number of characters: of code points, as the database and JSON Schema count. */
 export const lengthOf = (text: string): number => {

@@ -45,10 +45,10 @@ export const build = Effect.fnUntraced(
         // On the same connection, because the pool may have no other.
         const built = yield* run(`select from pg_index where indexrelid = to_regclass('${index.name}') and indisvalid`)
         if (built.length > 0) return
-        const { fill } = index
-        for (let last: unknown = null; fill !== undefined && last !== undefined; ) {
-          const [row] = yield* run(fill(last === null ? null : String(last)))
-          last = row?.last
+        let next = index.fill?.(null)
+        while (next !== undefined) {
+          const [row] = yield* run(next)
+          next = row && index.fill?.(row.last as string)
         }
         yield* run(`drop index concurrently if exists ${index.name}`)
         yield* run(`create index concurrently ${index.name} ${index.definition}`)

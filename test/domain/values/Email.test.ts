@@ -3,13 +3,13 @@ import { Result, Schema } from "effect"
 import { EmailText, normalizedEmail } from "../../../src/domain/values/Email.ts"
 
 /** Asserts that all spellings are one address. */
-const areOne = (address: string, spellings: ReadonlyArray<string>) => {
+const assertOne = (address: string, spellings: ReadonlyArray<string>) => {
   for (const spelling of [address, ...spellings]) assert.strictEqual(normalizedEmail(spelling), address, spelling)
 }
 
 describe("An email address", () => {
   it("is compared in lower case", () => {
-    areOne("ann.lee@example.com", [
+    assertOne("ann.lee@example.com", [
       " Ann.Lee@Example.COM ",
       "\u202aann.lee@example.com\u202c",
       "ann.lee@example.com\u00a0"
@@ -37,14 +37,14 @@ describe("An email address", () => {
   })
 
   it("is one address with its host in Unicode and in ASCII", () => {
-    areOne("anna@bücher.example", ["anna@xn--bcher-kva.example", "ANNA@BÜCHER.example", "anna@BU\u0308CHER.example"])
-    areOne("анна@почта.рф", ["анна@xn--80a1acny.xn--p1ai", "АННА@ПОЧТА.РФ"])
-    areOne("anna@例子.测试", ["anna@xn--fsqu00a.xn--0zwm56d", "anna@例子。测试"])
-    areOne("anna@مثال.إختبار", ["anna@xn--mgbh0fb.xn--kgbechtv"])
+    assertOne("anna@bücher.example", ["anna@xn--bcher-kva.example", "ANNA@BÜCHER.example", "anna@BU\u0308CHER.example"])
+    assertOne("анна@почта.рф", ["анна@xn--80a1acny.xn--p1ai", "АННА@ПОЧТА.РФ"])
+    assertOne("anna@例子.测试", ["anna@xn--fsqu00a.xn--0zwm56d", "anna@例子。测试"])
+    assertOne("anna@مثال.إختبار", ["anna@xn--mgbh0fb.xn--kgbechtv"])
   })
 
   it("is one address in wide and mathematical letters", () => {
-    areOne("anna@example.com", [
+    assertOne("anna@example.com", [
       "ａｎｎａ＠ｅｘａｍｐｌｅ．ｃｏｍ",
       "anna@𝐞𝐱𝐚𝐦𝐩𝐥𝐞.𝐜𝐨𝐦",
       "𝔞𝔫𝔫𝔞@example.com",

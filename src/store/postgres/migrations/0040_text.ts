@@ -87,8 +87,7 @@ const consumerText = "coalesce(search_text, searched)"
 
 const searchIndex = (name: string, table: string, text: string, part: string, options = "fastupdate = on") => ({
   name,
-  definition:
-    `on ${table} using gin (search_pieces(organization_id, mode, ${text})) with (${options}) where ${part}`
+  definition: `on ${table} using gin (search_pieces(organization_id, mode, ${text})) with (${options}) where ${part}`
 })
 
 /** The indexes of searches. They replace those by the locale's lower case. */

@@ -116,28 +116,6 @@ describe("A consumer", () => {
       })
     )
 
-    it.effect("signs in by email in every spelling, with a code in every spelling, as the same consumer", () =>
-      Effect.gen(function* () {
-        const arabic = (code: string) => code.replaceAll(/\d/g, (digit) => "٠١٢٣٤٥٦٧٨٩"[Number(digit)]!)
-        const ids = new Set<string>()
-        for (const [email, spelt] of [
-          ["nina@xn--bcher-kva.example", (code: string) => ` ${code} `],
-          ["NINA@bücher.example", (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`],
-          ["nina@bu\u0308cher.example", arabic],
-          ["nina@ｂüｃｈｅｒ．ｅｘａｍｐｌｅ", (code: string) => `\u2066${arabic(code)}\u2069\u00a0`],
-          ["ｎｉｎａ＠bücher。example", (code: string) => `\u200b${code.split("").join("\u3000")}`]
-        ] as const) {
-          const { body: request } = yield* post("otp/request", { email })
-          const code = yield* mailedCode("nina@xn--bcher-kva.example")
-          const { status, body } = yield* post("otp/verify", { email, code: spelt(code), requestId: request.requestId })
-          assert.strictEqual(status, 200, email)
-          assert.strictEqual(body.session.email, "nina@bücher.example")
-          ids.add(body.session.consumerId)
-        }
-        assert.strictEqual(ids.size, 1)
-      })
-    )
-
     it.effect("signs in by phone, in every notation of the number, as the same consumer", () =>
       Effect.gen(function* () {
         const notations = [
@@ -299,7 +277,7 @@ describe("A consumer", () => {
           ["otp/verify", { email: "ann@example.com", code: canary.slice(0, 6) }, "code", "string"],
           ["otp/verify", { email: "ann@example.com", code: "12345" }, "code", "min_length"],
           ["otp/verify", { email: "ann@example.com", code: "1".repeat(16_000) }, "code", "max_length"],
-          ["otp/verify", { email: "ann@example.com", code: "１２３４５６" }, "code", "string"],
+          ["otp/verify", { email: "ann@example.com", code: "一二三四五六" }, "code", "string"],
           ["external/exchange", {}, "exchangeCode", "string"],
           ["external/exchange", { exchangeCode: [canary] }, "exchangeCode", "string"],
           ["refresh", { refreshToken: { canary } }, "refreshToken", "string"]
