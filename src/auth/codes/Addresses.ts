@@ -1,9 +1,15 @@
 /**
  * The two kinds of address a one-time code is sent to, in the normalized form in which they are stored and compared: an
- * email address in lower case, a phone number in E.164 (completions 2).
+ * email address in its one spelling, a phone number in E.164 (completions 2).
  */
-import { isSupportedCountry, parsePhoneNumberFromString } from "libphonenumber-js/max"
+import {
+  type CountryCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString,
+  type PhoneNumber
+} from "libphonenumber-js/max"
 import { normalizedEmail } from "../../domain/values/Email.ts"
+import { typedNumber } from "../../domain/values/TypedNumber.ts"
 
 export interface Address {
   readonly channel: "email" | "phone"
@@ -17,10 +23,7 @@ export interface CodeAddress {
   readonly value: string
 }
 
-/** No notation of a phone number is longer. */
-const phoneLengthMax = 64
-
-/** Returns the email address in lower case, or undefined if the text is not an email address. */
+/** Returns the email address in its one spelling, or undefined if the text is not an email address. */
 export function parseEmail(text: string): Address | undefined {
   const value = normalizedEmail(text)
   return value === undefined ? undefined : { channel: "email", value }
@@ -30,18 +33,31 @@ export function parseEmail(text: string): Address | undefined {
 export const isCountry = (text: string): boolean => isSupportedCountry(text.toUpperCase())
 
 /**
- * Returns the phone number in E.164, or undefined if no country uses it. Premium-rate numbers are rejected: an attacker
- * could register one to earn from the messages. `defaultCountry` applies to a number in national form.
+ * Returns the phone number in E.164, or undefined if no country uses it, or if it can be read as two numbers. A number
+ * with a plus sign is international whatever the country, and so is one that begins with 00. `defaultCountry` applies to
+ * the others. Premium-rate numbers are rejected: an attacker could register one to earn from the messages.
  */
 export function parsePhone(text: string, defaultCountry?: string): Address | undefined {
-  if (text.length > phoneLengthMax) return undefined
+  const typed = typedNumber(text)
+  if (typed === undefined) return undefined
   const country = defaultCountry?.toUpperCase()
-  const number = parsePhoneNumberFromString(text.trim(), {
-    ...(country !== undefined && isSupportedCountry(country) && { defaultCountry: country }),
-    extract: false
+  const readings = [typed.digits, typed.withoutTrunkZero].flatMap((digits) => {
+    if (digits === undefined) return []
+    if (typed.isInternational) return [validNumber(`+${digits}`)]
+    const national = country !== undefined && isSupportedCountry(country) ? validNumber(digits, country) : undefined
+    // Some countries dial more than 00, or something else.
+    return [national, digits.startsWith("00") ? validNumber(`+${digits.slice(2)}`) : undefined]
   })
-  if (number === undefined || !number.isValid() || number.ext !== undefined) return undefined
+  const [number, ...others] = new Map(
+    readings.flatMap((found) => (found === undefined ? [] : [[found.number, found]]))
+  ).values()
+  if (number === undefined || others.length > 0) return undefined
   return number.getType() === "PREMIUM_RATE" ? undefined : { channel: "phone", value: number.number }
+}
+
+const validNumber = (text: string, defaultCountry?: CountryCode): PhoneNumber | undefined => {
+  const number = parsePhoneNumberFromString(text, { ...(defaultCountry && { defaultCountry }), extract: false })
+  return number?.isValid() === true ? number : undefined
 }
 
 /** The country of a phone number in E.164; undefined for numbers of no country. */

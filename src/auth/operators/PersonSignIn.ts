@@ -8,6 +8,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, type Redacted } from "effect"
 import { normalizedEmail } from "../../domain/values/Email.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import { plainCode } from "../../domain/values/TypedCode.ts"
 import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -73,7 +74,7 @@ export class PersonSignIn extends Context.Service<
           if (invited === undefined) return undefined
           const { tenant, personId, address } = invited
           const token = yield* codes
-            .consume(tenant, { address, code, requestId, client }, begin(personId))
+            .consume(tenant, { address, code: plainCode(code), requestId, client }, begin(personId))
             .pipe(Effect.catchTag("WrongCode", (_: WrongCode) => Effect.undefined))
           if (token === undefined) return undefined
           const details = { by: "dashboard", personId }

@@ -8,6 +8,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
+import { lengthOf } from "../../domain/values/Text.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import { tellConsumersChanged } from "../../store/experience/SequenceAccess.ts"
 import { type Address, parseEmail, parsePhone } from "../codes/Addresses.ts"
@@ -233,7 +234,7 @@ const toConsumer = (tenant: Tenant, { id, email, phone }: typeof Row.Type): Auth
 
 const nameOf = (claim: unknown): string | undefined => {
   const name = typeof claim === "string" ? claim.trim() : ""
-  return name === "" || name.length > nameLengthMax ? undefined : name
+  return name === "" || lengthOf(name) > nameLengthMax ? undefined : name
 }
 
 /** Returns `fallback` if the address belongs to another consumer. */

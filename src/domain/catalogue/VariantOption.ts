@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { recordSchema, stampFields } from "../values/Record.ts"
-import { Name, text } from "../values/Text.ts"
+import { key, Name, text } from "../values/Text.ts"
 
 /** Limit of values per option. Archived values do not count. */
 export const valuesMax = 1_000
@@ -25,12 +25,10 @@ export const ColorHex = Schema.String.check(
   })
 ).annotate({ examples: ["#1A2B3C"] })
 
-const ValueText = text({ minLength: 1, maxLength: 200 })
-
 /** The fields of a value that an admin sets. Reordering sets its place among the others. */
 export const ValueSettings = Schema.Struct({
-  value: ValueText,
-  displayValue: Schema.optionalKey(ValueText),
+  value: key({ minLength: 1, maxLength: 200 }),
+  displayValue: Schema.optionalKey(text({ minLength: 1, maxLength: 200 })),
   colorHex: Schema.optionalKey(ColorHex),
   isCentrallyManaged: Schema.Boolean
 })

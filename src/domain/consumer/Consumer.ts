@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Amount } from "../values/Amount.ts"
 import { recordSchema } from "../values/Record.ts"
-import { JsonObject, text } from "../values/Text.ts"
+import { JsonObject, key, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 
 /** Limit of consumers created and changed in one request. */
@@ -33,13 +33,13 @@ const ShortJson = JsonObject.check(
 /** A person's full name or preferred name. */
 export const PersonName = text({ minLength: 1, maxLength: 200 })
 
-/** The fields an admin sets. The email is in lower case and the phone number in E.164. */
+/** The fields an admin sets. The email has its one spelling, and the phone number is in E.164. */
 export const Settings = Schema.Struct({
   email: Schema.optionalKey(text({ minLength: 1, maxLength: 320 })),
   phone: Schema.optionalKey(text({ minLength: 1, maxLength: 64 })),
   fullName: Schema.optionalKey(PersonName),
   name: Schema.optionalKey(PersonName),
-  externalId: Schema.optionalKey(text({ minLength: 1, maxLength: 200 })),
+  externalId: Schema.optionalKey(key({ minLength: 1, maxLength: 200 })),
   loyaltyBalance: Amount,
   attributes: Schema.optionalKey(ShortJson),
   metadata: Schema.optionalKey(ShortJson)

@@ -4,7 +4,7 @@ import { type Amount, amountMax, digitsOf, ofText, Price, toText } from "../valu
 import { Id } from "../values/Ids.ts"
 import { recordSchema } from "../values/Record.ts"
 import { CurrencyCode } from "../values/Locale.ts"
-import { JsonObject, text } from "../values/Text.ts"
+import { JsonObject, key, text } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
 
 /** Limit of items per order. */
@@ -26,15 +26,12 @@ export const Item = Schema.Struct({
 })
 export type Item = typeof Item.Type
 
-/** An identifier from the shop. */
-const ShopText = text({ minLength: 1, maxLength: 200 })
-
 /** The fields an admin sets. */
 export const Settings = Schema.Struct({
   /** The shop's own identifier, unique among the tenant's orders. */
-  externalId: Schema.optionalKey(ShopText),
+  externalId: Schema.optionalKey(key({ minLength: 1, maxLength: 200 })),
   /** The order number that the shop shows to its customers. */
-  number: Schema.optionalKey(ShopText),
+  number: Schema.optionalKey(text({ minLength: 1, maxLength: 200 })),
   status: OrderStatus,
   currencyCode: CurrencyCode,
   /** Absent: the sum of the items. */

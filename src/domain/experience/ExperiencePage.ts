@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { ReceivedDocument, SentDocument, SentRichContent } from "./creative/Document.ts"
 import { Id } from "../values/Ids.ts"
 import { recordSchema } from "../values/Record.ts"
-import { JsonObject, text } from "../values/Text.ts"
+import { JsonObject, key, text } from "../values/Text.ts"
 import { SentTimestamp, Timestamp } from "../values/Time.ts"
 
 /** Whether consumers can see the page. */
@@ -13,7 +13,7 @@ export const PageStatus = Schema.Literals(["DRAFT", "PUBLISHED"])
 export type PageStatus = typeof PageStatus.Type
 
 /** Identifies a page within its experience, for its address. */
-export const Slug = text({ minLength: 1, maxLength: 200 })
+export const Slug = key({ minLength: 1, maxLength: 200 })
 
 /** The fields an admin sets. */
 export const Settings = Schema.Struct({

@@ -6,6 +6,7 @@ import { Id } from "../values/Ids.ts"
 import { SequenceProduct, SequenceProducts } from "./SequenceProduct.ts"
 import { recordSchema } from "../values/Record.ts"
 import { Name, text } from "../values/Text.ts"
+import { plainCode } from "../values/TypedCode.ts"
 
 /** The selector of the product: the consumer, or the system by the weights of the sequence's products. */
 export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_ASSIGNED"])
@@ -13,8 +14,16 @@ export const ProductSelectionMode = Schema.Literals(["USER_SELECTED", "SYSTEM_AS
 /** A code that opens a sequence to consumers. Only its hash is stored, so it is never shown again. */
 export const AccessCode = text({ minLength: 1, maxLength: 200 })
 
+const accessCodeLengthMin = 6
+
 /** An access code that an admin sets. Codes from before this minimum keep working. */
-export const NewAccessCode = text({ minLength: 6, maxLength: 200 })
+export const NewAccessCode = text({ minLength: accessCodeLengthMin, maxLength: 200 }).check(
+  Schema.makeFilter((code: string) => plainCode(code).length >= accessCodeLengthMin, {
+    expected: `>=${accessCodeLengthMin} without blanks`,
+    representation: { id: "usher/min_length", payload: null },
+    toJsonSchema: () => ({})
+  })
+)
 
 /** Upper bound of an order limit. */
 const orderLimitMax = 1_000_000

@@ -3,6 +3,7 @@
  */
 import { Equal, Schema } from "effect"
 import { ExperienceWindow, movedTo, type Windowed } from "../experience/ExperienceWindow.ts"
+import { isAtLeast, isAtMost } from "../values/Text.ts"
 import type { Millis } from "../values/Time.ts"
 import { reasoned, type StaffReason } from "./Author.ts"
 import { hasOpened, type PlacesState } from "./State.ts"
@@ -11,7 +12,7 @@ import { hasOpened, type PlacesState } from "./State.ts"
 export const count = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 1, maximum }))
 
 /** The name of a mechanism. */
-export const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+export const name = Schema.String.check(isAtLeast(1), isAtMost(200))
 
 /** The seconds after which a grant expires; absent: it does not. */
 export const admissionExpirationSeconds = Schema.optionalKey(count(31_536_000))

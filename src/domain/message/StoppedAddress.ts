@@ -1,7 +1,9 @@
 /** An address that gets no more messages of an organization, codes included. */
 import { Schema } from "effect"
 import { StopReason } from "../receiver/Meaning.ts"
+import { normalizedEmail } from "../values/Email.ts"
 import { Id } from "../values/Ids.ts"
+import { typedNumber } from "../values/TypedNumber.ts"
 import { SentTimestamp } from "../values/Time.ts"
 import { MessageChannel } from "./SentMessage.ts"
 
@@ -9,7 +11,7 @@ import { MessageChannel } from "./SentMessage.ts"
 export const StoppedAddress = Schema.Struct({
   id: Id,
   channel: MessageChannel,
-  address: Schema.String.annotate({ description: "In lower case." }),
+  address: Schema.String.annotate({ description: "An email in its one spelling, or a phone number." }),
   reason: StopReason.annotate({
     description:
       "`BOUNCED`: mail can never arrive. `COMPLAINED`: the consumer called it unwanted. `OPTED_OUT`: the consumer answered STOP, and can answer START."
@@ -20,4 +22,9 @@ export const StoppedAddress = Schema.Struct({
 export type StoppedAddress = typeof StoppedAddress.Type
 
 /** Returns the one spelling of an address that messages, stops and filters share. */
-export const sameAddress = (address: string): string => address.trim().toLowerCase()
+export const sameAddress = (address: string): string => {
+  const email = normalizedEmail(address)
+  if (email !== undefined) return email
+  const number = typedNumber(address)
+  return number?.isInternational === true ? `+${number.digits}` : address.trim().toLowerCase()
+}

@@ -102,7 +102,7 @@ function typesOf(kind: Kind): ReadonlyArray<string> {
 
 /** The name of a measure, used as the key of its series. */
 const MeasureName = text({ minLength: 1, maxLength: 100 }).check(
-  Schema.makeFilter((name: string) => /^([\p{L}\p{N}][\p{L}\p{N}_ .:-]*)?$/u.test(name), {
+  Schema.makeFilter((name: string) => /^([\p{L}\p{N}][\p{L}\p{M}\p{N}_ .:-]*)?$/u.test(name), {
     expected: "letters, digits, blanks and _ . : - after a letter or digit",
     representation: { id: "usher/string", payload: null },
     toJsonSchema: () => ({})

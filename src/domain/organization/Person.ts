@@ -18,7 +18,7 @@ export type Role = typeof Role.Type
 /** True if the role may do what needs at least the other one. */
 export const mayDo = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed)
 
-/** The fields an admin sets. The email is in lower case. */
+/** The fields an admin sets. The email has its one spelling. */
 export const Settings = Schema.Struct({
   email: text({ minLength: 1, maxLength: 320 }),
   name: Schema.optionalKey(PersonName),

@@ -1,5 +1,5 @@
 /** Free text and free JSON from requests. A value that passes these checks can be stored, and is returned unchanged. */
-import { Predicate, Schema } from "effect"
+import { Predicate, Schema, SchemaTransformation } from "effect"
 
 /** Limit for the nesting of free JSON: far more than real documents have, and far less than would exhaust a stack. */
 export const jsonDepthMax = 32
@@ -7,7 +7,40 @@ export const jsonDepthMax = 32
 /** True if the database can store the text: no NUL, no lone surrogate. */
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
 
-/** Text the database can store, of at most `maxLength` UTF-16 units. */
+/** Returns the text without the blanks and invisible characters at its ends. */
+export const trimmed = (text: string): string =>
+  text.replace(/^[\s\p{Cf}]+/u, "").replace(/(?<![\s\p{Cf}])[\s\p{Cf}]+$/u, "")
+
+/** Returns the number of characters: of code points, as the database and JSON Schema count. */
+export const lengthOf = (text: string): number => {
+  let length = text.length
+  for (const _ of text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)) length--
+  return length
+}
+
+const bound = (
+  name: "min_length" | "max_length",
+  expected: string,
+  fits: (text: string) => boolean,
+  json: { readonly minLength: number } | { readonly maxLength: number }
+) =>
+  Schema.makeFilter(fits, {
+    expected,
+    representation: { id: `usher/${name}`, payload: null },
+    toJsonSchema: () => json
+  })
+
+/** Checks that the text has at most so many characters. */
+export const isAtMost = (maxLength: number) =>
+  bound("max_length", `<=${maxLength}`, (text) => text.length <= maxLength || lengthOf(text) <= maxLength, {
+    maxLength
+  })
+
+/** Checks that the text has at least so many characters. */
+export const isAtLeast = (minLength: number) =>
+  bound("min_length", `>=${minLength}`, (text) => lengthOf(text) >= minLength, { minLength })
+
+/** Text the database can store, of at most `maxLength` characters. */
 export const text = (options: { readonly minLength?: number; readonly maxLength: number }) => {
   const storable = Schema.String.check(
     Schema.makeFilter(isStorable, {
@@ -16,9 +49,18 @@ export const text = (options: { readonly minLength?: number; readonly maxLength:
       toJsonSchema: () => ({})
     })
   )
-  const bounded = storable.check(Schema.isMaxLength(options.maxLength))
-  return options.minLength === undefined ? bounded : bounded.check(Schema.isMinLength(options.minLength))
+  const bounded = storable.check(isAtMost(options.maxLength))
+  return options.minLength === undefined ? bounded : bounded.check(isAtLeast(options.minLength))
 }
+
+/** The same text in NFC, for what is compared exactly: the two ways to write a letter with a mark are one key. */
+export const key = (options: { readonly minLength: number; readonly maxLength: number }) =>
+  text(options).pipe(
+    Schema.decodeTo(
+      Schema.String,
+      SchemaTransformation.transform({ decode: (text) => text.normalize("NFC"), encode: (text) => text })
+    )
+  )
 
 /** An absolute `https` URL without user and password. A page may show it or link to it. */
 export const HttpsUrl = text({ maxLength: 2_000 }).check(

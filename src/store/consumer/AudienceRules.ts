@@ -1,7 +1,8 @@
 /**
  * The rules of an audience as SQL for a consumer `c`. Column expressions come from the list below. Every value of a
- * rule is a parameter. Email, phone and full name are compared case-insensitively, all other fields exactly. An unknown
- * value equals no value, differs from every value, and has no order.
+ * rule is a parameter. Email and full name are compared without regard to case (`fold_case`), an email in its one
+ * spelling, and all other fields exactly, in NFC. An unknown value equals no value, differs from every value, and has no
+ * order.
  */
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
@@ -13,13 +14,15 @@ import {
   type Rule,
   typeOf
 } from "../../domain/consumer/AudienceRules.ts"
+import { normalizedEmail } from "../../domain/values/Email.ts"
+import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 
 /** The column of each field. */
-const columns: { readonly [field: string]: { readonly expression: string; readonly ignoresCase?: boolean } } = {
+const columns: { readonly [field: string]: { readonly expression: string; readonly isFolded?: boolean } } = {
   type: { expression: "c.type" },
-  email: { expression: "lower(c.email)", ignoresCase: true },
+  email: { expression: "fold_case(c.email)", isFolded: true },
   phone: { expression: "c.phone" },
-  fullName: { expression: "lower(c.full_name)", ignoresCase: true },
+  fullName: { expression: "fold_case(c.full_name)", isFolded: true },
   externalId: { expression: "c.external_id" },
   createdAt: { expression: "c.created_at" },
   lastOrderAt: { expression: "c.last_order_at" },
@@ -63,32 +66,42 @@ function ofColumn(sql: SqlClient, { field, op, value }: Rule): Fragment {
   if (column === undefined || type === undefined || type === "attribute") return sql`false`
   const expression = sql.literal(column.expression)
   if (op === "exists") return value === true ? sql`${expression} is not null` : sql`${expression} is null`
-  const cased = (text: Fragment) => (column.ignoresCase === true ? sql`lower(${text})` : text)
   const sqlType = sql.literal(sqlTypes[type])
-  if (op !== "in") return compared(sql, expression, op, cased(sql`${`${value}`}::text::${sqlType}`))
-  const values = (value as ReadonlyArray<unknown>).map((item) => cased(sql`${`${item}`}::text::${sqlType}`))
+  const valueOf = (item: unknown) => {
+    const text = spelling(field, `${item}`)
+    return column.isFolded === true ? sql`(select fold_case(${text}))` : sql`${text}::text::${sqlType}`
+  }
+  if (op !== "in") return compared(sql, expression, op, valueOf(value))
+  const values = (value as ReadonlyArray<unknown>).map(valueOf)
   return sql`${expression} in (${sql.join(", ", false)(values)})`
 }
 
+/** Returns the spelling of a value in which the field is stored. A value may be a part of an email. */
+const spelling = (field: string, value: string): string =>
+  field === "email" ? (normalizedEmail(value) ?? withUnicodeLabels(value)) : value.normalize("NFC")
+
 function ofAttribute(sql: SqlClient, key: string, { op, value }: Rule): Fragment {
   const attribute = sql`(c.attributes -> ${key}::text)`
-  const asText = sql`(c.attributes ->> ${key}::text)`
+  const asText = sql`normalize(c.attributes ->> ${key}::text, nfc)`
   const isA = (type: string) => sql`jsonb_typeof(${attribute}) = ${type}`
+  // JSON of text in NFC, so that text and other values are compared in one way.
+  const asJson = sql`case when ${isA("string")} then to_jsonb(${asText}) else ${attribute} end`
+  const jsonOf = (item: unknown) => JSON.stringify(item).normalize("NFC")
   switch (op) {
     case "exists":
       return value === true ? sql`${asText} is not null` : sql`${asText} is null`
     case "eq":
     case "ne":
-      return compared(sql, attribute, op, sql`${JSON.stringify(value)}::text::jsonb`)
+      return compared(sql, asJson, op, sql`${jsonOf(value)}::text::jsonb`)
     case "in":
-      return sql`${attribute} = any(${(value as ReadonlyArray<unknown>).map((item) => JSON.stringify(item))}::text[]::jsonb[])`
+      return sql`${asJson} = any(${(value as ReadonlyArray<unknown>).map(jsonOf)}::text[]::jsonb[])`
     case "contains":
     case "startsWith":
     case "endsWith":
-      return sql`(${isA("string")} and ${compared(sql, asText, op, sql`${value as string}::text`)})`
+      return sql`(${isA("string")} and ${compared(sql, asText, op, sql`${`${value}`.normalize("NFC")}::text`)})`
     default: {
       // SQL does not define the evaluation order of AND. It defines the order of CASE.
-      const number = sql`case when ${isA("number")} then ${asText}::numeric end`
+      const number = sql`case when ${isA("number")} then (c.attributes ->> ${key}::text)::numeric end`
       return sql`(${compared(sql, number, op, sql`${`${value}`}::text::numeric`)})`
     }
   }

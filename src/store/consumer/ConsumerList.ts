@@ -10,14 +10,9 @@ import { Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { ConsumerType } from "../../domain/consumer/Consumer.ts"
+import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
-import {
-  archivedAsAsked,
-  containing as patternOf,
-  listShape,
-  type Plan,
-  type SortField
-} from "../records/Pagination.ts"
+import { archivedAsAsked, listShape, type Plan, type SortField } from "../records/Pagination.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
@@ -110,13 +105,14 @@ function namedPartOf(
   return partOf(sql, plan, narrowing, sql`${isOther} and ${condition}`, { from })
 }
 
-/** Returns the known consumers whose text contains the search. The text is stored in lower case. */
+/** Returns the known consumers whose text contains the search. The text is stored as it is compared. */
 const containing = (sql: SqlClient, tenant: Tenant, search: string): Search.Sought =>
-  Search.containingText(sql, { tenant, ...searched }, search, fitting(sql, search))
+  Search.containingText(sql, { tenant, ...searched }, withUnicodeLabels(search), fitting(sql, search))
 
-const fitting = (sql: SqlClient, search: string) => sql`c.searched like lower(${patternOf(search)})`
+const fitting = (sql: SqlClient, search: string) => Search.contains(sql, searched.text, withUnicodeLabels(search))
 
-const searched = { row: "c", text: "c.searched" }
+/** `searched` is in the lower case of the locale, and `search_text` is what differs from it. */
+const searched = { row: "c", text: "coalesce(c.search_text, c.searched)" }
 
 /** The same search for a consumer `c` that is joined to another row, archived or not. */
 export const named = (sql: SqlClient, tenant: Tenant, search: string | undefined): Search.Sought | undefined =>
@@ -124,7 +120,7 @@ export const named = (sql: SqlClient, tenant: Tenant, search: string | undefined
 
 /** The same search, where `fits` is true only of some of the consumers `c` whose text contains the search. */
 export const amongNamed = (sql: SqlClient, tenant: Tenant, search: string, fits: Fragment): Search.Sought => {
-  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, { tenant, ...searched }, search)}`
+  const hasPieces = sql`not c.anonymous and ${Search.indexed(sql, { tenant, ...searched }, withUnicodeLabels(search))}`
   return { fits, ways: [sql`not c.archived`, sql`c.archived`].map((part) => sql`${part} and ${hasPieces} and ${fits}`) }
 }
 

@@ -14,6 +14,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { createHmac } from "node:crypto"
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { plainCode } from "../../domain/values/TypedCode.ts"
 import { fits } from "../consumer/AudienceRules.ts"
 import { notification, type Topic } from "../coordination/Invalidations.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -76,7 +77,7 @@ export class SequenceAccess extends Context.Service<
         protectedIds,
         protectedAmong,
         admission: makeAdmission(sql),
-        show: makeShow(sql, yield* makeAccessCodeHash)
+        show: makeShow(sql, yield* makeKeyedHash)
       }
     })
   )
@@ -105,7 +106,7 @@ const makeAdmission = (sql: PgClient.PgClient) =>
     return isInvited ? admissionWith(ordersLeft) : "not invited"
   }, orUnavailable)
 
-const makeShow = (sql: PgClient.PgClient, hashOf: AccessCodeHash) =>
+const makeShow = (sql: PgClient.PgClient, keyed: AccessCodeHash) =>
   Effect.fn("SequenceAccess.show")(function* (
     tenant: Tenant,
     {
@@ -115,11 +116,13 @@ const makeShow = (sql: PgClient.PgClient, hashOf: AccessCodeHash) =>
     }: { readonly experienceId: string; readonly consumerId: string; readonly accessCode: string }
   ) {
     const now = new Date(yield* Clock.currentTimeMillis)
-    const hash = hashOf(experienceId, accessCode)
+    // A code that was set before spellings were made one may have blanks of its own.
+    const spellings = [plainCode(accessCode), accessCode]
+    const hashes = sql.join(", ")(spellings.map((code) => sql`${keyed(experienceId, code)}::bytea`))
     const opened = yield* sql`
     with whole as (
       select e.id from experiences e
-      where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")} and e.access_code_hash = ${hash}::bytea
+      where e.id = ${experienceId} and ${unarchivedOf(sql, tenant, "e")} and e.access_code_hash in ${hashes}
     ), let_in as (
       insert into experience_passes (experience_id, consumer_id, passed_at)
       select id, ${consumerId}::uuid, ${now}::timestamptz from whole
@@ -127,7 +130,7 @@ const makeShow = (sql: PgClient.PgClient, hashOf: AccessCodeHash) =>
     ), opened as (
       select s.id from sequences s
       where s.experience_id = ${experienceId} and ${unarchivedOf(sql, tenant, "s")}
-        and s.access_code_hash = ${hash}::bytea
+        and s.access_code_hash in ${hashes}
     ), passed as (
       insert into sequence_passes (sequence_id, consumer_id, passed_at)
       select id, ${consumerId}::uuid, ${now}::timestamptz from opened
@@ -143,17 +146,24 @@ const admissionWith = (ordersLeft: number | null): Admission => {
   return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
-/** Returns the hash of an access code. */
+/** Returns the hash of an access code of an experience, or of one of its sequences. */
 export type AccessCodeHash = (experienceId: string, accessCode: string) => Uint8Array
 
-/** Creates the function that hashes an access code of an experience, or of one of its sequences, for storage. */
-export const makeAccessCodeHash = Effect.map(
+const makeKeyedHash = Effect.map(
   serverSecret("access_codes"),
   (secret): AccessCodeHash =>
-    (experienceId, accessCode) =>
+    (experienceId, spelling) =>
       createHmac("sha256", secret)
-        .update(JSON.stringify([experienceId, accessCode]))
+        .update(JSON.stringify([experienceId, spelling]))
         .digest()
+)
+
+/** Creates the function that hashes an access code for storage, in its plain spelling. */
+export const makeAccessCodeHash = Effect.map(
+  makeKeyedHash,
+  (keyed): AccessCodeHash =>
+    (experienceId, accessCode) =>
+      keyed(experienceId, plainCode(accessCode))
 )
 
 /** For a sequence `s`: true if it is closed to some consumers. */

@@ -8,12 +8,13 @@ import type { Fragment } from "effect/sql/Statement"
 import { slotStart } from "../../domain/appointment/Appointment.ts"
 import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 import { noRisk, type Risk } from "../../domain/risk/Risk.ts"
+import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "./Mechanisms.ts"
 import { makeReadPage } from "../records/Lists.ts"
-import { containing, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as ConsumerList from "../consumer/ConsumerList.ts"
 import * as Search from "../records/Search.ts"
@@ -96,10 +97,9 @@ export class Places extends Context.Service<
       const sql = yield* PgClient.PgClient
       const readPage = yield* makeReadPage(shape, toConsumerPlace)
 
-      /** Searches consumers by a part of an address, which is stored in lower case, or by the beginning of an id. */
+      /** Searches consumers by a part of an address, or by the beginning of an id. */
       const sought = (tenant: Tenant, search: string): Search.Sought => {
-        const pattern = containing(search)
-        const isAddress = sql`(c.email like lower(${pattern}) or c.phone like lower(${pattern}))`
+        const isAddress = sql`(${Search.contains(sql, "fold_case(c.email)", withUnicodeLabels(search))} or ${Search.contains(sql, "c.phone", search)})`
         const ids = idsBeginning(search.toLowerCase())
         const byAddress = ConsumerList.amongNamed(sql, tenant, search, isAddress)
         if (ids === undefined) return byAddress

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { type Person, Settings } from "../../domain/organization/Person.ts"
+import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -68,6 +69,12 @@ export class People extends Context.Service<
 
       return {
         ...operations,
+        list: (tenant, { search, ...query }, filter) =>
+          operations.list(
+            tenant,
+            { ...query, ...(search !== undefined && { search: withUnicodeLabels(search) }) },
+            filter
+          ),
         create,
         change: (tenant, id, by, revise) =>
           change(tenant, id, by, (row) => Effect.sync(() => columns.columnsOf(sql, revise(columns.settingsOf(row)))))

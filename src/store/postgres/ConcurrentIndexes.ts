@@ -11,6 +11,11 @@ import { CurrentBounds } from "./BoundedClient.ts"
 export interface ConcurrentIndex {
   readonly name: string
   readonly definition: string
+  /**
+   * Writes a new column of the next rows after a key, before the index is built. Each statement is a transaction of its
+   * own, and returns the key of its last row as `last`, and no row at the end.
+   */
+  readonly fill?: (after: string | null) => string
 }
 
 /** The key of the advisory lock. Any fixed number works. */
@@ -40,6 +45,11 @@ export const build = Effect.fnUntraced(
         // On the same connection, because the pool may have no other.
         const built = yield* run(`select from pg_index where indexrelid = to_regclass('${index.name}') and indisvalid`)
         if (built.length > 0) return
+        let next = index.fill?.(null)
+        while (next !== undefined) {
+          const [row] = yield* run(next)
+          next = row && index.fill?.(row.last as string)
+        }
         yield* run(`drop index concurrently if exists ${index.name}`)
         yield* run(`create index concurrently ${index.name} ${index.definition}`)
       }),

@@ -12,6 +12,7 @@ import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ConcurrentIndex } from "./ConcurrentIndexes.ts"
 import { indexes as messageIndexes } from "./migrations/0037_messages.ts"
+import { indexes as textIndexes } from "./migrations/0040_text.ts"
 
 /** The statements of a step, and when it may run. */
 export interface Step {
@@ -34,6 +35,8 @@ const runOf = (load: Load): Step["run"] => Effect.flatMap(Effect.promise(load), 
 const base = (load: Load): Step => ({ kind: "base", run: runOf(load) })
 
 const expand = (load: Load, indexes: Step["indexes"] = []): Step => ({ kind: "expand", run: runOf(load), indexes })
+
+const contract = (load: Load): Step => ({ kind: "contract", run: runOf(load) })
 
 /** The steps that this release knows. */
 const steps: Steps = {
@@ -76,7 +79,9 @@ const steps: Steps = {
   "0037_messages": expand(() => import("./migrations/0037_messages.ts"), messageIndexes),
   "0038_archives": expand(() => import("./migrations/0038_archives.ts")),
   "0039_grantNames": expand(() => import("./migrations/0039_grantNames.ts")),
-  "0044_codeDigits": expand(() => import("./migrations/0044_codeDigits.ts"))
+  "0044_codeDigits": expand(() => import("./migrations/0044_codeDigits.ts")),
+  "0040_text": expand(() => import("./migrations/0040_text.ts"), textIndexes),
+  "0041_textContracted": contract(() => import("./migrations/0041_textContracted.ts"))
 }
 
 /** The steps that this process knows. Only tests know others. */

@@ -2,6 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 import type { Consumer } from "../../domain/consumer/Consumer.ts"
+import { sameAddress } from "../../domain/message/StoppedAddress.ts"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Order } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -146,7 +147,7 @@ const messagesOf = (sql: PgClient.PgClient, tenant: Tenant, { id, email, phone }
     }>`
       select m.channel, m.address, m.purpose, m.status, m.sent_at from sent_messages m
       where ${ofTenant(sql, tenant, "m")}
-        and (m.consumer_id = ${id} or m.address in (lower(${email}::text), ${phone}::text))
+        and (m.consumer_id = ${id} or m.address in (${email === null ? null : sameAddress(email)}::text, ${phone}::text))
       order by m.sent_at desc, m.id limit ${exportedMax}`,
     (rows) => rows.map(({ sent_at, ...rest }) => ({ ...rest, sentAt: sent_at.getTime() }))
   )

@@ -42,7 +42,7 @@ export const reference = (needed: Omit<Reference<never>, "whenArchived">): Refer
 /** The list of a kind of record. */
 export interface Listed<Sort extends string> {
   readonly shape: ListShape<Sort>
-  /** The text that a search reads, as SQL. An index covers exactly this expression. */
+  /** The text that a search reads, as SQL. An index covers `fold_case` of exactly this expression. */
   readonly searched: string
   /** The filters of the list, as SQL expressions. */
   readonly filters?: { readonly [name: string]: string }

@@ -122,6 +122,6 @@ export const listed = (
   return {
     from: sql`${sql(table)} ${sql.literal(alias)}`,
     where: sql.and([ofTenant(sql, tenant, alias), ...archived, ...narrowed]),
-    sought: Search.textSought(sql, { tenant, row: alias, text: list.searched }, query.search)
+    sought: Search.textSought(sql, { tenant, row: alias, text: `fold_case(${list.searched})` }, query.search)
   }
 }

@@ -218,7 +218,7 @@ export const within = (sql: SqlClient, expression: string, { from, until }: Peri
   ...(until === undefined ? [] : [sql`${sql.literal(expression)} <= ${new Date(until)}`])
 ]
 
-/** Returns a pattern for `ilike` that finds `search` anywhere. */
+/** Returns a pattern for `like` that finds `search` anywhere. */
 export const containing = (search: string): string => `%${search.replaceAll(/[\\%_]/g, "\\$&")}%`
 
 function refuse(parameter: string, expected: string, received: string): Result.Result<never, PageRefused> {

@@ -1,5 +1,6 @@
 /**
- * Search in lists (interface document 8.3): rows whose text contains the search text, without regard to case.
+ * Search in lists (interface document 8.3): rows whose text contains the search text, without regard to case. Both are
+ * compared in the spelling of `fold_case`, so the locale of the database changes nothing.
  *
  * A common text is found quickly by reading the rows in list order. For a rare text, an index on `search_pieces` of the
  * same expression finds the rows, which are then sorted. A statement cannot know in advance which case applies. So it
@@ -38,7 +39,7 @@ export interface Searched {
   readonly tenant: Tenant
   /** The alias of the row. */
   readonly row: string
-  /** SQL, never null. */
+  /** SQL, never null, in the spelling of `fold_case`. */
   readonly text: string
 }
 
@@ -50,20 +51,23 @@ export const containingText = (sql: SqlClient, searched: Searched, search: strin
 
 /** Returns the conditions of rows whose text contains `search`. Undefined without a search. */
 export const textSought = (sql: SqlClient, searched: Searched, search: string | undefined): Sought | undefined =>
-  search === undefined
-    ? undefined
-    : containingText(sql, searched, search, sql`(${sql.literal(searched.text)}) ilike ${containing(search)}`)
+  search === undefined ? undefined : containingText(sql, searched, search, contains(sql, searched.text, search))
+
+/** True if a text in the spelling of `fold_case` contains `search`. The pattern is folded once, not for each row. */
+export const contains = (sql: SqlClient, text: string, search: string): Fragment =>
+  sql`(${sql.literal(text)}) like (select fold_case(${containing(search)}))`
 
 /**
  * True for rows whose text has the pieces of the search text, by an index. So it is true for all rows that contain the
  * text. The pieces are adjacent, and the last one is the end of the text. Overlapping pieces would hardly exclude more
- * rows.
+ * rows. A search that is folded to one character has no pieces.
  */
 export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search: string): Fragment => sql`
   search_pieces(${sql.literal(`${row}.organization_id, ${row}.mode, ${text}`)}) @> array(
     select mark || substr(sought, greatest(1, least(start, length(sought) - 2)), 3)
-    from (select lower(${search}) as sought, ${markOf(tenant)}::text as mark) as marked,
+    from (select lower(fold_case(${search})) as sought, ${markOf(tenant)}::text as mark) as marked,
       generate_series(1, length(sought), 3) as start
+    where length(sought) > 1
     limit ${piecesAsked})`
 
 /** Returns the prefix of a tenant's pieces, as in `search_pieces`: the end of its id and its mode's first letter. */

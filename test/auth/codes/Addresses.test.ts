@@ -26,6 +26,46 @@ describe("A phone number", () => {
     }
   })
 
+  it("with a plus sign in any form is of the country that it names, and of no other", () => {
+    for (const plus of ["+", "＋", "﹢", "⁺", "\u200e+", "\u202a+", "(+", "（＋", "tel:+"]) {
+      const text = `${plus}81${plus.includes("(") || plus.includes("（") ? ")" : ""} 90-1234-5678`
+      for (const country of ["DE", "US", "JP", undefined]) {
+        assert.strictEqual(parsePhone(text, country)?.value, "+819012345678", `${text} in ${country}`)
+      }
+    }
+  })
+
+  it("has the digits and separators of every script", () => {
+    const notations: ReadonlyArray<readonly [string, string, string]> = [
+      ["+٨١ ٩٠ ١٢٣٤ ٥٦٧٨", "DE", "+819012345678"],
+      ["۰۹۱۲۳۴۵۶۷۸۹", "IR", "+989123456789"],
+      ["०९८७६५ ४३२१०", "IN", "+919876543210"],
+      ["０９０ー１２３４ー５６７８", "JP", "+819012345678"],
+      ["０１５１／１２３４５６７８", "DE", "+4915112345678"],
+      ["0151\u20131234\u2013\u200b5678", "DE", "+4915112345678"],
+      ["0151\u00a01234\u30005678", "DE", "+4915112345678"]
+    ]
+    for (const [text, country, expected] of notations)
+      assert.strictEqual(parsePhone(text, country)?.value, expected, text)
+  })
+
+  it("with an international prefix is of the country that it names, or is rejected", () => {
+    for (const [text, country] of [
+      ["0049 151 12345678", "US"],
+      ["0049 151 12345678", "JP"],
+      ["0049 151 12345678", undefined],
+      ["010 49 151 12345678", "JP"],
+      ["0011 49 151 12345678", "AU"],
+      ["001 49 151 12345678", "KR"],
+      ["810 49 151 12345678", "RU"]
+    ] as const) {
+      assert.strictEqual(parsePhone(text, country)?.value, "+4915112345678", `${text} in ${country}`)
+    }
+    // The zero in brackets makes it a landline in Como, and without the zero it is a mobile.
+    for (const text of ["+39 (0)312 345 6789", "+0049 151 12345678", "++49 151 12345678", "49 151 12345678+"])
+      assert.isUndefined(parsePhone(text, "IT"), text)
+  })
+
   it("that no country uses is rejected", () => {
     const wrong: ReadonlyArray<readonly [string, string | undefined]> = [
       ["", "DE"],
@@ -39,6 +79,10 @@ describe("A phone number", () => {
       ["call +4915112345678 now", undefined],
       ["+4915112345678 ext. 5", undefined],
       ["+4915112345678, +4915112345679", undefined],
+      ["030 1234 / 030 5678", "DE"],
+      ["0151 12345678\n0160 1234567", "DE"],
+      ["1-800-FLOWERS", "US"],
+      ["tel:0151;phone-context=+49", "US"],
       ["+49151123456789012345", undefined],
       ["1".repeat(100_000), "DE"],
       ["+4915112345678\u0000", undefined],

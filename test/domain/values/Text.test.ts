@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { CurrencyCode, TimeZone } from "../../../src/domain/values/Locale.ts"
-import { JsonObject, jsonDepthMax, Name } from "../../../src/domain/values/Text.ts"
+import { isAtLeast, JsonObject, jsonDepthMax, key, lengthOf, Name, trimmed } from "../../../src/domain/values/Text.ts"
 
 const accepts = (schema: Schema.Codec<unknown, unknown>, value: unknown): boolean =>
   Result.isSuccess(Schema.decodeUnknownResult(schema)(value))
@@ -13,13 +13,62 @@ const nested = (depth: number): unknown => {
 }
 
 describe("A name", () => {
-  it("is any text of 1 to 200 units that a database can keep", () => {
-    for (const name of ["x", " ", "Ünïcödé 👟", "x".repeat(200), "line\nbreak", "\u0001"]) {
+  it("is any text of 1 to 200 characters that a database can keep", () => {
+    for (const name of ["x", " ", "Ünïcödé 👟", "x".repeat(200), "👟".repeat(200), "line\nbreak", "\u0001"]) {
       assert.isTrue(accepts(Name, name), JSON.stringify(name))
     }
-    for (const name of ["", "x".repeat(201), "a\u0000", "\ud800", "\udc00\ud800", 1, null, undefined, ["x"]]) {
+    for (const name of [
+      "",
+      "x".repeat(201),
+      "👟".repeat(201),
+      "a\u0000",
+      "\ud800",
+      "\udc00\ud800",
+      1,
+      null,
+      undefined,
+      ["x"]
+    ]) {
       assert.isFalse(accepts(Name, name), JSON.stringify(name))
     }
+  })
+})
+
+describe("The length of a text", () => {
+  it("counts characters, also those beyond U+FFFF", () => {
+    for (const [text, length] of [
+      ["", 0],
+      ["abc", 3],
+      ["👟", 1],
+      ["a🦄𐐀b", 4],
+      ["é", 1],
+      ["e\u0301", 2]
+    ] as const) {
+      assert.strictEqual(lengthOf(text), length, text)
+    }
+    const two = Schema.String.check(isAtLeast(2))
+    for (const short of ["🦄", "x", "𠮷"]) assert.isFalse(accepts(two, short))
+    for (const long of ["🦄🦄", "xy", "𠮷野"]) assert.isTrue(accepts(two, long))
+  })
+})
+
+describe("A key", () => {
+  it("is the same text in every normal form", () => {
+    const decoded = Schema.decodeUnknownSync(key({ minLength: 1, maxLength: 200 }))
+    for (const text of ["Chloé", "한국", "Å", "việt", "が", "नु़"]) {
+      assert.strictEqual(decoded(text.normalize("NFD")), text.normalize("NFC"))
+      assert.strictEqual(decoded(text.normalize("NFC")), text.normalize("NFC"))
+    }
+    assert.strictEqual(decoded(" Ａ b "), " Ａ b ")
+  })
+})
+
+describe("A trimmed text", () => {
+  it("has no blanks and no invisible characters at its ends", () => {
+    for (const text of ["a b", " a b ", "\u00a0a b\u3000", "\u200ba b\ufeff", "\u202aa b\u202c", "\r\na b\t"])
+      assert.strictEqual(trimmed(text), "a b")
+    assert.strictEqual(trimmed(`a${" ".repeat(100_000)}b`).length, 100_002)
+    assert.strictEqual(trimmed("a\u0000"), "a\u0000")
   })
 })
 

@@ -45,6 +45,64 @@ describe("A search among many consumers", () => {
       })
     )
 
+    it.effect("compares by the rules of Unicode, near the beginning of the list and beyond it", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const consumers = yield* ConsumerRecords
+        const tenant = yield* aTenant()
+        const names = [
+          "ΝΙΚΟΣ Παππάς",
+          "Anna Straße",
+          "I\u0307pek Yıldız",
+          "Chloe\u0301 Dupont",
+          "Ёлкин Жора",
+          "Gift 🦄🦄",
+          "𐐀𐐁 Deseret",
+          "山田太郎",
+          "Ǆemal"
+        ]
+        yield* withoutBounds(sql`
+          insert into consumers (id, organization_id, mode, type, created_at, full_name, email)
+          select gen_random_uuid(), ${tenant.organizationId}, 'live', 'authenticated', to_timestamp(n),
+            coalesce((${names}::text[])[n], 'Filler'), case when n = 1 then 'nikos@bücher.example' end
+          from generate_series(1, 4000) as n`)
+        const found = (search: string, sortDir: "asc" | "desc") =>
+          Effect.map(consumers.list(tenant, { search, sortDir }), ({ data }) =>
+            data.flatMap(({ fullName }) => (fullName === null ? [] : [names.indexOf(fullName)]))
+          )
+        const expected: ReadonlyArray<readonly [search: string, row: number | undefined]> = [
+          ["νικος", 0],
+          ["νικοσ", 0],
+          ["ΠΑΠΠΆΣ", 0],
+          ["νικος παππάσ", 0],
+          ["xn--bcher-kva", 0],
+          ["STRASSE", 1],
+          ["strasse", 1],
+          ["straẞe", 1],
+          ["i\u0307pek", 2],
+          ["İpek", 2],
+          ["ipek", undefined],
+          ["yıldız", 2],
+          ["yildiz", undefined],
+          ["CHLOÉ", 3],
+          ["chloe\u0301", 3],
+          ["ёлкин жора", 4],
+          ["🦄🦄", 5],
+          ["t 🦄", 5],
+          ["𐐨𐐩", 6],
+          ["山田", 7],
+          ["ǆemal", 8],
+          ["J\u030c", undefined]
+        ]
+        for (const [search, row] of expected) {
+          const rows = row === undefined ? [] : [row]
+          // From the end of the list only the index reaches these rows.
+          for (const sortDir of ["asc", "desc"] as const)
+            assert.deepStrictEqual(yield* found(search, sortDir), rows, `${search} ${sortDir}`)
+        }
+      })
+    )
+
     it.effect("returns the same pages from a nearby scan, from the index, farther on, and at the end", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -109,6 +109,52 @@ describe("Dynamic audiences in Postgres", () => {
       })
     )
 
+    it.effect("compare text by the rules of Unicode, and an email in any spelling", () =>
+      Effect.gen(function* () {
+        const audiences = yield* Audiences
+        const members = yield* AudienceMembers
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const id = yield* aConsumer(tenant, {
+          type: "authenticated",
+          email: "anna@bücher.example",
+          full_name: "Νίκος Straße Chloe\u0301",
+          external_id: "é-1"
+        })
+        yield* sql`update consumers set attributes = ${JSON.stringify({ city: "Que\u0301bec" })}::text::jsonb where id = ${id}`
+        const decomposed = "Québec".normalize("NFD")
+        const fitting: ReadonlyArray<Rule> = [
+          rule("email", "eq", "ANNA@xn--bcher-kva.example"),
+          rule("email", "in", ["anna@ｂüｃｈｅｒ.example"]),
+          rule("email", "endsWith", "@xn--bcher-kva.example"),
+          rule("email", "contains", "BU\u0308CHER"),
+          rule("fullName", "startsWith", "ΝΊΚΟΣ"),
+          rule("fullName", "contains", "νίκοσ STRASSE"),
+          rule("fullName", "endsWith", "CHLOÉ"),
+          rule("externalId", "eq", "e\u0301-1"),
+          rule("attributes.city", "eq", "Québec"),
+          rule("attributes.city", "in", [decomposed]),
+          rule("attributes.city", "startsWith", "Qué")
+        ]
+        for (const each of fitting) {
+          const { id: audienceId } = yield* audiences.create(tenant, "x", { name: "Fitting", rules: all(each) })
+          const { data } = yield* members.list(tenant, audienceId, {})
+          assert.deepStrictEqual(
+            data.map(({ consumerId }) => consumerId),
+            [id],
+            JSON.stringify(each)
+          )
+        }
+        for (const other of [
+          rule("email", "ne", "anna@xn--bcher-kva.example"),
+          rule("attributes.city", "ne", decomposed)
+        ]) {
+          const { memberCount } = yield* audiences.create(tenant, "x", { name: "Other", rules: all(other) })
+          assert.strictEqual(memberCount, 0, JSON.stringify(other))
+        }
+      })
+    )
+
     it.effect("require all rules or any, and never include another tenant's or archived consumers", () =>
       Effect.gen(function* () {
         const audiences = yield* Audiences

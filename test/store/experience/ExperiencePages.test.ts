@@ -236,13 +236,13 @@ describe("Experience pages in Postgres", () => {
           Effect.andThen(
             sql`set local enable_seqscan = off`,
             planOf(
-              `search_pieces(p.organization_id, p.mode, p.title || ' ' || p.slug)
+              `search_pieces(p.organization_id, p.mode, fold_case(p.title || ' ' || p.slug))
                 @> search_pieces('${tenant.organizationId}', 'live', 'page-2999')`,
               ""
             )
           )
         )
-        assert.include(searched, "experience_pages_search")
+        assert.include(searched, "experience_pages_by_text")
         const missing = randomUUID()
         assert.include(yield* planOf(`experience_id = '${missing}'`, ""), "experience_pages_")
       })

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { randomUUID } from "node:crypto"
+import { createHmac, randomUUID } from "node:crypto"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { AudienceMembers } from "../../../src/store/consumer/AudienceMembers.ts"
 import { Audiences } from "../../../src/store/consumer/Audiences.ts"
@@ -121,7 +121,7 @@ describe("A sequence", () => {
         const [early, late] = [yield* aConsumer(tenant), yield* aConsumer(tenant)]
         const show = (consumerId: string, accessCode: string, as: Tenant = tenant) =>
           access.show(as, { experienceId, consumerId, accessCode })
-        for (const wrong of ["sesame", "Sésame", "sésame ", "s", "x".repeat(200)])
+        for (const wrong of ["sesame", "Sésame", "sésamé", "s", "", " ", "x".repeat(200)])
           assert.isFalse(yield* show(early, wrong))
         assert.isFalse(yield* show(early, "sésame", inTestMode(tenant)))
         assert.isFalse(yield* admits(tenant, id, early))
@@ -138,6 +138,41 @@ describe("A sequence", () => {
         const opened = yield* sequences.change(tenant, id, "x", Result.succeed, null)
         assert.isFalse(opened.hasAccessCode)
         assert.isTrue(yield* admits(tenant, id, yield* aConsumer(tenant)))
+      })
+    )
+
+    it.effect("is opened by every spelling of its code, and a code of an earlier release by its own", () =>
+      Effect.gen(function* () {
+        const access = yield* SequenceAccess
+        const sequences = yield* Sequences
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const experienceId = yield* anExperience(tenant)
+        const show = Effect.fnUntraced(function* (accessCode: string) {
+          return yield* access.show(tenant, { experienceId, consumerId: yield* aConsumer(tenant), accessCode })
+        })
+        const { id } = yield* sequences.create(tenant, "x", experienceId, bare, "été-24 ")
+        for (const typed of [
+          "été-24",
+          " été-24",
+          "e\u0301te\u0301-24",
+          "été-24\u00a0",
+          "\u3000été-24",
+          "été-24\u200b",
+          "été-٢٤",
+          "été-２４"
+        ])
+          assert.isTrue(yield* show(typed), typed)
+        for (const wrong of ["ete-24", "Été-24", "été24", "été-25"]) assert.isFalse(yield* show(wrong), wrong)
+
+        const { secret } = (yield* sql<{ readonly secret: Uint8Array }>`
+          select secret from server_secrets where name = 'access_codes'`)[0]!
+        const former = createHmac("sha256", secret)
+          .update(JSON.stringify([experienceId, "open house"]))
+          .digest()
+        yield* sql`update sequences set access_code_hash = ${former} where id = ${id}`
+        assert.isTrue(yield* show("open house"))
+        assert.isFalse(yield* show("openhouse"))
       })
     )
 

@@ -102,6 +102,14 @@ describe("A stopped address", () => {
         for (const address of ["ann@example.com", " ANN@example.com", "bob@example.com"]) {
           assert.isTrue(yield* stopped.isStopped(tenant, "email", address))
         }
+        yield* stopped.stop(tenant, id, "email", ["zoe@xn--bcher-kva.example"], "BOUNCED")
+        yield* stopped.stop(tenant, id, "phone", ["+49 (30) 1"], "OPTED_OUT")
+        for (const address of ["zoe@bücher.example", "ZOE@bu\u0308cher.example", "zoe@ｂüｃｈｅｒ。example"]) {
+          assert.isTrue(yield* stopped.isStopped(tenant, "email", address), address)
+        }
+        for (const number of ["+49301", "＋49-30-1", "+٤٩٣٠١"]) {
+          assert.isTrue(yield* stopped.isStopped(tenant, "phone", number), number)
+        }
         assert.isFalse(yield* stopped.isStopped(tenant, "email", "eve@example.com"))
         assert.isFalse(yield* stopped.isStopped(tenant, "phone", "ann@example.com"))
         assert.isFalse(yield* stopped.isStopped(inTestMode(tenant), "email", "ann@example.com"))

@@ -34,7 +34,7 @@ export const experienceAccessCode = Schema.optionalKey(
     NewAccessCode.annotate({
       description:
         "Consumers who send this code when they enter can see the experience and all its sequences. A sequence with a " +
-        "code of its own requires both codes. The code is never returned. Only the rate limits bound guessing, so choose " +
+        "code of its own requires both codes. Blanks in it count for nothing, and the case of letters counts. The code is never returned. Only the rate limits bound guessing, so choose " +
         "one that cannot be guessed."
     })
   )

@@ -33,7 +33,7 @@ export const sequenceAccessCode = Schema.optionalKey(
   Schema.NullOr(
     NewAccessCode.annotate({
       description:
-        "Consumers who send this code when they enter the experience can see the sequence. The code is never returned. " +
+        "Consumers who send this code when they enter the experience can see the sequence. Blanks in it count for nothing, and the case of letters counts. The code is never returned. " +
         "Only the rate limits bound guessing, so choose one that cannot be guessed."
     })
   )

@@ -2,7 +2,7 @@
  * The state and the history of mechanisms for admins: the declaration (completions 4, "Live state"). "Distribution" is
  * the Admin API's word for a mechanism of any kind.
  */
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { deciders } from "../../../domain/mechanism/Mechanism.ts"
@@ -11,6 +11,7 @@ import { placeFields, PlaceStatus, statusesByKind } from "../../../domain/mechan
 import { Risk } from "../../../domain/risk/Risk.ts"
 import { text } from "../../../domain/values/Text.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
+import { plainCode } from "../../../domain/values/TypedCode.ts"
 import * as History from "../../../store/journal/History.ts"
 import * as Mechanisms from "../../../store/mechanism/Mechanisms.ts"
 import * as Places from "../../../store/mechanism/Places.ts"
@@ -31,6 +32,14 @@ import { waitlistSchemas } from "../waitlist/WaitlistApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
 
 const count = Schema.Int
+
+/** The code of a booking as staff type it. */
+const ConfirmationCode = text({ minLength: 1, maxLength: 100 }).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transform({ decode: (code) => plainCode(code).toUpperCase(), encode: (code) => code })
+  )
+)
 
 /** The counters of a mechanism's actor. */
 export const Live = Schema.Struct({
@@ -166,9 +175,9 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
           Id.annotate({ description: "For appointments only: bookings of this slot, in any status." })
         ),
         confirmationCode: Schema.optionalKey(
-          text({ minLength: 1, maxLength: 100 }).annotate({
-            description: "For appointments only: the booking with this exact code."
-          })
+          ConfirmationCode.pipe(
+            Schema.annotateEncoded({ description: "For appointments only: the booking with this code, in any case." })
+          )
         ),
         minRiskScore: Schema.optionalKey(RiskScore)
       },

@@ -1,7 +1,7 @@
 /** Lists on the Admin API: their query parameters and their envelope (interface document 2.11 and 8.3). */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
-import { text } from "../../../domain/values/Text.ts"
+import { isAtLeast, key } from "../../../domain/values/Text.ts"
 import {
   type ListShape,
   pageSizeDefault,
@@ -93,9 +93,16 @@ const withTypes = (operation: Operation): Operation => ({
 /** The query parameter of lists that can be searched. `where` names the fields that are searched. */
 export const searchQuery = (where: string) => ({
   search: Schema.optionalKey(
-    text({ minLength: searchLengthMin, maxLength: 200 }).annotate({
-      description: `Text of at least ${searchLengthMin} characters to search for in ${where}.`
-    })
+    // Two code points may be one letter.
+    key({ minLength: searchLengthMin, maxLength: 200 })
+      .check(isAtLeast(searchLengthMin))
+      .pipe(
+        Schema.annotateEncoded({
+          description:
+            `Text of at least ${searchLengthMin} characters to search for in ${where}. Case counts for nothing, by the ` +
+            "rules of Unicode for all languages."
+        })
+      )
   )
 })
 

@@ -3,9 +3,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { JsonObject, text } from "../../../domain/values/Text.ts"
+import { JsonObject, key, text } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { EmailText } from "../../../domain/values/Email.ts"
+import { TypedCode } from "../../../domain/values/TypedCode.ts"
 import { Country, PhoneText } from "../../fields/AddressFields.ts"
 import { ServerAction, SessionCreation, SessionEnd, SessionUpgrade } from "../../credentials/Credentials.ts"
 import { ChallengeRequired } from "../../challenge/ChallengeApi.ts"
@@ -86,13 +87,20 @@ export class InvalidExchangeCode extends Schema.Error<InvalidExchangeCode>("Inva
 ) {}
 
 /** The digits of a one-time code. */
-export const OneTimeCode = Schema.String.check(Schema.isMinLength(6), Schema.isMaxLength(12)).check(
-  Schema.makeFilter((value: string) => /^\d*$/.test(value), {
-    expected: "digits",
-    representation: { id: "usher/string", payload: null },
-    toJsonSchema: () => ({ pattern: "^\\d{6,12}$" })
-  })
-)
+export const OneTimeCode = TypedCode.check(Schema.isMinLength(6), Schema.isMaxLength(12))
+  .check(
+    Schema.makeFilter((value: string) => /^\d*$/.test(value), {
+      expected: "digits",
+      representation: { id: "usher/string", payload: null },
+      toJsonSchema: () => ({ pattern: "^\\d{6,12}$" })
+    })
+  )
+  .pipe(
+    Schema.annotateEncoded({
+      description: "Its digits. Blanks and invisible characters are ignored, and the digits of every script count.",
+      examples: ["123456", "123 456"]
+    })
+  )
 
 /** The name of an attempt, which only the client that makes it knows. */
 const Attempt = text({ minLength: 16, maxLength: 255 })
@@ -112,7 +120,7 @@ const byPhone = {
   email: absent("no email together with a phone number"),
   defaultCountry: Schema.optionalKey(Country)
 }
-const addressName = text({ minLength: 1, maxLength: 500 })
+const identityPart = key({ minLength: 1, maxLength: 500 })
 
 const claims = JsonObject.check(
   Schema.makeFilter((value) => JSON.stringify(value).length <= claimsLengthMax, {
@@ -185,9 +193,9 @@ export class AuthGroup extends HttpApiGroup.make("auth")
       ),
     HttpApiEndpoint.post("authorizeExternal", "/auth/external/authorize", {
       payload: Schema.Struct({
-        provider: addressName,
-        issuer: addressName,
-        subject: addressName,
+        provider: identityPart,
+        issuer: identityPart,
+        subject: identityPart,
         claims: Schema.optionalKey(claims)
       }),
       success: ExchangeCode

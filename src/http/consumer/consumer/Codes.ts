@@ -42,13 +42,7 @@ export const orTooManyAttempts =
 export const makeAddressIn = Effect.gen(function* () {
   const organizations = yield* Organizations
   return Effect.fnUntraced(function* (tenant: Tenant, sent: SentAddress) {
-    if (
-      typeof sent.email === "string" ||
-      typeof sent.defaultCountry === "string" ||
-      sent.phone?.trim().startsWith("+")
-    ) {
-      return yield* addressOf(sent)
-    }
+    if (typeof sent.email === "string" || typeof sent.defaultCountry === "string") return yield* addressOf(sent)
     const { settings } = Option.getOrThrow(yield* organizations.find(tenant.organizationId))
     return yield* addressOf({ ...sent, defaultCountry: settings.defaultCountry ?? null })
   })

@@ -61,7 +61,10 @@ const shown = [
   Schema.Struct({
     accessCode: Schema.optionalKey(
       Schema.NullOr(
-        AccessCode.annotate({ description: "Opens the experience and the sequences that have this code, permanently." })
+        AccessCode.annotate({
+          description:
+            "Opens the experience and the sequences that have this code, permanently. Blanks count for nothing."
+        })
       )
     )
   }),

@@ -9,7 +9,7 @@ import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { redemptionIdLengthMax } from "../../../domain/mechanism/GrantRecord.ts"
 import { InvalidGrant } from "../../../domain/mechanism/Refusals.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { text } from "../../../domain/values/Text.ts"
+import { key } from "../../../domain/values/Text.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
@@ -31,7 +31,7 @@ export const Redemption = Schema.Struct({
   ),
   redemptionId: Schema.optionalKey(
     Schema.NullOr(
-      text({ minLength: 1, maxLength: redemptionIdLengthMax }).pipe(
+      key({ minLength: 1, maxLength: redemptionIdLengthMax }).pipe(
         Schema.annotateEncoded({ description: "The shop's own name for this checkout." })
       )
     )

@@ -69,6 +69,41 @@ describe("Consumers on the Admin API", () => {
       })
     )
 
+    it.effect("are one for all spellings of a mailbox, a number and an external id", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const first = yield* call("POST", "/consumers", {
+          email: "Zoë@xn--bcher-kva.example",
+          phone: "＋81 90 1234 5670",
+          externalId: "Cafe\u0301"
+        })
+        assert.deepInclude(first.body, { email: "zoë@bücher.example", phone: "+819012345670", externalId: "Café" })
+        for (const [body, code] of [
+          [{ email: "zoe\u0308@bu\u0308cher.example" }, "EMAIL_TAKEN"],
+          [{ email: "zoë@ｂüｃｈｅｒ．ｅｘａｍｐｌｅ" }, "EMAIL_TAKEN"],
+          [{ phone: "۰۹۰ ۱۲۳۴ ۵۶۷۰", defaultCountry: "JP" }, "PHONE_TAKEN"],
+          [{ externalId: "Café" }, "EXTERNAL_ID_TAKEN"]
+        ] as const) {
+          assert.deepInclude((yield* call("POST", "/consumers", body)).body, { code }, JSON.stringify(body))
+        }
+        const consumers = [{ email: "zoë@BÜCHER.example", externalId: "Cafe\u0301", fullName: "Zoë" }]
+        const { body } = yield* call("POST", "/consumers/batch", { consumers })
+        assert.deepInclude(body.data[0], { id: first.body.id, fullName: "Zoë" })
+        const twice = [{ email: "yan@xn--fsqu00a.example" }, { email: "yan@例子.example" }]
+        assert.strictEqual((yield* call("POST", "/consumers/batch", { consumers: twice })).status, 400)
+        for (const search of ["zoë@xn--bcher-kva.example", "ZOË@", "Cafe\u0301"]) {
+          const { data } = (yield* call("GET", `/consumers?search=${encodeURIComponent(search)}`)).body
+          assert.deepStrictEqual(
+            data.map(({ id }: { readonly id: string }) => id),
+            [first.body.id],
+            search
+          )
+        }
+        for (const short of ["🦄", "e\u0301", "x"])
+          assert.strictEqual((yield* call("GET", `/consumers?search=${encodeURIComponent(short)}`)).status, 400, short)
+      })
+    )
+
     it.effect("refuse malformed fields, name each, and change nothing", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

@@ -41,6 +41,23 @@ describe("People on the Admin API", () => {
       })
     )
 
+    it.effect("have one mailbox each, in whatever spelling, and are found by each", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { body } = yield* invite("Emil@xn--bcher-kva.example")
+        assert.strictEqual(body.email, "emil@bücher.example")
+        for (const spelling of ["emil@bücher.example", "EMIL@BU\u0308CHER.example", "ｅｍｉｌ@bücher。example"])
+          assert.deepInclude((yield* invite(spelling)).body, { code: "EMAIL_TAKEN" })
+        for (const search of ["xn--bcher-kva", "BÜCHER", "bu\u0308cher"]) {
+          const { data } = (yield* call("GET", `/people?search=${encodeURIComponent(search)}`)).body
+          assert.deepStrictEqual(
+            data.map(({ id }: { readonly id: string }) => id),
+            [body.id]
+          )
+        }
+      })
+    )
+
     it.effect("refuse unknown roles and addresses, and never change their address", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

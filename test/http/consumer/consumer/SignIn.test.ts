@@ -277,7 +277,7 @@ describe("A consumer", () => {
           ["otp/verify", { email: "ann@example.com", code: canary.slice(0, 6) }, "code", "string"],
           ["otp/verify", { email: "ann@example.com", code: "12345" }, "code", "min_length"],
           ["otp/verify", { email: "ann@example.com", code: "1".repeat(16_000) }, "code", "max_length"],
-          ["otp/verify", { email: "ann@example.com", code: "１２３４５６" }, "code", "string"],
+          ["otp/verify", { email: "ann@example.com", code: "一二三四五六" }, "code", "string"],
           ["external/exchange", {}, "exchangeCode", "string"],
           ["external/exchange", { exchangeCode: [canary] }, "exchangeCode", "string"],
           ["refresh", { refreshToken: { canary } }, "refreshToken", "string"]
