@@ -13,6 +13,7 @@ import {
   type Rule,
   typeOf
 } from "../../domain/consumer/AudienceRules.ts"
+import { instantOf, toText } from "../../domain/values/Time.ts"
 
 /** The column of each field. */
 const columns: { readonly [field: string]: { readonly expression: string; readonly ignoresCase?: boolean } } = {
@@ -65,9 +66,17 @@ function ofColumn(sql: SqlClient, { field, op, value }: Rule): Fragment {
   if (op === "exists") return value === true ? sql`${expression} is not null` : sql`${expression} is null`
   const cased = (text: Fragment) => (column.ignoresCase === true ? sql`lower(${text})` : text)
   const sqlType = sql.literal(sqlTypes[type])
-  if (op !== "in") return compared(sql, expression, op, cased(sql`${`${value}`}::text::${sqlType}`))
-  const values = (value as ReadonlyArray<unknown>).map((item) => cased(sql`${`${item}`}::text::${sqlType}`))
+  const valueOf = (item: unknown) =>
+    cased(sql`${type === "date_time" ? instantText(`${item}`) : `${item}`}::text::${sqlType}`)
+  if (op !== "in") return compared(sql, expression, op, valueOf(value))
+  const values = (value as ReadonlyArray<unknown>).map(valueOf)
   return sql`${expression} in (${sql.join(", ", false)(values)})`
+}
+
+/** A rule keeps the text that it was sent with. The database does not read all of its forms. */
+const instantText = (text: string): string => {
+  const at = instantOf(text)
+  return at === undefined ? text : toText(at)
 }
 
 function ofAttribute(sql: SqlClient, key: string, { op, value }: Rule): Fragment {

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { type Facts, offeredSlots, slotId } from "../../../domain/appointment/Appointment.ts"
 import { toText } from "../../../domain/values/Time.ts"
-import { dayMillis, dayOf, firstAt, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
+import { dayMillis, dayOf, firstAt, lastDay, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
 import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -32,7 +32,7 @@ export const slotsOn = (
 ): Result.Result<typeof Slots.Type, ValidationError> => {
   const timeZone = asked.timezone ?? facts.timeZone
   const startDate = asked.startDate ?? todayIn(timeZone, facts.now)
-  const endDate = asked.endDate ?? startDate + (daysDefault - 1) * dayMillis
+  const endDate = asked.endDate ?? Math.min(startDate + (daysDefault - 1) * dayMillis, lastDay)
   if (endDate < startDate) return tooFar(endDate, "not before startDate")
   if (endDate - startDate >= daysMax * dayMillis) return tooFar(endDate, `at most ${daysMax} days with the first`)
   const after = endDate + dayMillis

@@ -2,6 +2,7 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
+import { calendarAddress } from "./CalendarFile.ts"
 import { closed, ended, mustSignIn, type Piece, scheduled, signInFirst } from "./Parts.ts"
 import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
 
@@ -43,7 +44,13 @@ const shown = (scene: Scene, appointment: AppointmentContext, state: State): Htm
     case "COMPLETED":
       return ended(scene, { title: "visited" })
     case "CANCELLED":
-      return ended(scene, { title: "cancelled", again })
+      return ended(scene, {
+        title: "cancelled",
+        again: html`<p>
+            <a href="${calendarOf(scene, record, state)}" download="usher.ics">${say(scene, "calendarCancelled")}</a>
+          </p>
+          ${again}`
+      })
     case "NO_SHOW":
       return ended(scene, { title: "missed", again })
   }
@@ -124,24 +131,15 @@ const booked = (scene: Scene, appointment: AppointmentContext, booking: Booking)
     }${form(scene, "cancel", { at: record.id, label: say(scene, "cancel"), isQuiet: true, id: `cancel-${record.id}` })}`
 }
 
-/** The booking as a calendar file (RFC 5545). */
+/** The address of the booking's calendar file. */
 const calendarOf = ({ experience }: Scene, { name }: AppointmentRecord, booking: Booking): string => {
-  const stamp = (at: number) => toText(at).replaceAll(/[-:]|\.\d{3}/g, "")
-  const lines = [
-    "BEGIN:VCALENDAR",
-    "VERSION:2.0",
-    "PRODID:-//Usher//Room//EN",
-    "BEGIN:VEVENT",
-    `UID:${booking.bookingId}`,
-    `DTSTAMP:${stamp(booking.createdAt)}`,
-    `DTSTART:${stamp(booking.startTime)}`,
-    `DTEND:${stamp(booking.endTime)}`,
-    `SUMMARY:${calendarText(`${experience.name}: ${name} (${booking.confirmationCode})`)}`,
-    "END:VEVENT",
-    "END:VCALENDAR"
-  ]
-  return `data:text/calendar;charset=utf-8,${encodeURIComponent(`${lines.join("\r\n")}\r\n`)}`
+  const { bookingId, confirmationCode, createdAt, status, revision = 0, updatedAt = createdAt } = booking
+  return calendarAddress({
+    ...booking,
+    id: bookingId,
+    revision,
+    updatedAt,
+    isCancelled: status === "CANCELLED",
+    summary: `${experience.name}: ${name} (${confirmationCode})`
+  })
 }
-
-const calendarText = (text: string): string =>
-  text.replaceAll(/[\\;,]/g, (character) => `\\${character}`).replaceAll(/[\r\n]+/g, " ")
