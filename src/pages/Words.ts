@@ -4,6 +4,7 @@
  * refused.
  */
 import { Predicate } from "effect"
+import { isolated } from "../domain/values/Direction.ts"
 import { canonicalTag } from "../domain/values/LanguageTag.ts"
 import { en, type Forms, type Words } from "./English.ts"
 import { words as de } from "./words/de.ts"
@@ -148,6 +149,6 @@ export const formFor = (text: string | Forms, language: string = defaultLanguage
 /** The values of placeholders. */
 export type Values = { readonly [name: string]: string | number }
 
-/** Replaces the placeholders of a text. */
+/** Replaces the placeholders of a text. Values of the other direction of writing are isolated. */
 export const filled = (text: string, values: Values): string =>
-  text.replace(/\{(\w+)\}/g, (placeholder, name: string) => `${values[name] ?? placeholder}`)
+  text.replace(/\{(\w+)\}/g, (placeholder, name: string) => isolated(`${values[name] ?? placeholder}`, text))

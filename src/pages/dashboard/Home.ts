@@ -56,7 +56,8 @@ const lateOf = ({ oldestOverdueWakeUpAt: dueAt, parkedMechanisms }: Nodes, now: 
           ${parkedMechanisms.map(
             ({ experienceId, name, type }) =>
               html`<li>
-                <a href="/dashboard/experiences/${experienceId}">${name}</a> <small>${kindNames[type]}</small>
+                <a href="/dashboard/experiences/${experienceId}"><bdi>${name}</bdi></a>
+                <small>${kindNames[type]}</small>
               </li>`
           )}
         </ul>`

@@ -1,10 +1,11 @@
 /** An appointment in a room: free slots, and the visitor's booking. */
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { calendarAddress } from "./CalendarFile.ts"
 import { closed, ended, mustSignIn, type Piece, scheduled, signInFirst } from "./Parts.ts"
-import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
+import { facts, form, heading, hidden, nameHeading, say, type Scene } from "../Scene.ts"
 
 export type AppointmentRecord = AnswerOf<"appointments", "get">
 type State = AnswerOf<"appointments", "me">
@@ -60,8 +61,8 @@ const outside = (scene: Scene, appointment: AppointmentContext): Html => {
   const { record } = appointment
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "enterAppointment"))
   if (record.lifecycle !== "open") return closed(scene, record)
-  if (mustSignIn(scene, record)) return html`${heading(record.name)}${signInFirst(scene)}`
-  return html`${heading(record.name)}${slotList(scene, appointment, "book")}`
+  if (mustSignIn(scene, record)) return html`${nameHeading(record.name)}${signInFirst(scene)}`
+  return html`${nameHeading(record.name)}${slotList(scene, appointment, "book")}`
 }
 
 /** The slots by day, each a button. */
@@ -140,6 +141,6 @@ const calendarOf = ({ experience }: Scene, { name }: AppointmentRecord, booking:
     revision,
     updatedAt,
     isCancelled: status === "CANCELLED",
-    summary: `${experience.name}: ${name} (${confirmationCode})`
+    summary: `${isolated(experience.name, name)}: ${isolated(name, experience.name)} (${confirmationCode})`
   })
 }

@@ -5,7 +5,7 @@ import { bidsShownMax } from "../../../domain/auction/Auction.ts"
 import { isBelow, plus } from "../../../domain/values/Amount.ts"
 import type { PlainKey } from "../../Words.ts"
 import { closed, closing, deniedFor, ended, mustSignIn, type Piece, scheduled, signInFirst, turn } from "./Parts.ts"
-import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
+import { facts, form, heading, hidden, nameHeading, say, type Scene } from "../Scene.ts"
 
 export type AuctionRecord = AnswerOf<"auctions", "get">
 type State = AnswerOf<"auctions", "status">
@@ -75,7 +75,7 @@ const outside = (scene: Scene, auction: AuctionContext, state: State): Html => {
   if (record.lifecycle !== "open" && title === undefined) return closed(scene, record)
   const isOpen = record.lifecycle === "open"
   const body = record.auctionType === "dutch" ? dutch(scene, auction, isOpen) : english(scene, auction, own, isOpen)
-  return html`${heading(title === undefined ? record.name : say(scene, title))}${body}${isOpen && closing(scene, record)}`
+  return html`${title === undefined ? nameHeading(record.name) : heading(say(scene, title))}${body}${isOpen && closing(scene, record)}`
 }
 
 const terms = (scene: Scene, record: AuctionRecord): string =>

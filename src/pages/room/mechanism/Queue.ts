@@ -3,7 +3,7 @@ import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import type { LiveFacts } from "./Live.ts"
 import { closed, closing, deniedFor, ended, enter, type Piece, scheduled, turn } from "./Parts.ts"
-import { form, heading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
+import { form, heading, instant, nameHeading, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 export type QueueRecord = AnswerOf<"queues", "get">
 type State = AnswerOf<"queues", "status">
@@ -54,7 +54,7 @@ const outside = (scene: Scene, queue: Queue): Html => {
   const hasLobby = lobbyOpenAt !== null && openAt !== null && lifecycle === "scheduled"
   const drawing = hasLobby && html`<p>${phrase(scene, "queueLobby", { time: instant(scene, openAt) })}</p>`
   if (isOpenAt(record, scene.now)) {
-    return html`${heading(record.name)}
+    return html`${nameHeading(record.name)}
       <p>${rate(scene, queue)}</p>
       ${drawing}${enter(scene, record, say(scene, "enterQueue"))}${closing(scene, record)}`
   }

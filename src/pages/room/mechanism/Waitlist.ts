@@ -2,7 +2,7 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { closed, type Piece, scheduled } from "./Parts.ts"
-import { facts, form, heading, say, type Scene } from "../Scene.ts"
+import { facts, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
 
 export type WaitlistRecord = AnswerOf<"waitlists", "get">
@@ -31,7 +31,7 @@ const outside = (scene: Scene, record: WaitlistRecord): Html => {
   const label = say(scene, "enterWaitlist")
   // A message needs an address, so a visitor without one gives it, and proves it with a code.
   const fields = scene.visitor === "authenticated" ? undefined : emailField(scene)
-  return html`${heading(record.name)}
+  return html`${nameHeading(record.name)}
     <p>${say(scene, "waitlistRule")}</p>
     ${form(scene, "join", { at: record.id, label, fields, id: `join-${record.id}` })}`
 }
