@@ -74,7 +74,8 @@ const steps: Steps = {
   "0035_people": base(() => import("./migrations/0035_people.ts")),
   "0036_releases": base(() => import("./migrations/0036_releases.ts")),
   "0037_messages": expand(() => import("./migrations/0037_messages.ts"), messageIndexes),
-  "0038_archives": expand(() => import("./migrations/0038_archives.ts"))
+  "0038_archives": expand(() => import("./migrations/0038_archives.ts")),
+  "0042_repeatedAnswers": expand(() => import("./migrations/0042_repeatedAnswers.ts"))
 }
 
 /** The steps that this process knows. Only tests know others. */

@@ -9,7 +9,7 @@ import { Timestamp } from "../../../domain/values/Time.ts"
 import * as WebhookDeliveries from "../../../store/webhook/WebhookDeliveries.ts"
 import { shape } from "../../../store/webhook/WebhookRecord.ts"
 import { NotFound } from "../../errors/Errors.ts"
-import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
+import { AnswerSecret } from "../../idempotency/Idempotency.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { listBelow, operationsOn } from "../records/RecordApi.ts"
 
@@ -106,7 +106,7 @@ const records = [
           "in order within a lane. Only this response contains the secret."
       })
     )
-    .annotate(AnswerHoldsSecret, true),
+    .annotate(AnswerSecret, "sealed"),
   webhook.list({
     shape,
     search: "the address",
@@ -164,7 +164,7 @@ const deliveries = [
           "former secret."
       })
     )
-    .annotate(AnswerHoldsSecret, true),
+    .annotate(AnswerSecret, "sealed"),
   HttpApiEndpoint.post("testWebhook", "/webhooks/:id/test", {
     params,
     payload: [TestWebhook, Schema.Null],
