@@ -122,16 +122,15 @@ export class WebhookClient extends Context.Service<
           const at = yield* Clock.currentTimeMillis
           const target = URL.parse(url)
           // The operator's networks may have changed since the URL was stored.
-          const answer: Answer =
-            target === null || problemOf(url) !== undefined
-              ? { statusCode: null, body: unreachable, headers: {} }
-              : yield* Effect.flatten(
-                  Effect.timeoutOrElse(exchange(target, headers, body), {
-                    duration: attemptMillisMax,
-                    orElse: () =>
-                      Effect.succeed(Effect.succeed({ statusCode: null, body: "No answer within 15 s", headers: {} }))
-                  })
-                )
+          const isReachable = target !== null && problemOf(url) === undefined
+          const answer = isReachable
+            ? yield* Effect.flatten(
+                Effect.timeoutOrElse(exchange(target, headers, body), {
+                  duration: attemptMillisMax,
+                  orElse: () => Effect.succeed(Effect.succeed(noAnswer))
+                })
+              )
+            : notReached
           const now = yield* Clock.currentTimeMillis
           return {
             at,
@@ -184,6 +183,9 @@ interface Answer {
   readonly body: string
   readonly headers: IncomingHttpHeaders
 }
+
+const notReached: Answer = { statusCode: null, body: unreachable, headers: {} }
+const noAnswer: Answer = { statusCode: null, body: "No answer within 15 s", headers: {} }
 
 /** Reads the beginning of an answer from now on. A longer one, and one that stays open, is cut off. */
 function beginningOf(response: IncomingMessage): Effect.Effect<Answer> {

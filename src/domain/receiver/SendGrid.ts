@@ -5,8 +5,8 @@
  * A request has a batch of events. SendGrid sends one after about 30 s, or when it reaches 768 kB: the event that fills
  * it comes on top. A refused batch is lost after a day.
  */
-import { hash } from "node:crypto"
 import { Option, Result, Schema } from "effect"
+import { sha256 } from "../values/Digest.ts"
 import { isSignedWithP256 } from "../values/Signatures.ts"
 import { storableText, text } from "../values/Text.ts"
 import {
@@ -60,7 +60,7 @@ const eventOf = (item: unknown, sentSeconds: number): InboundEvent | undefined =
   const type = Option.getOrUndefined(decodeType(item))?.event
   if (type === undefined) return undefined
   const body = JSON.stringify(item)
-  const id = Option.getOrUndefined(decodeId(item))?.sg_event_id ?? `sha256-${hash("sha256", body, "hex")}`
+  const id = Option.getOrUndefined(decodeId(item))?.sg_event_id ?? `sha256-${sha256(body)}`
   const seconds = Option.getOrUndefined(decodeTime(item))?.timestamp ?? sentSeconds
   return { id, type, at: Math.floor(seconds * 1_000), body }
 }

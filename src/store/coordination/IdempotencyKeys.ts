@@ -113,27 +113,38 @@ const makeKeys = (sql: PgClient.PgClient, keyring: Keyring): IdempotencyKeys["Se
       ${ofTenant(sql, tenant)} and key = ${key}
         and claim_id = ${claimId} and status is null`
 
+  const keep = Effect.fnUntraced(function* (claimed: Claimed, answer: FirstAnswer) {
+    const rows =
+      yield* sql`update idempotency_keys set ${sql.update(columnsOf(keyring, claimed, answer))} where ${ownRow(claimed)} returning 1`
+    return rows.length > 0
+  }, orUnavailable)
+
   return {
     claim,
     extend: (claimed) =>
       orUnavailable(Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${ownRow(claimed)}`)),
-    keep: (claimed, { status, contentType, body, isSecret = false }) => {
-      const sealed = isSecret && body !== undefined ? toStored(keyring, nameOf(claimed.request), body) : undefined
-      return sql`
-          update idempotency_keys
-          set status = ${status}, content_type = ${contentType ?? null},
-            body = ${sealed === undefined ? (body ?? null) : null}::bytea,
-            sealed_body = ${sealed?.bytes ?? null}::bytea, sealed_by = ${sealed?.sealedBy ?? null}
-          where ${ownRow(claimed)} returning 1`.pipe(
-        Effect.map((rows) => rows.length > 0),
-        orUnavailable
-      )
-    },
+    keep,
     release: (claimed) =>
       orUnavailable(
         Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${ownRow(claimed)}`)
       ),
     remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${ownRow(claimed)}`))
+  }
+}
+
+/** The columns of an answer. */
+const columnsOf = (
+  keyring: Keyring,
+  { request }: Claimed,
+  { status, contentType, body, isSecret = false }: FirstAnswer
+) => {
+  const sealed = isSecret && body !== undefined ? toStored(keyring, nameOf(request), body) : undefined
+  return {
+    status,
+    content_type: contentType ?? null,
+    body: sealed === undefined ? (body ?? null) : null,
+    sealed_body: sealed?.bytes ?? null,
+    sealed_by: sealed?.sealedBy ?? null
   }
 }
 

@@ -49,6 +49,7 @@ describe("An appointment on the Consumer API", () => {
         assert.match(bookingId, uuid)
         assert.match(confirmationCode, /^[2-9A-HJ-NP-Z]{8}$/)
         assert.match(createdAt, isoUtc)
+        assert.strictEqual(updatedAt, createdAt)
         assert.deepStrictEqual((yield* book(someone, slot.id)).body, booked.body)
         assert.deepStrictEqual((yield* me(someone)).body, booked.body)
         assert.strictEqual((yield* offered).find((other) => other.id === slot.id)!.available, 0)
