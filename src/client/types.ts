@@ -200,6 +200,8 @@ export type BookingState =
       readonly endTime: string
       readonly confirmationCode: string
       readonly createdAt: string
+      readonly updatedAt?: string
+      readonly revision?: number
     }
 
 /** A consumer's own standing in a waitlist. */

@@ -5,6 +5,7 @@
 import { renderEmail, renderSms } from "../domain/experience/creative/Rendering.ts"
 import { onOneLine, type Values } from "../domain/experience/creative/rendering/Placeholders.ts"
 import { instantText } from "../domain/experience/creative/rendering/Words.ts"
+import { isolated } from "../domain/values/Direction.ts"
 import { toText } from "../domain/values/Time.ts"
 import type { Grant, Pages, Source } from "../store/mechanism/GrantMessages.ts"
 import type { Outgoing } from "./Message.ts"
@@ -54,7 +55,7 @@ const valuesOf = (source: Source, grant: Grant): Values => {
 }
 
 const defaultText = ({ kind, experienceName }: Source, values: Values) => {
-  const experience = onOneLine(experienceName, nameLengthMax)
+  const experience = isolated(onOneLine(experienceName, nameLengthMax), "")
   const what = {
     queue: "It is your turn",
     draw: "You have won in the draw",

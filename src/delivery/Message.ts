@@ -1,4 +1,5 @@
 /** Messages to consumers and to people of the dashboard, and their default texts. */
+import { isolated } from "../domain/values/Direction.ts"
 import type { MessagePurpose } from "../domain/message/SentMessage.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
 
@@ -53,7 +54,7 @@ export const invitation = (options: {
   readonly role: string
 }): Outgoing => {
   const { tenant, to, organization, role } = options
-  const name = organization.replace(/\s+/g, " ")
+  const name = isolated(organization.replace(/\s+/g, " "), "")
   const mode = tenant.mode === "test" ? " in test mode" : ""
   const text =
     `${name} has invited you to its Usher dashboard${mode}, as ${role}.\n\n` +
@@ -79,7 +80,7 @@ export const opening = (options: {
   readonly experience: string
 }): Outgoing => {
   const { experience, ...rest } = options
-  const subject = `${experience.replace(/\s+/g, " ")} is open`
+  const subject = `${isolated(experience.replace(/\s+/g, " "), "")} is open`
   const text =
     rest.channel === "email"
       ? `${subject} now.\n\nYou asked to be told when it opens. This is the only message about it.\n`

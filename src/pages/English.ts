@@ -161,6 +161,7 @@ export const en = {
   booked: "You are booked",
   bookingCode: "Confirmation code",
   calendar: "Save to calendar",
+  calendarCancelled: "Mark as cancelled in the calendar",
   reschedule: "Choose another slot",
   cancel: "Cancel the booking",
   cancelled: "Your booking is cancelled",

@@ -1,8 +1,13 @@
-/** Numbers, amounts, instants and durations in the language of a page, by `Intl`. */
-import { Result } from "effect"
+/**
+ * Numbers, amounts, instants and durations in the language of a page, by `Intl`. A time that the clock of its zone shows
+ * twice, because it is put back, has its offset from UTC with it: `2:30 AM GMT+1`.
+ */
+import { DateTime, Option, Result } from "effect"
 import { SegmentedCache } from "../auth/sessions/SegmentedCache.ts"
 import { digitsOf, type Price } from "../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../domain/values/Locale.ts"
+import { isShownTwice } from "../domain/values/TimeShownTwice.ts"
+import { dayMillis } from "../domain/values/WallClock.ts"
 
 /** Making a formatter takes longer than rendering a page, so formatters are cached. */
 const cachedMax = 500
@@ -15,9 +20,9 @@ export interface Formats {
   readonly amount: (text: string, currencyCode: string) => string
   /** The same without the currency and without grouping, as people type it. */
   readonly plainAmount: (text: string, currencyCode: string) => string
-  /** Day and time: `21 November 2026 at 18:00 CET`. */
+  /** Day and time: `21 November 2026 at 18:00`. */
   readonly instant: (at: number, timeZone?: string) => string
-  /** The same in figures. */
+  /** The same in figures, always with the zone. */
   readonly short: (at: number, timeZone?: string) => string
   readonly day: (at: number, timeZone?: string) => string
   readonly time: (at: number, timeZone?: string) => string
@@ -40,10 +45,11 @@ export const formatsOf = (language: string, timeZone: string): Formats => {
 }
 
 const make = (language: string, own: string): Formats => {
+  /** `named` has the offset, for a time that is shown twice. Its options cannot be added to those of a style. */
   const dated =
-    (options: Intl.DateTimeFormatOptions) =>
+    (options: Intl.DateTimeFormatOptions, named: Intl.DateTimeFormatOptions = options) =>
     (at: number, timeZone: string = own) =>
-      dateFormat(language, timeZone, options).format(at)
+      dateFormat(language, timeZone, named !== options && isTwice(at, timeZone) ? named : options).format(at)
   return {
     timeZone: own,
     number: (value) => numberFormat(language, {}).format(value),
@@ -53,10 +59,13 @@ const make = (language: string, own: string): Formats => {
       ),
     plainAmount: (text, currency) =>
       numberFormat(language, { useGrouping: false, ...fractionOf(text, currency) }).format(text as `${number}`),
-    instant: dated({ dateStyle: "long", timeStyle: "short" }),
+    instant: dated(
+      { dateStyle: "long", timeStyle: "short" },
+      { day: "numeric", month: "long", year: "numeric", ...withOffset }
+    ),
     short: dated({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" }),
     day: dated({ weekday: "long", day: "numeric", month: "long" }),
-    time: dated({ hour: "numeric", minute: "2-digit" }),
+    time: dated({ hour: "numeric", minute: "2-digit" }, withOffset),
     duration: (seconds) => {
       if (seconds < 60) return unit(language, Math.max(1, Math.ceil(seconds)), "second")
       const minutes = Math.ceil(seconds / 60)
@@ -69,6 +78,27 @@ const fractionOf = (text: Price, currencyCode: string) => {
   const digits = Math.max(digitsOf(text), fractionDigitsOf(currencyCode))
   return { minimumFractionDigits: digits, maximumFractionDigits: digits }
 }
+
+const withOffset = { hour: "numeric", minute: "2-digit", timeZoneName: "shortOffset" } as const
+
+const isTwice = (at: number, timeZone: string): boolean => {
+  const zone = Option.getOrUndefined(DateTime.zoneMakeNamed(timeZone))
+  if (zone === undefined) return false
+  const aheadAt = (instant: number) => DateTime.zonedOffset(DateTime.makeZonedUnsafe(instant, { timeZone: zone }))
+  return !isSteady(timeZone, Math.floor(at / dayMillis), aheadAt) && isShownTwice(at, aheadAt)
+}
+
+/** True if the clock is not changed on this day or on the ones next to it. Clocks are changed at most once a week. */
+const isSteady = (timeZone: string, day: number, aheadAt: (at: number) => number): boolean => {
+  const key = `${timeZone} ${day}`
+  const known = steady.get(key)
+  if (known !== undefined) return known
+  const made = aheadAt((day - 1) * dayMillis) === aheadAt((day + 2) * dayMillis)
+  steady.set(key, made)
+  return made
+}
+
+const steady = new SegmentedCache<boolean>(cachedMax)
 
 const unit = (language: string, value: number, name: string): string =>
   numberFormat(language, { style: "unit", unit: name, unitDisplay: "long" }).format(value)

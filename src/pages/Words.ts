@@ -4,6 +4,8 @@
  * refused.
  */
 import { Predicate } from "effect"
+import { isolated } from "../domain/values/Direction.ts"
+import { canonicalTag } from "../domain/values/LanguageTag.ts"
 import { en, type Forms, type Words } from "./English.ts"
 import { words as de } from "./words/de.ts"
 import { words as fr } from "./words/fr.ts"
@@ -92,17 +94,20 @@ const wishOf = (part: string) => {
 }
 
 /** Chinese is written in two ways, which regions imply. */
-const traditional = /^zh-(hant|tw|hk|mo)\b/i
+const traditional = /^zh-(hant|(?!hans)(.*-)?(tw|hk|mo)\b)/i
 
-const matching = (tag: string): Language | undefined => {
-  const names = Object.keys(languages) as ReadonlyArray<Language>
-  const lower = tag.toLowerCase()
-  const exact = names.find((name) => name.toLowerCase() === lower)
+/** Returns the language that a tag names, in any of its forms; undefined if there are no words in it. */
+export const matching = (tag: string): Language | undefined => {
+  const canonical = canonicalTag(tag)?.toLowerCase()
+  if (canonical === undefined) return undefined
+  const exact = names.find((name) => name.toLowerCase() === canonical)
   if (exact !== undefined) return exact
-  const primary = lower.split("-", 1)[0]!
-  if (primary === "zh") return traditional.test(lower) ? "zh-Hant" : "zh-Hans"
+  const primary = canonical.split("-", 1)[0]!
+  if (primary === "zh") return traditional.test(canonical) ? "zh-Hant" : "zh-Hans"
   return names.find((name) => name.toLowerCase().split("-", 1)[0] === primary)
 }
+
+const names = Object.keys(languages) as ReadonlyArray<Language>
 
 /** The longest text that replaces a word. */
 const replacedLengthMax = 1_000
@@ -110,10 +115,19 @@ const replacedLengthMax = 1_000
 /** Returns the words of a language, with those that the experience replaces. */
 export const wordsIn = (language: Language, i18n?: { readonly [name: string]: unknown } | null): Words => {
   const words = files[language]
-  const replaced = i18n?.[language]
+  const replaced = i18n?.[language] ?? replacedIn(i18n ?? {}, language)
   if (!Predicate.isObject(replaced)) return words
   const own = Object.entries(replaced).filter(([key, text]) => isReplacement(key, text))
   return own.length === 0 ? words : { ...words, ...(Object.fromEntries(own) as Partial<Words>) }
+}
+
+/** Languages of an experience whose tags are read. */
+const tagsMax = 100
+
+/** The words under another form of the language's tag, such as `iw` or `zh_TW`. */
+const replacedIn = (i18n: { readonly [name: string]: unknown }, language: Language): unknown => {
+  const tags = Object.keys(i18n).slice(0, tagsMax)
+  return i18n[tags.find((tag) => matching(tag) === language) ?? ""]
 }
 
 const isReplacement = (key: string, text: unknown): boolean =>
@@ -135,6 +149,6 @@ export const formFor = (text: string | Forms, language: string = defaultLanguage
 /** The values of placeholders. */
 export type Values = { readonly [name: string]: string | number }
 
-/** Replaces the placeholders of a text. */
+/** Replaces the placeholders of a text. Values of the other direction of writing are isolated. */
 export const filled = (text: string, values: Values): string =>
-  text.replace(/\{(\w+)\}/g, (placeholder, name: string) => `${values[name] ?? placeholder}`)
+  text.replace(/\{(\w+)\}/g, (placeholder, name: string) => isolated(`${values[name] ?? placeholder}`, text))

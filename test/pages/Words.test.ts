@@ -111,6 +111,56 @@ describe("The words of pages", () => {
     )
   })
 
+  it("is found by older forms of its tag, with other separators, and as operating systems write it", () => {
+    for (const [tag, expected] of [
+      ["iw", "he"],
+      ["iw-IL", "he"],
+      ["IW_il", "he"],
+      ["heb", "he"],
+      ["in", "id"],
+      ["in-ID", "id"],
+      ["in_ID", "id"],
+      ["de_DE", "de"],
+      ["de_DE.UTF-8", "de"],
+      ["de_AT@euro", "de"],
+      ["deu", "de"],
+      ["pt_PT", "pt-BR"],
+      ["zh_TW", "zh-Hant"],
+      ["zh_CN", "zh-Hans"],
+      ["zh-CN", "zh-Hans"],
+      ["zh_Hant_HK", "zh-Hant"],
+      ["zh_Hans_TW", "zh-Hans"],
+      ["zh_MO", "zh-Hant"],
+      ["zh-SG", "zh-Hans"],
+      ["cmn-Hans-CN", "zh-Hans"],
+      ["cmn-Hant-TW", "zh-Hant"],
+      ["cmn", "zh-Hans"],
+      [" fr_CA ", "fr"]
+    ] as const) {
+      assert.strictEqual(languageOf(tag, undefined), expected, tag)
+      assert.strictEqual(languageOf(null, `${tag};q=0.9, en;q=0.1`), expected, tag)
+    }
+    // There are no words in these, so the next wish counts.
+    for (const tag of [
+      "no",
+      "nb_NO",
+      "ji",
+      "yi",
+      "mo",
+      "C",
+      "POSIX",
+      "*",
+      "",
+      "-",
+      "x-pig",
+      "de__DE",
+      "d",
+      "zz".repeat(30)
+    ]) {
+      assert.strictEqual(languageOf(tag, `${tag},tr`), "tr", tag)
+    }
+  })
+
   it("keep a placeholder without a value", () => {
     assert.strictEqual(filled("{a} and {b}", { a: 1 }), "1 and {b}")
   })

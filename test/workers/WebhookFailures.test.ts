@@ -2,9 +2,11 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import type { EventType } from "../../src/domain/webhook/Catalogue.ts"
 import type { Tenant } from "../../src/domain/values/Ids.ts"
 import { ConsumerRecords } from "../../src/store/consumer/ConsumerRecords.ts"
+import { aTenant } from "../store/support/recordsFixture.ts"
 import { aReceiver, type Received } from "./support/webhookReceiver.ts"
 import { aWebhook, aWorld, clock, services } from "./support/webhookWorld.ts"
 
@@ -72,6 +74,44 @@ describe("A webhook that fails", () => {
           assert.strictEqual(mail!.subject, `Webhook at ${new URL(receiver.url).host}: deliveries failed`)
           assert.include(mail!.text, webhook.id)
         })
+    )
+
+    it.effect("is reported to the admins of the dashboard if the organization has no address for operations", () =>
+      Effect.gen(function* () {
+        const { tenant, receiver, worker } = yield* aWorld
+        const sql = yield* SqlClient.SqlClient
+        const person = (email: string, role: string, more: object = {}) => sql`
+          insert into people ${sql.insert({
+            id: randomUUID(),
+            organization_id: tenant.organizationId,
+            mode: tenant.mode,
+            record: "{}",
+            created_at: new Date(1),
+            created_by: "x",
+            updated_at: new Date(1),
+            updated_by: "x",
+            email,
+            role,
+            ...more
+          })}`
+        yield* person("first@shop.example", "admin")
+        yield* person("second@shop.example", "admin")
+        yield* person("operator@shop.example", "operator")
+        yield* person("viewer@shop.example", "viewer")
+        yield* person("former@shop.example", "admin", { archived: true })
+        yield* person("tester@shop.example", "admin", { mode: "test" })
+        const stranger = yield* aTenant()
+        yield* person("stranger@shop.example", "admin", { organization_id: stranger.organizationId })
+        yield* aWebhook(tenant, receiver.url, { events: created })
+        receiver.answer = () => 410
+        yield* (yield* ConsumerRecords).create(tenant, "x", { loyaltyBalance: 0n })
+        yield* worker.all
+        const mails = yield* mailsOf(worker, tenant, 2)
+        assert.sameMembers(
+          mails.map(({ to }) => to),
+          ["first@shop.example", "second@shop.example"]
+        )
+      })
     )
 
     it.effect("is reported when it was disabled, with the reason", () =>

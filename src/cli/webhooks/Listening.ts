@@ -5,7 +5,8 @@
 import { Clock, Console, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import { secretPrefix, signatureHeaders } from "../../delivery/webhook/Signature.ts"
+import { signatureHeaders } from "../../delivery/webhook/Signature.ts"
+import { newSecret } from "../../domain/values/SigningSecret.ts"
 import { isDelivered, WebhookClient } from "../../delivery/webhook/WebhookClient.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { requestsAtOnceDefault } from "../../domain/webhook/Webhook.ts"
@@ -31,7 +32,7 @@ interface Options {
 /** Posts each event from now on, once, and prints the answer. Runs until it is interrupted. */
 export const listen = Effect.fnUntraced(function* ({ tenant, forwardTo, json }: Options) {
   const client = yield* WebhookClient
-  const secret = `${secretPrefix}${randomBytes(32).toString("base64")}`
+  const secret = newSecret(randomBytes(32))
   const endpoint: Endpoint = {
     id: "listen",
     tenant,

@@ -1,16 +1,13 @@
 /** The flag `--from` of `usher webhooks replay`. */
-import { Schema, Result } from "effect"
 import { Flag } from "effect/cli"
-import { DateTimeText } from "../../domain/values/Time.ts"
+import { instantOf } from "../../domain/values/Time.ts"
 import type { ReplayedFrom } from "../../store/webhook/Webhooks.ts"
-
-const isInstant = (text: string) => Result.isSuccess(Schema.decodeUnknownResult(DateTimeText)(text))
 
 /** Reads `failed`, an instant with its offset, or the number of an event. Undefined if the text is none of them. */
 export const startOf = (text: string): ReplayedFrom | undefined => {
   if (text === "failed") return "failed"
   if (/^[1-9]\d{0,14}$/.test(text)) return { sequence: Number(text) }
-  return isInstant(text) ? Date.parse(text) : undefined
+  return instantOf(text)
 }
 
 /** Flag: the events to send again. */

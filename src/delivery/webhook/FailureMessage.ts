@@ -19,11 +19,11 @@ const reasons = {
   FAILING: "no delivery succeeded for five days"
 }
 
-/** Returns the mail. */
-export const failureMessage = (
+/** Returns the mail, for each of its addresses. */
+export const failureMessages = (
   { tenant, to, host }: WebhookOwner,
   { webhookId, failedDeliveries, disabledReason }: Failure
-): Outgoing => {
+): ReadonlyArray<Outgoing> => {
   const webhook = `the webhook ${webhookId} (${tenant.mode} mode) at ${host}`
   const count = failedDeliveries === 1 ? "A delivery" : `${failedDeliveries} deliveries`
   const sentences = [
@@ -32,12 +32,12 @@ export const failureMessage = (
       ? []
       : [`Usher disabled ${webhook}, because ${reasons[disabledReason]}. Its events wait until it is enabled.`])
   ]
-  return {
+  return to.map((address) => ({
     tenant,
     channel: "email",
     purpose: "WEBHOOK_FAILURE",
-    to,
+    to: address,
     subject: `Webhook at ${host}: ${disabledReason === undefined ? "deliveries failed" : "disabled"}`,
     text: `${sentences.join("\n\n")}\n\nThere is at most one such mail an hour for a webhook.\n`
-  }
+  }))
 }

@@ -3,9 +3,7 @@
  * Webhooks specification, so that its libraries verify our requests.
  */
 import { createHmac } from "node:crypto"
-
-/** The prefix of a secret in Base64. The bytes of any other secret are its key. */
-export const secretPrefix = "whsec_"
+import { keyOf } from "../../domain/values/SigningSecret.ts"
 
 /** A request to sign. */
 export interface Signed {
@@ -37,8 +35,3 @@ export const signatureHeaders = (
     "webhook-signature": signatures.join(" ")
   }
 }
-
-const keyOf = (secret: string): Buffer =>
-  secret.startsWith(secretPrefix)
-    ? Buffer.from(secret.slice(secretPrefix.length), "base64")
-    : Buffer.from(secret, "utf8")

@@ -14,15 +14,19 @@ import {
 } from "node:http"
 import { Agent as HttpsAgent, request as requestHttps } from "node:https"
 import type { LookupFunction } from "node:net"
+import { storableText } from "../../domain/values/Text.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { isIn, isPublic } from "./PublicAddress.ts"
 import { problemOf } from "./Target.ts"
 
-/** The longest time for an attempt, from the look-up of the host to the end of the answer. */
+/** The longest time for an attempt, from the look-up of the host to the status of the answer. */
 export const attemptMillisMax = 15_000
 
 /** Bytes of an answer that are read. The rest is cut off with its connection. */
 export const answerBytesMax = 1_024
+
+/** The longest wait for these bytes after the status. The status alone decides, so an open body fails nothing. */
+export const bodyMillisMax = 2_000
 
 /** The one message for every address that a webhook may not reach, so that it reveals nothing about the network. */
 const unreachable = "The address could not be reached"
@@ -95,7 +99,7 @@ export class WebhookClient extends Context.Service<
         )
 
         const exchange = (url: URL, headers: { readonly [name: string]: string }, body: string) =>
-          Effect.callback<Answer>((resume) => {
+          Effect.callback<Effect.Effect<Answer>>((resume) => {
             const isSecure = url.protocol === "https:"
             const request = (isSecure ? requestHttps : requestHttp)(url, {
               method: "POST",
@@ -104,8 +108,8 @@ export class WebhookClient extends Context.Service<
               // Otherwise a connection to a proxy that does not answer CONNECT stays open.
               timeout: attemptMillisMax
             })
-            request.on("response", (response) => readBeginning(response, (answer) => resume(Effect.succeed(answer))))
-            request.on("error", (error) => resume(Effect.succeed(unanswered(error))))
+            request.on("response", (response) => resume(Effect.succeed(beginningOf(response))))
+            request.on("error", (error) => resume(Effect.succeed(Effect.succeed(unanswered(error)))))
             request.end(body)
             return Effect.sync(() => request.destroy())
           })
@@ -118,13 +122,15 @@ export class WebhookClient extends Context.Service<
           const at = yield* Clock.currentTimeMillis
           const target = URL.parse(url)
           // The operator's networks may have changed since the URL was stored.
-          const answer: Answer =
-            target === null || problemOf(url) !== undefined
-              ? { statusCode: null, body: unreachable, headers: {} }
-              : yield* Effect.timeoutOrElse(exchange(target, headers, body), {
+          const isReachable = target !== null && problemOf(url) === undefined
+          const answer = isReachable
+            ? yield* Effect.flatten(
+                Effect.timeoutOrElse(exchange(target, headers, body), {
                   duration: attemptMillisMax,
-                  orElse: () => Effect.succeed({ statusCode: null, body: "No answer within 15 s", headers: {} })
+                  orElse: () => Effect.succeed(Effect.succeed(noAnswer))
                 })
+              )
+            : notReached
           const now = yield* Clock.currentTimeMillis
           return {
             at,
@@ -178,20 +184,31 @@ interface Answer {
   readonly headers: IncomingHttpHeaders
 }
 
-/** Reads the beginning of an answer. A longer one is cut off. */
-function readBeginning(response: IncomingMessage, resume: (answer: Answer) => void): void {
+const notReached: Answer = { statusCode: null, body: unreachable, headers: {} }
+const noAnswer: Answer = { statusCode: null, body: "No answer within 15 s", headers: {} }
+
+/** Reads the beginning of an answer from now on. A longer one, and one that stays open, is cut off. */
+function beginningOf(response: IncomingMessage): Effect.Effect<Answer> {
   const chunks: Array<Buffer> = []
   let size = 0
-  const finish = () => {
-    const body = Buffer.concat(chunks).subarray(0, answerBytesMax).toString("utf8")
-    resume({ statusCode: response.statusCode ?? null, body, headers: response.headers })
-  }
   response.on("data", (chunk: Buffer) => {
     chunks.push(chunk)
     size += chunk.length
     if (size > answerBytesMax) response.destroy()
   })
-  response.on("close", finish)
+  const closed = Effect.callback<void>((resume) => {
+    if (response.closed) resume(Effect.void)
+    else response.once("close", () => resume(Effect.void))
+  })
+  return closed.pipe(
+    Effect.timeoutOption(bodyMillisMax),
+    Effect.ensuring(Effect.sync(() => response.destroy())),
+    Effect.map(() => ({
+      statusCode: response.statusCode ?? null,
+      body: storableText(Buffer.concat(chunks).subarray(0, answerBytesMax)),
+      headers: response.headers
+    }))
+  )
 }
 
 /** The codes of errors that say nothing about the operator's network. */

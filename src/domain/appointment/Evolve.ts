@@ -61,6 +61,7 @@ const change = (state: State, consumerId: string, at: Millis, how: (booking: Boo
   remove(state, booking)
   how(booking)
   booking.since = at
+  booking.revision++
   insert(state, booking)
 }
 

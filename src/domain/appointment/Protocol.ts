@@ -74,7 +74,15 @@ export type Refusal =
 /** A consumer's own view of its booking. */
 export type View =
   | { readonly status: "NOT_BOOKED" }
-  | (BookingName & Slot & { readonly status: Status; readonly createdAt: Millis })
+  | (BookingName &
+      Slot & {
+        readonly status: Status
+        readonly createdAt: Millis
+        /** When it last changed. */
+        readonly updatedAt: Millis
+        /** The number of its changes. */
+        readonly revision: number
+      })
 
 /** The capacity that the bookings of one slot take. */
 export interface Taken {

@@ -24,6 +24,8 @@ export class Booking implements Member<Booking>, Slot, BookingName {
   status: Status = "BOOKED"
   /** When it last changed. */
   since: Millis
+  /** The number of its changes. */
+  revision = 0
   chunk: Chunk<Booking> | undefined = undefined
 
   constructor(consumerId: string, createdAt: Millis, slot: Slot, name: BookingName) {

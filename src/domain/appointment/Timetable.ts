@@ -9,15 +9,12 @@
  * There is no list of slots. Whether a slot begins at an instant is computed from the openings of that day and the
  * next.
  */
-import type { Millis } from "../values/Time.ts"
+import { latest, type Millis } from "../values/Time.ts"
 import { dayMillis, dayOf, firstAt, readingAt, type WallClock, wallClock } from "../values/WallClock.ts"
 import { type Configuration, slotsDaysMax } from "./Configuration.ts"
 import { type OpenMinutes, weekOf } from "./Hours.ts"
 
 const minuteMillis = 60_000
-
-/** The last instant that can be written as text. */
-const latest = 253_402_300_799_999
 
 export interface Slot {
   readonly startTime: Millis

@@ -12,8 +12,9 @@ import { type Slot, slotsBetween } from "./Timetable.ts"
 export const view = (state: State, consumerId: string, now: Millis): View => {
   const booking = state.bookings.get(consumerId)
   if (booking === undefined) return { status: "NOT_BOOKED" }
-  const { bookingId, startTime, endTime, confirmationCode, createdAt } = booking
-  return { status: statusAsOf(booking, now), bookingId, startTime, endTime, confirmationCode, createdAt }
+  const { bookingId, startTime, endTime, confirmationCode, createdAt, revision, since: updatedAt } = booking
+  const status = statusAsOf(booking, now)
+  return { status, bookingId, startTime, endTime, confirmationCode, createdAt, updatedAt, revision }
 }
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */

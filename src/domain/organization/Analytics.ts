@@ -7,7 +7,7 @@ import { Result, Schema, SchemaAST } from "effect"
 import { deciders } from "../mechanism/Mechanism.ts"
 import type { Kind } from "../mechanism/Decider.ts"
 import { text } from "../values/Text.ts"
-import { DateTimeText, type Millis } from "../values/Time.ts"
+import { instantOf, type Millis } from "../values/Time.ts"
 
 /** Limit of measures per query. */
 export const measuresMax = 10
@@ -152,7 +152,6 @@ export interface Problem {
 }
 
 const relative = /^(\d{1,6})([mhd])$/
-const isDateTime = Schema.is(DateTimeText)
 
 /** Parses a range: `<n>m`, `<n>h` or `<n>d` back from now, or `start/end`. */
 export const rangeOf = (timeRange: string, now: Millis): Result.Result<Range, Problem> => {
@@ -171,8 +170,8 @@ const readRange = (timeRange: string, now: Millis): Range | undefined => {
   if (back !== null)
     return { from: now - Number(back[1]) * { m: minute, h: hour, d: day }[back[2] as "m" | "h" | "d"], to: now }
   const [start = "", end = "", ...more] = timeRange.split("/")
-  if (more.length > 0 || !isDateTime(start) || !isDateTime(end)) return undefined
-  return { from: Date.parse(start), to: Date.parse(end) }
+  const [from, to] = [instantOf(start), instantOf(end)]
+  return more.length > 0 || from === undefined || to === undefined ? undefined : { from, to }
 }
 
 /**

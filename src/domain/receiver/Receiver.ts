@@ -1,7 +1,8 @@
 /** The receiver: an address at which Usher takes the events of a provider (interface document 6). */
 import { Schema } from "effect"
-import { isP256Key } from "../values/Signatures.ts"
 import { recordSchema } from "../values/Record.ts"
+import { isP256Key } from "../values/Signatures.ts"
+import { expectedKey, isKey } from "../values/SigningSecret.ts"
 import { HttpsUrl, text } from "../values/Text.ts"
 import { Timestamp } from "../values/Time.ts"
 import { AdapterName } from "./Adapter.ts"
@@ -48,8 +49,19 @@ export type Receiver = typeof Receiver.Type
 /** The path that a provider calls. */
 export const pathOf = (id: string): string => `/hooks/${id}`
 
-/** True if a secret can be one of the adapter: SendGrid's is a public key. */
-export const isSecretOf = (adapter: AdapterName, secret: string): boolean => adapter !== "sendgrid" || isP256Key(secret)
+/** Returns what a secret of the adapter is; undefined if this one can be. */
+export const secretProblemOf = (adapter: AdapterName, secret: string): string | undefined => {
+  switch (adapter) {
+    case "sendgrid":
+      return isP256Key(secret) ? undefined : "the public key that SendGrid shows, on the curve P-256, in Base64"
+    case "standard":
+      return isKey(secret) ? undefined : expectedKey
+    // The bytes of the text are the key, also of Stripe's `whsec_…`.
+    case "stripe":
+    case "twilio":
+      return undefined
+  }
+}
 
 /** The outcomes of a received event. */
 export const ReceivedStatus = Schema.Literals(["WAITING", "DONE", "IGNORED", "NEEDS_ATTENTION", "FAILED"]).annotate({

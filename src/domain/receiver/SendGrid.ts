@@ -5,9 +5,10 @@
  * A request has a batch of events. SendGrid sends one after about 30 s, or when it reaches 768 kB: the event that fills
  * it comes on top. A refused batch is lost after a day.
  */
-import { Result, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
+import { sha256 } from "../values/Digest.ts"
 import { isSignedWithP256 } from "../values/Signatures.ts"
-import { text } from "../values/Text.ts"
+import { storableText, text } from "../values/Text.ts"
 import {
   type Adapter,
   batchBounds,
@@ -17,7 +18,6 @@ import {
   jsonOf,
   received,
   rejected,
-  textOf,
   toleranceSeconds
 } from "./Adapter.ts"
 import { type Meaning, type MessageReported, nothing } from "./Meaning.ts"
@@ -39,26 +39,30 @@ export const receive: Adapter = ({ headers, rawBody }, secret, now) => {
   if (!isSignedWithP256(secret, signature, Buffer.from(time, "utf8"), rawBody)) return rejected("WRONG_SIGNATURE")
   const ageSeconds = now / 1_000 - (/^\d{1,12}$/.test(time) ? Number(time) : Number.NaN)
   if (!(ageSeconds <= ageSecondsMax && ageSeconds >= -toleranceSeconds)) return rejected("NOT_RECENT")
-  const batch = jsonOf(textOf(rawBody), batchBounds)
+  // Bytes that are no text spoil one event, and not the batch.
+  const batch = jsonOf(storableText(rawBody), batchBounds)
   if (!Array.isArray(batch) || batch.length > eventsMax) return rejected("MALFORMED")
-  const events = batch.map(eventOf)
-  return events.every((event) => event !== undefined) ? received(events) : rejected("MALFORMED")
+  const events = batch.map((item) => eventOf(item, Number(time))).filter((event) => event !== undefined)
+  return events.length === 0 && batch.length > 0 ? rejected("MALFORMED") : received(events)
 }
 
-const decodeEvent = Schema.decodeUnknownResult(
-  Schema.Struct({
-    sg_event_id: EventId,
-    event: EventType,
-    timestamp: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 99_999_999_999 }))
-  })
-)
+const Seconds = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 99_999_999_999 }))
 
-const eventOf = (item: unknown): InboundEvent | undefined => {
-  const decoded = decodeEvent(item)
-  if (Result.isFailure(decoded)) return undefined
-  const { sg_event_id, event, timestamp } = decoded.success
+const decodeType = Schema.decodeUnknownOption(Schema.Struct({ event: EventType }))
+const decodeId = Schema.decodeUnknownOption(Schema.Struct({ sg_event_id: EventId }))
+const decodeTime = Schema.decodeUnknownOption(Schema.Struct({ timestamp: Seconds }))
+
+/**
+ * Returns an event of a batch; undefined without a type. Some types have no id: a repeated event is known by its content
+ * then. Without a time it has the one of its request.
+ */
+const eventOf = (item: unknown, sentSeconds: number): InboundEvent | undefined => {
+  const type = Option.getOrUndefined(decodeType(item))?.event
+  if (type === undefined) return undefined
   const body = JSON.stringify(item)
-  return { id: sg_event_id, type: event, at: timestamp * 1_000, body }
+  const id = Option.getOrUndefined(decodeId(item))?.sg_event_id ?? `sha256-${sha256(body)}`
+  const seconds = Option.getOrUndefined(decodeTime(item))?.timestamp ?? sentSeconds
+  return { id, type, at: Math.floor(seconds * 1_000), body }
 }
 
 const decodeReport = Schema.decodeUnknownResult(
@@ -84,7 +88,7 @@ export const meaningOf = (type: string, body: string): Meaning => {
   if (Result.isFailure(decoded)) return nothing
   const { email, "smtp-id": smtpId, sg_message_id: sendGridId, type: kind } = decoded.success
   // SendGrid adds the name of a filter behind the first point. `blocked` is a soft bounce.
-  const messageIds = [smtpId, sendGridId?.split(".", 1)[0]].filter((id) => id !== undefined)
+  const messageIds = [smtpId, sendGridId?.split(".", 1)[0]].filter((id) => id !== undefined).map(storableText)
   const isBlocked = kind === "blocked"
   return {
     _tag: "MessageReported",

@@ -4,7 +4,8 @@
  */
 import { Result, Schema } from "effect"
 import { hmacSha256Of, isSameBytes } from "../values/Signatures.ts"
-import { text } from "../values/Text.ts"
+import { keyOf } from "../values/SigningSecret.ts"
+import { storableText, text } from "../values/Text.ts"
 import { type Adapter, EventId, EventType, isRecent, jsonOf, received, rejected, textOf } from "./Adapter.ts"
 import { type Meaning, type MessageReported, nothing } from "./Meaning.ts"
 
@@ -13,8 +14,6 @@ const signaturesMax = 20
 
 /** Addresses of one message that are read. */
 const addressesMax = 50
-
-const secretPrefix = "whsec_"
 
 /** Checks a request. A secret that begins with `whsec_` is Base64, of any other the bytes are the key. */
 export const receive: Adapter = ({ headers, rawBody }, secret, now) => {
@@ -33,19 +32,16 @@ export const receive: Adapter = ({ headers, rawBody }, secret, now) => {
   return received([{ id, type: event.success.body.type, at: Number(time) * 1_000, body }])
 }
 
-const keyOf = (secret: string): string | Uint8Array =>
-  secret.startsWith(secretPrefix) ? Buffer.from(secret.slice(secretPrefix.length), "base64") : secret
-
 const decodeEvent = Schema.decodeUnknownResult(Schema.Struct({ id: EventId, body: Schema.Struct({ type: EventType }) }))
 
-const Address = text({ minLength: 1, maxLength: 320 })
+const isAddress = Schema.is(text({ minLength: 1, maxLength: 320 }))
 
 const decodeReport = Schema.decodeUnknownResult(
   Schema.Struct({
     data: Schema.Struct({
       email_id: Schema.optionalKey(Schema.String),
       message_id: Schema.optionalKey(Schema.String),
-      to: Schema.Union([Address, Schema.Array(Address).check(Schema.isMaxLength(addressesMax))]),
+      to: Schema.Union([Schema.String, Schema.Array(Schema.Unknown)]),
       bounce: Schema.optionalKey(Schema.Struct({ type: Schema.optionalKey(Schema.String) }))
     })
   })
@@ -67,12 +63,14 @@ export const meaningOf = (type: string, body: string): Meaning => {
   const decoded = decodeReport(jsonOf(body))
   if (Result.isFailure(decoded)) return nothing
   const { email_id, message_id, to, bounce } = decoded.success.data
+  const addresses = [to].flat().filter(isAddress).slice(0, addressesMax)
+  if (addresses.length === 0) return nothing
   const isSoft = status === "BOUNCED" && !hardBounces.has(bounce?.type?.toLowerCase() ?? "hard")
   return {
     _tag: "MessageReported",
     channel: "email",
-    messageIds: [message_id, email_id].filter((id) => id !== undefined),
+    messageIds: [message_id, email_id].filter((id) => id !== undefined).map(storableText),
     status: isSoft ? "FAILED" : status,
-    stopped: status === "DELIVERED" || isSoft ? [] : typeof to === "string" ? [to] : to
+    stopped: status === "DELIVERED" || isSoft ? [] : addresses
   }
 }

@@ -71,7 +71,9 @@ export const meaningOf = (type: string, body: string): Meaning => {
   const fields = new URLSearchParams(body)
   const status = reported[type.slice("message.".length)]
   if (status !== undefined) {
-    const messageIds = [...new Set([fields.get("MessageSid"), fields.get("SmsSid")])].filter((id) => id !== null)
+    const messageIds = [...new Set([fields.get("MessageSid"), fields.get("SmsSid")])].filter(
+      (id) => id !== null && idPattern.test(id)
+    ) as ReadonlyArray<string>
     return { _tag: "MessageReported", channel: "phone", messageIds, status, stopped: [] }
   }
   return type === "message.received" ? answerOf(fields) : nothing

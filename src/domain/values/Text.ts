@@ -7,6 +7,17 @@ export const jsonDepthMax = 32
 /** True if the database can store the text: no NUL, no lone surrogate. */
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
 
+/**
+ * Text from outside in the form in which the database can store it. What is no text becomes U+FFFD: bytes that are not
+ * UTF-8, NUL, lone surrogates. A character whose end is missing is left out.
+ */
+export const storableText = (outside: string | Uint8Array): string => {
+  // A decoder of a stream keeps back the beginning of a character.
+  const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+  const read = typeof outside === "string" ? outside.toWellFormed() : utf8.decode(outside, { stream: true })
+  return read.replaceAll("\u0000", "\uFFFD")
+}
+
 /** Returns the text without the blanks and invisible characters at its ends. */
 export const trimmed = (text: string): string =>
   text.replace(/^[\s\p{Cf}]+/u, "").replace(/(?<![\s\p{Cf}])[\s\p{Cf}]+$/u, "")

@@ -10,7 +10,7 @@
  * length.
  */
 import { DateTime, Option, Schema, SchemaTransformation } from "effect"
-import { type Millis, toText } from "./Time.ts"
+import { instantOf, latest, type Millis, toText } from "./Time.ts"
 
 /** The reading of a wall clock, as the milliseconds of the UTC instant that looks the same. */
 export type Reading = number
@@ -83,6 +83,9 @@ export const firstAt = ({ stretches }: WallClock, reading: Reading): Millis => {
 /** Returns the reading at the start of its day. */
 export const dayOf = (reading: Reading): Reading => Math.floor(reading / dayMillis) * dayMillis
 
+/** The last day that can be written as text. */
+export const lastDay: Reading = dayOf(latest)
+
 /** A calendar day: `YYYY-MM-DD` outside, the {@link Reading} at its start inside. */
 export const CalendarDay = Schema.String.check(
   Schema.makeFilter((text: string) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text), {
@@ -102,8 +105,6 @@ export const CalendarDay = Schema.String.check(
     )
   )
 
-/** `Date.parse` reads 30 February as 2 March. A day that does not exist is rejected instead. */
 function isDay(text: string): boolean {
-  const reading = Date.parse(text)
-  return reading >= 0 && toText(reading).startsWith(text)
+  return instantOf(`${text}T00:00Z`) !== undefined
 }

@@ -123,8 +123,9 @@ const descriptions = {
   "consumer.updated": "Fields of a consumer changed.",
   "consumer.deleted": "A consumer was archived.",
   "experience.created": "An experience was created or restored.",
-  "experience.activated": "The opening time of an experience passed.",
-  "experience.completed": "The closing time of an experience passed.",
+  "experience.activated": "An experience opened: its opening time passed, or without one its first mechanism opened.",
+  "experience.completed":
+    "An experience closed: its closing time passed, or without one its last mechanism closed or ended.",
   "experience.cancelled": "An experience was archived.",
   "order.created": "An order was created.",
   "order.paid": "An order is paid.",
@@ -149,13 +150,3 @@ export const eventsFor = (kind: Kind, types: ReadonlyArray<string>): ReadonlyArr
   Object.entries(reportedEvents[kind])
     .filter(([, row]) => row.some(({ type }) => types.includes(type)))
     .map(([event]) => event)
-
-/** The types about a grant. They name the product that the system assigned. */
-const ofGrants: ReadonlySet<string> = new Set<EventType>(["distribution.admitted", "distribution.winner_selected"])
-
-/** True if notifications of the type name the product that the system assigned to the consumer. */
-export const namesProduct = (type: string): boolean => ofGrants.has(type)
-
-/** True if an event leads to one of the types, and that type names the assigned product. */
-export const needsProduct = (kind: Kind, event: string, types: ReadonlyArray<string>): boolean =>
-  (reportedEvents[kind][event] ?? []).some(({ type }) => namesProduct(type) && types.includes(type))

@@ -3,7 +3,7 @@ import type { Event, MechanismIdentity } from "../mechanism/Decider.ts"
 import type { RecordedChange } from "../organization/TenantEvent.ts"
 import type { Tenant } from "../values/Ids.ts"
 import { type Millis, toText } from "../values/Time.ts"
-import { namesProduct, reportedEvents } from "./Catalogue.ts"
+import { reportedEvents } from "./Catalogue.ts"
 import { type Report, reportsOf } from "./RecordCatalogue.ts"
 import type { Ordering } from "./Webhook.ts"
 
@@ -27,7 +27,7 @@ export interface Notification {
 /**
  * Returns the notifications of an event, for an endpoint that subscribes to the types.
  *
- * @param productId the product that the system assigned to the consumer; only notifications of its grant name it
+ * @param productId the product that the event is about, if there is one
  */
 export const notificationsOf = (
   identity: MechanismIdentity,
@@ -45,7 +45,7 @@ export const notificationsOf = (
       distribution_type: kind,
       experience_id: experienceId,
       sequence_id: sequenceId,
-      product_id: namesProduct(type) ? productId : undefined,
+      product_id: productId,
       ...dataOf(event, fields)
     }
     const notification = notificationOf(identity, distributionId, { type, part, data }, { sequence, at })

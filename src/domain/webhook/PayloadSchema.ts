@@ -9,7 +9,7 @@ import { Outcome } from "../receiver/Receiver.ts"
 import { Price } from "../values/Amount.ts"
 import { Id, Mode } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
-import { descriptionOf, type EventType, eventTypes, namesProduct, reportedEvents } from "./Catalogue.ts"
+import { descriptionOf, type EventType, eventTypes, reportedEvents } from "./Catalogue.ts"
 import { payloadVersion } from "./Payload.ts"
 import { reportedChanges } from "./RecordCatalogue.ts"
 import { DisabledReason } from "./Webhook.ts"
@@ -29,7 +29,11 @@ const fields: Fields = {
   distribution_id: Id,
   experience_id: Id,
   sequence_id: Id,
-  product_id: Id,
+  product_id: Id.annotate({
+    description:
+      "The product of the variant that the consumer has selected, or the one that the system has assigned to it; else " +
+      "the only product of the sequence, or of the experience if the sequence names none. Absent if there are several."
+  }),
   variant_id: Id,
   reason: text("ADMIN_ACTION"),
   amount: Price.annotate({ examples: ["129.50"] }),
@@ -69,8 +73,6 @@ const windowOfExperience = ["open_at", "close_at"]
 
 /** The fields that can be absent although every event of the type may have them. */
 const optionalFields: { readonly [T in EventType]?: ReadonlyArray<string> } = {
-  "distribution.admitted": ["product_id"],
-  "distribution.winner_selected": ["product_id"],
   "distribution.denied": ["reason"],
   "distribution.paused": ["reason"],
   "distribution.resumed": ["reason"],
@@ -134,7 +136,7 @@ const rowsOf = (type: EventType): ReadonlyArray<ReadonlyArray<string>> => [
       "distribution_type",
       "experience_id",
       "sequence_id",
-      ...(namesProduct(type) ? ["product_id"] : []),
+      "product_id",
       ...Object.values(reported.fields ?? {})
     ]),
   ...rowsOfRecords
@@ -150,7 +152,7 @@ const dataOf = (type: EventType) => {
   const rows = rowsOf(type)
   const names = [...new Set(rows.flat())]
   const isOptional = (name: string) =>
-    optionalFields[type]?.includes(name) === true || !rows.every((row) => row.includes(name))
+    name === "product_id" || optionalFields[type]?.includes(name) === true || !rows.every((row) => row.includes(name))
   const own: Fields = {
     distribution_type: oneOf(kindsOf(type)),
     status: oneOf(statusesOf(type)),

@@ -26,7 +26,16 @@ export const BookingState = Schema.Union([
     startTime: SentTimestamp,
     endTime: SentTimestamp,
     confirmationCode: Schema.String,
-    createdAt: SentTimestamp
+    createdAt: SentTimestamp,
+    // Absent in answers of a node of an earlier release.
+    updatedAt: Schema.optionalKey(SentTimestamp.annotate({ description: "When the booking last changed." })),
+    revision: Schema.optionalKey(
+      Schema.Int.annotate({
+        description:
+          "The number of changes since it was booked, such as to another slot. In a calendar file, `bookingId` is the " +
+          "`UID`, this the `SEQUENCE` and `updatedAt` the `DTSTAMP`."
+      })
+    )
   })
 ]).annotate({ identifier: "BookingState" })
 export type BookingState = typeof BookingState.Type

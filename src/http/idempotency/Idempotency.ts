@@ -18,7 +18,7 @@ import {
   ServiceUnavailableWithHeaders,
   ValidationError
 } from "../errors/Errors.ts"
-import { IdempotentResponses, type Repeated } from "./IdempotentResponses.ts"
+import { IdempotentResponses, type Repeated, type SecretInAnswer } from "./IdempotentResponses.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { invalidInput, malformedHeader } from "../errors/Validation.ts"
 
@@ -31,12 +31,13 @@ const keyPattern = /^[\x21-\x7e]{1,255}$/
 const retryAfterSeconds = 2
 
 /**
- * An annotation of an endpoint whose successes hold a secret that is stored nowhere. A repeated request learns that the
- * first one was done, without its answer. For the rotation of a key, keeping the answer would not help: the old key is
- * no longer accepted.
+ * An annotation of an endpoint whose successes hold a secret. A secret that the database stores sealed anyway, such as a
+ * webhook's, is kept with its answer, sealed in the same way. One that is stored nowhere is not kept: a repeated request
+ * learns that the first one was done. For the rotation of a key, keeping the answer would not help, because the old key
+ * is no longer accepted.
  */
-export const AnswerHoldsSecret = Context.Reference<boolean>("usher/http/idempotency/AnswerHoldsSecret", {
-  defaultValue: () => false
+export const AnswerSecret = Context.Reference<SecretInAnswer>("usher/http/idempotency/AnswerSecret", {
+  defaultValue: () => "none"
 })
 
 /** The middleware, for operations with a known tenant; see `onEveryPost`. */
@@ -48,7 +49,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
     Effect.gen(function* () {
       const answers = yield* IdempotentResponses
       return (handle, { endpoint }) => {
-        const holdsSecret = Context.get(endpoint.annotations, AnswerHoldsSecret)
+        const secret = Context.get(endpoint.annotations, AnswerSecret)
         type Answer = Effect.Effect<
           HttpServerResponse.HttpServerResponse,
           Effect.Error<typeof handle> | Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
@@ -63,7 +64,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
             const { tenant } = yield* CurrentTenant
             const body = yield* Effect.orDie(request.text)
             const fingerprint = hash("sha256", `${request.method} ${request.url}\n${body}`, "buffer")
-            const answer = yield* answers.answer({ tenant, key, fingerprint }, { holdsSecret }, handle)
+            const answer = yield* answers.answer({ tenant, key, fingerprint }, { secret }, handle)
             return HttpServerResponse.isHttpServerResponse(answer) ? answer : yield* repeated(answer)
           }).pipe(Effect.catchTag("Unavailable", () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))))
         })

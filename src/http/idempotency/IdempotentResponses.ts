@@ -38,18 +38,18 @@ export type Repeated =
   | { readonly _tag: "Reused" }
   | { readonly _tag: "UnderWay" }
 
+/** The secret in a success: none, one that the database stores sealed, or one that is stored nowhere. */
+export type SecretInAnswer = "none" | "sealed" | "nowhere"
+
 type Response = HttpServerResponse.HttpServerResponse
 
 export class IdempotentResponses extends Context.Service<
   IdempotentResponses,
   {
-    /**
-     * Carries the request out with `handle`, or waits for the request that does. With `holdsSecret`, a success holds a
-     * secret that is stored nowhere: only the fact that it was given is kept.
-     */
+    /** Carries the request out with `handle`, or waits for the request that does. */
     answer<E, R>(
       request: RepeatableRequest,
-      options: { readonly holdsSecret: boolean },
+      options: { readonly secret: SecretInAnswer },
       handle: Effect.Effect<Response, E, R>
     ): Effect.Effect<Response | Repeated, E | Unavailable, R>
   }
@@ -69,13 +69,13 @@ export class IdempotentResponses extends Context.Service<
       }
 
       return {
-        answer: (request, { holdsSecret }, handle) =>
+        answer: (request, { secret }, handle) =>
           Effect.uninterruptibleMask((restore) =>
             Effect.gen(function* () {
               const deadline = (yield* Clock.currentTimeMillis) + patienceSeconds * 1_000
               for (let round = 0; ; round++) {
                 const claim = yield* keys.claim(request)
-                if (claim._tag === "Claimed") return yield* carriedOut(claim.claimed, holdsSecret, handle)
+                if (claim._tag === "Claimed") return yield* carriedOut(claim.claimed, secret, handle)
                 if (claim._tag !== "UnderWay") return claim
                 const leftMillis = deadline - (yield* Clock.currentTimeMillis)
                 if (leftMillis <= 0) return claim
@@ -102,8 +102,8 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
     )
 
   /** Keeps the answer, or releases the claim. Never fails, because the answer itself is valid. */
-  const settle = (claimed: Claimed, response: Response, holdsSecret: boolean): Effect.Effect<void> => {
-    const answer = keepable(response, holdsSecret)
+  const settle = (claimed: Claimed, response: Response, secret: SecretInAnswer): Effect.Effect<void> => {
+    const answer = keepable(response, secret)
     if (answer === undefined) {
       const givenUp = response.status === malformed ? keys.remove(claimed) : keys.release(claimed)
       return Effect.ignore(givenUp, { log: "Warn" })
@@ -117,7 +117,7 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
     )
   }
 
-  return <E, R>(claimed: Claimed, holdsSecret: boolean, handle: Effect.Effect<Response, E, R>) =>
+  return <E, R>(claimed: Claimed, secret: SecretInAnswer, handle: Effect.Effect<Response, E, R>) =>
     Effect.gen(function* () {
       const id = idOf(claimed.request)
       const ended = Deferred.makeUnsafe<void>()
@@ -126,7 +126,7 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
       const settled = (response: Response) =>
         Effect.suspend(() => {
           extension.interruptUnsafe()
-          return settle(claimed, response, holdsSecret)
+          return settle(claimed, response, secret)
         }).pipe(
           Effect.ensuring(
             Effect.sync(() => {
@@ -160,9 +160,11 @@ const notKept = new Set([malformed, 401, 429])
 export const isKept = (status: number): boolean => status < 500 && !notKept.has(status)
 
 /** The answer in its stored form; undefined if it is not kept. */
-const keepable = ({ status, headers, body }: Response, holdsSecret: boolean): FirstAnswer | undefined => {
+const keepable = ({ status, headers, body }: Response, secret: SecretInAnswer): FirstAnswer | undefined => {
   if (!isKept(status) || headers["retry-after"] !== undefined) return undefined
-  if (holdsSecret && status < 300) return { status, contentType: undefined, body: undefined }
+  const isSecret = secret !== "none" && status < 300
+  if (isSecret && secret === "nowhere") return { status, contentType: undefined, body: undefined }
   if (body._tag === "Empty") return { status, contentType: undefined, body: new Uint8Array() }
-  return body._tag === "Uint8Array" ? { status, contentType: body.contentType, body: body.body } : undefined
+  if (body._tag !== "Uint8Array") return undefined
+  return { status, contentType: body.contentType, body: body.body, isSecret }
 }

@@ -39,7 +39,8 @@ const retryMillis = { least: 1_000, most: 5_000 } as const
 
 const headers = {
   "content-type": "text/event-stream",
-  "cache-control": "no-store",
+  // A proxy that compresses a stream may hold its events back.
+  "cache-control": "no-store, no-transform",
   // Tells proxies not to buffer the response.
   "x-accel-buffering": "no"
 }

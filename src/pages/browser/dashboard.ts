@@ -2,6 +2,7 @@
  * Keeps a control room alive: fetches its figures every second while the page is visible, and draws the last ten minutes
  * of them. Without it the page shows the figures of its time.
  */
+import { localTime } from "./formats.ts"
 
 interface Sample {
   readonly at: Date
@@ -39,7 +40,13 @@ const localTimes = (root: ParentNode): void => {
     const at = new Date(time.dateTime)
     if (Number.isNaN(at.getTime())) return
     time.title = time.textContent ?? ""
-    time.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+    time.textContent = localTime(at, undefined, {
+      day: "numeric",
+      month: "short",
+      year: "numeric",
+      hour: "numeric",
+      minute: "2-digit"
+    })
   })
 }
 

@@ -1,4 +1,5 @@
-/** Numbers and durations in the language of the page. */
+/** Numbers, durations and local times in the language of the page. */
+import { isShownTwice } from "../../domain/values/TimeShownTwice.ts"
 
 export const language = document.documentElement.lang
 export const number = new Intl.NumberFormat(language)
@@ -16,3 +17,10 @@ export const duration = (seconds: number) => {
 /** Replaces the placeholders of a text. */
 export const fill = (text: string, values: Record<string, string>) =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "")
+
+/** The local time. One that the clock shows twice, because it is put back, has its offset from UTC with it. */
+export const localTime = (at: Date, language: string | undefined, options: Intl.DateTimeFormatOptions) => {
+  const ahead = (millis: number) => -60_000 * new Date(millis).getTimezoneOffset()
+  const named = isShownTwice(at.getTime(), ahead) ? ({ timeZoneName: "shortOffset" } as const) : {}
+  return at.toLocaleString(language, { ...options, ...named })
+}

@@ -133,7 +133,7 @@ const figuresOf = (mechanism: Mechanism): Html => {
   `
   return html`
     <section class="card" data-mechanism="${id}">
-      <h2>${name} <small>${kindNames[type]}</small></h2>
+      <h2><bdi>${name}</bdi> <small>${kindNames[type]}</small></h2>
       <p>
         <span class="badge ${lifecycle}">${lifecycle}</span>
         <a href="/dashboard/mechanisms/${id}/history">History</a>
@@ -186,7 +186,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
   const isPaused = mechanism.type === "queue" && mechanism.pausedAt !== null
   return html`
     <section class="card">
-      <h2>Steer ${mechanism.name}</h2>
+      <h2>Steer <bdi>${mechanism.name}</bdi></h2>
       <div class="forms">
         ${isParked && form("unpark", "Unpark…", false)}
         ${

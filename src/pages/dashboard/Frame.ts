@@ -1,4 +1,5 @@
 /** The shared parts of all screens of the dashboard: the document around them, and the parts of forms. */
+import { isolated } from "../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
@@ -29,8 +30,8 @@ export const makeFrame = (assets: Assets["Service"]) =>
         <head>
           <meta charset="utf-8" />
           <meta name="viewport" content="width=device-width,initial-scale=1" />
-          <title>${title}${isTest && " (test)"} · Usher</title>
-          <meta name="description" content="Usher, the engine behind product drops: ${title}" />
+          <title>${isolated(title, "")}${isTest && " (test)"} · Usher</title>
+          <meta name="description" content="Usher, the engine behind product drops: ${isolated(title, "")}" />
           <link rel="icon" href="data:," />
           ${style(css)}
         </head>
@@ -38,7 +39,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
           <a class="skip" href="#main">Skip to the content</a>
           ${operator !== undefined && navigationOf(operator, url)}
           <main id="main" tabindex="-1">
-            <h1>${title}</h1>
+            <h1 dir="auto">${title}</h1>
             ${body}
           </main>
           ${text !== "" && script(text)}
@@ -72,7 +73,7 @@ const navigationOf = ({ organizationName, tenant, role, personId }: Operator, ur
   return html`
     <header>
       <nav aria-label="Account">
-        <strong>${organizationName}</strong>
+        <strong dir="auto">${organizationName}</strong>
         <span class="mode">${tenant.mode === "test" ? "Test mode" : "Live"}</span>
         <span class="muted">${role}</span>
         ${

@@ -29,17 +29,67 @@ export const make = (calls: AdminCalls["Service"]) =>
       calls.run(operator, "distributions", "listDistributions", { query: { lifecycle, first: rowsMax } })
     )
     const late = lateOf(yield* calls.run(operator, "nodes", "listNodes", {}), yield* Clock.currentTimeMillis)
+    const failing = failingOf(yield* failingWebhooks(calls, operator))
     const sections = lists.map(({ title, none }, index) => listOf(title, found[index]!.data, none))
     const isEmpty = found.every(({ data }) => data.length === 0)
     const screen: Screen = {
       title: "Now",
       body: isEmpty
-        ? html`<p class="lead">There is no drop yet.</p>
+        ? html`${failing}
+            <p class="lead">There is no drop yet.</p>
             <p><a class="button" href="/dashboard/new">Create one</a></p>`
-        : html`${late}${sections}`
+        : html`${late}${failing}${sections}`
     }
     return screen
   })
+
+/** A webhook that Usher has disabled, or to which deliveries have failed permanently of late. */
+interface FailingWebhook {
+  readonly id: string
+  readonly url: string
+  readonly isDisabled: boolean
+}
+
+/** Webhooks that the screen looks at, the newest first. */
+const webhooksMax = 20
+
+/** Days for which the screen shows a permanently failed delivery. */
+const shownDays = 7
+
+const failingWebhooks = Effect.fnUntraced(function* (calls: AdminCalls["Service"], operator: Operator) {
+  const since = (yield* Clock.currentTimeMillis) - shownDays * 86_400_000
+  const query = { sortDir: "desc", first: `${webhooksMax}` } as const
+  const { data } = yield* calls.run(operator, "webhooks", "listWebhooks", { query })
+  const found = yield* Effect.forEach(data, ({ id, url, disabledReason }) => {
+    if (disabledReason === "ADMIN_ACTION") return Effect.succeed([])
+    const failing: FailingWebhook = { id, url, isDisabled: disabledReason !== null }
+    if (failing.isDisabled) return Effect.succeed([failing])
+    const failed = { params: { id }, query: { status: "FAILED", sortDir: "desc", first: "1" } } as const
+    return Effect.map(calls.run(operator, "webhooks", "listWebhookDeliveries", failed), ({ data: [last] }) =>
+      last !== undefined && last.updatedAt >= since ? [failing] : []
+    )
+  })
+  return found.flat()
+})
+
+const failingOf = (webhooks: ReadonlyArray<FailingWebhook>): Html | false =>
+  webhooks.length > 0 &&
+  html`<section class="card">
+    <h2>Webhooks</h2>
+    <ul>
+      ${webhooks.map(
+        ({ id, url, isDisabled }) =>
+          html`<li>
+            <a href="/dashboard/webhooks/${id}">${url}</a>
+            ${
+              isDisabled
+                ? "was disabled, because its endpoint fails. Its events wait until it is enabled."
+                : "did not take events in any attempt. A replay sends them again."
+            }
+          </li>`
+      )}
+    </ul>
+  </section>`
 
 /** The mechanisms that did not act in time, and the parked ones. A moment's delay is not late. */
 const lateOf = ({ oldestOverdueWakeUpAt: dueAt, parkedMechanisms }: Nodes, now: number): Html | false => {
@@ -56,7 +106,8 @@ const lateOf = ({ oldestOverdueWakeUpAt: dueAt, parkedMechanisms }: Nodes, now: 
           ${parkedMechanisms.map(
             ({ experienceId, name, type }) =>
               html`<li>
-                <a href="/dashboard/experiences/${experienceId}">${name}</a> <small>${kindNames[type]}</small>
+                <bdi><a href="/dashboard/experiences/${experienceId}">${name}</a></bdi>
+                <small>${kindNames[type]}</small>
               </li>`
           )}
         </ul>`

@@ -2,6 +2,7 @@
  * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
  * screen sends the same fields again, confirmed. Each action has a reason, which the history keeps with the author.
  */
+import { isolated } from "../../domain/values/Direction.ts"
 import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
@@ -49,7 +50,8 @@ const planOfAny = (
   action: "end" | "unpark",
   reason: StaffReason
 ): Plan => {
-  const { id, name, type } = mechanism
+  const { id, type } = mechanism
+  const name = isolated(mechanism.name, "")
   const input = { params: { id }, payload: { reason } }
   const run = calls.run(operator, groupNames[type] as "queues", action, input)
   return action === "end"
@@ -83,7 +85,7 @@ const planOf = Effect.fnUntraced(function* (
           : `The rate admits again, ${mechanism.admitRate} a minute. ${waiting} consumers wait.`,
       run: Effect.as(
         calls.run(operator, "queues", action, { params, payload: { reason } }),
-        `${mechanism.name} is ${action === "pause" ? "paused" : "resumed"}.`
+        `${isolated(mechanism.name, "")} is ${action === "pause" ? "paused" : "resumed"}.`
       )
     }
     return plan
@@ -113,7 +115,7 @@ const planOf = Effect.fnUntraced(function* (
 const askFor = (mechanism: Mechanism, action: Action, says: string, fields: URLSearchParams): Screen => {
   const path = `/dashboard/experiences/${mechanism.experienceId}`
   return {
-    title: `${titles[action]} ${mechanism.name}?`,
+    title: `${titles[action]} ${isolated(mechanism.name, "")}?`,
     body: html`
       <form method="post" action="${path}/${action}" class="card">
         ${confirmation(says)}

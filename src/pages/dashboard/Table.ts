@@ -50,7 +50,7 @@ export const mechanismColumns = (title: string): ReadonlyArray<Column<NamedMecha
 const rowOf = <Row>(row: Row, columns: ReadonlyArray<Column<Row>>): Html =>
   html`<tr>
     ${columns.map(({ cell }, index) =>
-      index === 0 ? html`<th scope="row">${cell(row)}</th>` : html`<td>${cell(row)}</td>`
+      index === 0 ? html`<th scope="row" dir="auto">${cell(row)}</th>` : html`<td dir="auto">${cell(row)}</td>`
     )}
   </tr>`
 
@@ -61,7 +61,7 @@ export const facts = (entries: ReadonlyArray<readonly [term: string, fact: Inser
       ([term, fact]) =>
         html`<div>
           <dt>${term}</dt>
-          <dd>${fact ?? "–"}</dd>
+          <dd dir="auto">${fact ?? "–"}</dd>
         </div>`
     )}
   </dl>`

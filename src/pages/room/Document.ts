@@ -3,6 +3,7 @@ import type { PublicExperiencePage } from "../../domain/experience/ExperiencePag
 import { type PageContext, pageHtml, type Slot } from "../../domain/experience/creative/rendering/PageHtml.ts"
 import { pageText } from "../../domain/experience/creative/rendering/PageText.ts"
 import type { Theme } from "../../domain/experience/Experience.ts"
+import { isolated } from "../../domain/values/Direction.ts"
 import { html, type Html, nothing, script, style, trusted } from "../Html.ts"
 import { lookOf } from "../Theme.ts"
 import { directionOf, languages, type Words } from "../Words.ts"
@@ -43,7 +44,7 @@ export const documentOf = (scene: Scene, page: Page): Written => {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
-        <title>${title} – ${page.organizationName}</title>
+        <title>${isolated(title, page.organizationName)} – ${isolated(page.organizationName, title)}</title>
         <meta name="description" content="${description}" />
         ${look.frame !== undefined && html`<meta name="theme-color" content="${look.frame}" />`}
         <link rel="icon" href="data:," />
@@ -59,7 +60,7 @@ export const documentOf = (scene: Scene, page: Page): Written => {
         ${header(page, look.logoUrl)}
         <main>
           ${look.headerImageUrl !== undefined && html`<img class="hero" src="${look.headerImageUrl}" alt="" />`}
-          <h1>${title}</h1>
+          <h1 dir="auto">${title}</h1>
           <p id="link" role="status" hidden>${say(scene, "kept")}</p>
           ${content(scene, page, body)} ${page.script !== "" && announcing(scene)}
           <p id="said" role="status" aria-live="polite"></p>
@@ -90,7 +91,7 @@ interface DocumentBody {
 
 const header = ({ organizationName }: Page, logoUrl: string | undefined): Html =>
   html`<header>
-    ${logoUrl === undefined ? html`<strong>${organizationName}</strong>` : html`<img src="${logoUrl}" alt="${organizationName}" />`}
+    ${logoUrl === undefined ? html`<strong dir="auto">${organizationName}</strong>` : html`<img src="${logoUrl}" alt="${organizationName}" />`}
   </header>`
 
 /** The published document with its slots filled, or the default: the visitor's part and the products. */

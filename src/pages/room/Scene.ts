@@ -65,6 +65,9 @@ export const countdown = (scene: Scene, key: "opensIn" | "timeLeft", at: Millis)
 /** The heading of a part. A script moves the focus there. */
 export const heading = (text: string): Html => html`<h2 tabindex="-1">${text}</h2>`
 
+/** The same with a name, which may be of the other direction of writing. */
+export const nameHeading = (name: string): Html => html`<h2 tabindex="-1" dir="auto">${name}</h2>`
+
 /** The heading of a screen that the visitor asked for. It has the focus when the page opens. */
 export const screenHeading = (text: string): Html => html`<h2 tabindex="-1" autofocus>${text}</h2>`
 

@@ -14,7 +14,7 @@ import { formatsOf } from "../Formats.ts"
 import { html, type Html, nothing } from "../Html.ts"
 import { Refused } from "../Refused.ts"
 import { headersOf } from "../Security.ts"
-import { type Language, languageOf, wordsIn } from "../Words.ts"
+import { type Language, languageOf, matching, wordsIn } from "../Words.ts"
 import { documentOf } from "./Document.ts"
 import { messageOf } from "./Messages.ts"
 import { type Asked, piecesOf, type Place } from "./Pieces.ts"
@@ -92,7 +92,7 @@ export const sceneOf = (
   const asked = url.get("return")
   const shopUrl = shopUrlOf(asked, holder, experience)
   const kept = {
-    lang: url.get("lang") === language ? language : undefined,
+    lang: matching(url.get("lang") ?? "") === language ? language : undefined,
     return: shopUrl === undefined || asked === null ? undefined : shopUrl
   }
   return {

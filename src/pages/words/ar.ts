@@ -151,6 +151,7 @@ export const words: Words = {
   booked: "تم حجز موعدك",
   bookingCode: "رمز التأكيد",
   calendar: "حفظ في التقويم",
+  calendarCancelled: "وضع علامة «ملغى» في التقويم",
   reschedule: "اختر موعدًا آخر",
   cancel: "إلغاء الحجز",
   cancelled: "أُلغي حجزك",

@@ -147,6 +147,7 @@ export const words: Words = {
   booked: "Dein Termin ist gebucht",
   bookingCode: "Buchungscode",
   calendar: "Im Kalender speichern",
+  calendarCancelled: "Im Kalender als abgesagt eintragen",
   reschedule: "Anderen Termin wählen",
   cancel: "Termin absagen",
   cancelled: "Dein Termin ist abgesagt",

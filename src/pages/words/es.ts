@@ -146,6 +146,7 @@ export const words: Words = {
   booked: "Tu cita está reservada",
   bookingCode: "Código de confirmación",
   calendar: "Guardar en el calendario",
+  calendarCancelled: "Marcar como cancelada en el calendario",
   reschedule: "Elegir otra hora",
   cancel: "Cancelar la cita",
   cancelled: "Tu cita está cancelada",

@@ -147,6 +147,7 @@ export const words: Words = {
   booked: "Votre réservation est faite",
   bookingCode: "Code de confirmation",
   calendar: "Enregistrer dans le calendrier",
+  calendarCancelled: "Marquer comme annulé dans le calendrier",
   reschedule: "Choisir un autre créneau",
   cancel: "Annuler la réservation",
   cancelled: "Votre réservation est annulée",

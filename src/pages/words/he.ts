@@ -148,6 +148,7 @@ export const words: Words = {
   booked: "הפגישה נקבעה",
   bookingCode: "קוד אישור",
   calendar: "שמירה ביומן",
+  calendarCancelled: "סימון כמבוטל ביומן",
   reschedule: "בחירת מועד אחר",
   cancel: "ביטול הפגישה",
   cancelled: "הפגישה בוטלה",

@@ -141,6 +141,7 @@ export const words: Words = {
   booked: "Janji temu Anda tercatat",
   bookingCode: "Kode konfirmasi",
   calendar: "Simpan ke kalender",
+  calendarCancelled: "Tandai sebagai dibatalkan di kalender",
   reschedule: "Pilih waktu lain",
   cancel: "Batalkan janji temu",
   cancelled: "Janji temu Anda dibatalkan",

@@ -147,6 +147,7 @@ export const words: Words = {
   booked: "Il tuo appuntamento è prenotato",
   bookingCode: "Codice di conferma",
   calendar: "Salva nel calendario",
+  calendarCancelled: "Segna come annullato nel calendario",
   reschedule: "Scegli un altro orario",
   cancel: "Annulla l’appuntamento",
   cancelled: "Il tuo appuntamento è annullato",

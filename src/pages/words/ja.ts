@@ -140,6 +140,7 @@ export const words: Words = {
   booked: "予約が完了しました",
   bookingCode: "確認コード",
   calendar: "カレンダーに保存",
+  calendarCancelled: "カレンダーでキャンセル済みにする",
   reschedule: "別の時間を選ぶ",
   cancel: "予約を取り消す",
   cancelled: "予約を取り消しました",

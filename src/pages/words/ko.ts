@@ -140,6 +140,7 @@ export const words: Words = {
   booked: "예약되었습니다",
   bookingCode: "확인 코드",
   calendar: "캘린더에 저장",
+  calendarCancelled: "캘린더에 취소됨으로 표시",
   reschedule: "다른 시간 선택",
   cancel: "예약 취소",
   cancelled: "예약이 취소되었습니다",

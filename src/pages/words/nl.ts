@@ -146,6 +146,7 @@ export const words: Words = {
   booked: "Je afspraak is geboekt",
   bookingCode: "Bevestigingscode",
   calendar: "In agenda opslaan",
+  calendarCancelled: "In agenda als geannuleerd opslaan",
   reschedule: "Andere tijd kiezen",
   cancel: "Afspraak annuleren",
   cancelled: "Je afspraak is geannuleerd",

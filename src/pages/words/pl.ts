@@ -144,6 +144,7 @@ export const words: Words = {
   booked: "Wizyta jest zarezerwowana",
   bookingCode: "Kod potwierdzenia",
   calendar: "Zapisz w kalendarzu",
+  calendarCancelled: "Oznacz w kalendarzu jako odwołane",
   reschedule: "Wybierz inny termin",
   cancel: "Odwołaj wizytę",
   cancelled: "Wizyta została odwołana",

@@ -146,6 +146,7 @@ export const words: Words = {
   booked: "Seu horário está reservado",
   bookingCode: "Código de confirmação",
   calendar: "Salvar no calendário",
+  calendarCancelled: "Marcar como cancelado no calendário",
   reschedule: "Escolher outro horário",
   cancel: "Cancelar a reserva",
   cancelled: "Sua reserva foi cancelada",

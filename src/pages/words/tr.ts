@@ -140,6 +140,7 @@ export const words: Words = {
   booked: "Randevun alındı",
   bookingCode: "Onay kodu",
   calendar: "Takvime kaydet",
+  calendarCancelled: "Takvimde iptal edildi olarak işaretle",
   reschedule: "Başka saat seç",
   cancel: "Randevuyu iptal et",
   cancelled: "Randevun iptal edildi",

@@ -140,6 +140,7 @@ export const words: Words = {
   booked: "您已预约成功",
   bookingCode: "确认码",
   calendar: "保存到日历",
+  calendarCancelled: "在日历中标记为已取消",
   reschedule: "选择其他时间",
   cancel: "取消预约",
   cancelled: "您的预约已取消",

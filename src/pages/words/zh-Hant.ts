@@ -140,6 +140,7 @@ export const words: Words = {
   booked: "您已預約成功",
   bookingCode: "確認碼",
   calendar: "儲存到行事曆",
+  calendarCancelled: "在行事曆中標示為已取消",
   reschedule: "選擇其他時間",
   cancel: "取消預約",
   cancelled: "您的預約已取消",

@@ -16,6 +16,7 @@ import {
 } from "../../domain/consumer/AudienceRules.ts"
 import { normalizedEmail } from "../../domain/values/Email.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
+import { instantOf, toText } from "../../domain/values/Time.ts"
 
 /** The column of each field. */
 const columns: { readonly [field: string]: { readonly expression: string; readonly isFolded?: boolean } } = {
@@ -68,7 +69,7 @@ function ofColumn(sql: SqlClient, { field, op, value }: Rule): Fragment {
   if (op === "exists") return value === true ? sql`${expression} is not null` : sql`${expression} is null`
   const sqlType = sql.literal(sqlTypes[type])
   const valueOf = (item: unknown) => {
-    const text = spelling(field, `${item}`)
+    const text = type === "date_time" ? instantText(`${item}`) : spelling(field, `${item}`)
     return column.isFolded === true ? sql`(select fold_case(${text}))` : sql`${text}::text::${sqlType}`
   }
   if (op !== "in") return compared(sql, expression, op, valueOf(value))
@@ -79,6 +80,11 @@ function ofColumn(sql: SqlClient, { field, op, value }: Rule): Fragment {
 /** Returns the spelling of a value in which the field is stored. A value may be a part of an email. */
 const spelling = (field: string, value: string): string =>
   field === "email" ? (normalizedEmail(value) ?? withUnicodeLabels(value)) : value.normalize("NFC")
+/** A rule keeps the text that it was sent with. The database does not read all of its forms. */
+const instantText = (text: string): string => {
+  const at = instantOf(text)
+  return at === undefined ? text : toText(at)
+}
 
 function ofAttribute(sql: SqlClient, key: string, { op, value }: Rule): Fragment {
   const attribute = sql`(c.attributes -> ${key}::text)`

@@ -5,13 +5,15 @@
  * A claim is a lease. Its holder extends it while it lives. If the holder dies, the next request with the key can be
  * carried out. The database's clock counts the lease, because all processes share it.
  */
-import { Clock, Context, Effect } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Clock, Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
+import { fromStored, type Keyring, toStored } from "../secrets/Sealing.ts"
 
 /** How long an answer is kept, from when its request was first sent. */
 export const keptHours = 24
@@ -32,6 +34,8 @@ export interface FirstAnswer {
   readonly status: number
   readonly contentType: string | undefined
   readonly body: Uint8Array | undefined
+  /** True if the body holds a secret. It is stored sealed, as the secret is. */
+  readonly isSecret?: boolean
 }
 
 /** A request that its holder may carry out. */
@@ -63,17 +67,25 @@ export class IdempotencyKeys extends Context.Service<
     remove(claimed: Claimed): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/IdempotencyKeys") {
-  static readonly layer = onDatabase(IdempotencyKeys, (sql) => {
-    const lease = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`
+  static readonly layer = Layer.effect(IdempotencyKeys)(
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      return makeKeys(sql, yield* CurrentKeyring)
+    })
+  )
+}
 
-    const claim = Effect.fn("IdempotencyKeys.claim")(function* (request: RepeatableRequest) {
-      const { tenant, key, fingerprint } = request
-      const claimId = randomUUID()
-      const now = yield* Clock.currentTimeMillis
-      const expiresAt = new Date(now + keptHours * 3_600_000)
-      // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
-      // is in progress.
-      const rows = yield* sql<Row>`
+const makeKeys = (sql: PgClient.PgClient, keyring: Keyring): IdempotencyKeys["Service"] => {
+  const lease = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`
+
+  const claim = Effect.fn("IdempotencyKeys.claim")(function* (request: RepeatableRequest) {
+    const { tenant, key, fingerprint } = request
+    const claimId = randomUUID()
+    const now = yield* Clock.currentTimeMillis
+    const expiresAt = new Date(now + keptHours * 3_600_000)
+    // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
+    // is in progress.
+    const rows = yield* sql<Row>`
         with claimed as (
           insert into idempotency_keys as k
             (organization_id, mode, key, fingerprint, claim_id, lease_until, created_at, expires_at)
@@ -84,43 +96,61 @@ export class IdempotencyKeys extends Context.Service<
           on conflict (organization_id, mode, key) do update set
             fingerprint = excluded.fingerprint, claim_id = excluded.claim_id, lease_until = excluded.lease_until,
             created_at = excluded.created_at, expires_at = excluded.expires_at,
-            status = null, content_type = null, body = null
+            status = null, content_type = null, body = null, sealed_body = null, sealed_by = null
           where k.expires_at <= ${new Date(now)}
             or (k.status is null and k.lease_until <= clock_timestamp() and k.fingerprint = excluded.fingerprint)
           returning k.*
         )
-        select true as is_mine, fingerprint, status, content_type, body from claimed
+        select true as is_mine, fingerprint, status, content_type, body, sealed_body, sealed_by from claimed
         union all
-        select false, fingerprint, status, content_type, body from idempotency_keys
+        select false, fingerprint, status, content_type, body, sealed_body, sealed_by from idempotency_keys
         where ${ofTenant(sql, tenant)} and key = ${key}
           and not exists (select from claimed)`
-      return claimOf(rows[0], { request, claimId })
-    }, orUnavailable)
+    return claimOf(rows[0], { request, claimId }, keyring)
+  }, orUnavailable)
 
-    const ownRow = ({ request: { tenant, key }, claimId }: Claimed) => sql`
+  const ownRow = ({ request: { tenant, key }, claimId }: Claimed) => sql`
       ${ofTenant(sql, tenant)} and key = ${key}
         and claim_id = ${claimId} and status is null`
 
-    return {
-      claim,
-      extend: (claimed) =>
-        orUnavailable(Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${ownRow(claimed)}`)),
-      keep: (claimed, { status, contentType, body }) =>
-        sql`
-          update idempotency_keys
-          set status = ${status}, content_type = ${contentType ?? null}, body = ${body ?? null}::bytea
-          where ${ownRow(claimed)} returning 1`.pipe(
-          Effect.map((rows) => rows.length > 0),
-          orUnavailable
-        ),
-      release: (claimed) =>
-        orUnavailable(
-          Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${ownRow(claimed)}`)
-        ),
-      remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${ownRow(claimed)}`))
-    }
-  })
+  const keep = Effect.fnUntraced(function* (claimed: Claimed, answer: FirstAnswer) {
+    const rows =
+      yield* sql`update idempotency_keys set ${sql.update(columnsOf(keyring, claimed, answer))} where ${ownRow(claimed)} returning 1`
+    return rows.length > 0
+  }, orUnavailable)
+
+  return {
+    claim,
+    extend: (claimed) =>
+      orUnavailable(Effect.asVoid(sql`update idempotency_keys set lease_until = ${lease} where ${ownRow(claimed)}`)),
+    keep,
+    release: (claimed) =>
+      orUnavailable(
+        Effect.asVoid(sql`update idempotency_keys set lease_until = clock_timestamp() where ${ownRow(claimed)}`)
+      ),
+    remove: (claimed) => orUnavailable(Effect.asVoid(sql`delete from idempotency_keys where ${ownRow(claimed)}`))
+  }
 }
+
+/** The columns of an answer. */
+const columnsOf = (
+  keyring: Keyring,
+  { request }: Claimed,
+  { status, contentType, body, isSecret = false }: FirstAnswer
+) => {
+  const sealed = isSecret && body !== undefined ? toStored(keyring, nameOf(request), body) : undefined
+  return {
+    status,
+    content_type: contentType ?? null,
+    body: sealed === undefined ? (body ?? null) : null,
+    sealed_body: sealed?.bytes ?? null,
+    sealed_by: sealed?.sealedBy ?? null
+  }
+}
+
+/** The name under which an answer is sealed. */
+const nameOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) =>
+  `idempotency_answer:${organizationId}:${mode}:${key}`
 
 interface Row {
   readonly is_mine: boolean
@@ -128,13 +158,20 @@ interface Row {
   readonly status: number | null
   readonly content_type: string | null
   readonly body: Uint8Array | null
+  readonly sealed_body: Uint8Array | null
+  readonly sealed_by: string | null
 }
 
-const claimOf = (row: Row | undefined, claimed: Claimed): Claim => {
+const claimOf = (row: Row | undefined, claimed: Claimed, keyring: Keyring): Claim => {
   if (row === undefined) return { _tag: "UnderWay" }
   if (row.is_mine) return { _tag: "Claimed", claimed }
   if (Buffer.compare(row.fingerprint, claimed.request.fingerprint) !== 0) return { _tag: "Reused" }
   if (row.status === null) return { _tag: "UnderWay" }
-  const { status, content_type, body } = row
-  return { _tag: "Answered", answer: { status, contentType: content_type ?? undefined, body: body ?? undefined } }
+  const { status, content_type, body, sealed_body, sealed_by } = row
+  // An answer whose key this process has not is as good as not kept.
+  const opened =
+    sealed_body === null
+      ? (body ?? undefined)
+      : fromStored(keyring, nameOf(claimed.request), { bytes: sealed_body, sealedBy: sealed_by })
+  return { _tag: "Answered", answer: { status, contentType: content_type ?? undefined, body: opened } }
 }

@@ -40,7 +40,7 @@ export const heldOpenAt = (sql: SqlClient.SqlClient): Fragment => sql`
   )`
 
 /** The effective closing of a mechanism `m`. Null if there is none. */
-const heldCloseAt = (sql: SqlClient.SqlClient): Fragment => sql`
+export const heldCloseAt = (sql: SqlClient.SqlClient): Fragment => sql`
   least(
     (m.configuration ->> 'closeAt')::timestamptz, (m.configuration #>> '{experienceWindow,closeAt}')::timestamptz
   )`

@@ -79,9 +79,10 @@ const steps: Steps = {
   "0037_messages": expand(() => import("./migrations/0037_messages.ts"), messageIndexes),
   "0038_archives": expand(() => import("./migrations/0038_archives.ts")),
   "0039_grantNames": expand(() => import("./migrations/0039_grantNames.ts")),
-  "0044_codeDigits": expand(() => import("./migrations/0044_codeDigits.ts")),
   "0040_text": expand(() => import("./migrations/0040_text.ts"), textIndexes),
-  "0041_textContracted": contract(() => import("./migrations/0041_textContracted.ts"))
+  "0041_repeatedAnswers": expand(() => import("./migrations/0041_repeatedAnswers.ts")),
+  "0042_codeDigits": expand(() => import("./migrations/0042_codeDigits.ts")),
+  "0043_textContracted": contract(() => import("./migrations/0043_textContracted.ts"))
 }
 
 /** The steps that this process knows. Only tests know others. */

@@ -1,11 +1,12 @@
 /**
- * When experiences open and close, as webhooks tell it: once each, at the `openAt` and the `closeAt` that the Admin API
- * shows. An experience without such a time has no milestone.
+ * When experiences open and close, as webhooks tell it, once each: at their own `openAt` and `closeAt`. An experience
+ * without an opening opens with the first of its mechanisms, which without an opening is its creation. One without a
+ * closing closes when the last of them is closed or ended. Waitlists, and mechanisms that are archived, do not count.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Millis } from "../../domain/values/Time.ts"
-import { withWindow } from "../experience/Experiences.ts"
+import { heldCloseAt, heldOpenAt } from "../mechanism/MechanismLifecycle.ts"
 
 /** Experiences that one statement marks. */
 const markedAtOnce = 500
@@ -13,21 +14,25 @@ const markedAtOnce = 500
 /** Marks what has passed by now. The database notes an event for each mark. Returns how many there are. */
 export const markMilestones = Effect.fnUntraced(function* (now: Millis) {
   const sql = yield* SqlClient.SqlClient
-  const at = new Date(now)
-  const mark = (
-    column: "activated_at" | "completed_at",
-    field: "openAt" | "closeAt",
-    derived: "open_at" | "close_at"
-  ) =>
+  const at = sql`${new Date(now)}::timestamptz`
+  const ofExperience = sql`from mechanisms m where m.experience_id = e.id and not m.archived and m.kind <> 'waitlist'`
+  const isOver = sql`
+    (m.status_override is not null or m.teardown_status is not null or coalesce(${heldCloseAt(sql)} <= ${at}, false))`
+
+  const mark = (column: "activated_at" | "completed_at", ownTime: "openAt" | "closeAt", isPast: typeof isOver) =>
     sql`
       update experiences set ${sql(column)} = ${at}
       where ${sql(column)} is null and id = any(array(
-        select e.id from experiences e ${withWindow(sql)}
+        select e.id from experiences e
         where not e.archived and (e.activated_at is null or e.completed_at is null) and e.${sql(column)} is null
-          and coalesce((e.record ->> ${field})::timestamptz, w.${sql(derived)}) <= ${at}
+          and coalesce((e.record ->> ${ownTime})::timestamptz <= ${at}, ${isPast})
         order by e.id limit ${markedAtOnce}
       )) returning 1`
-  const opened = yield* mark("activated_at", "openAt", "open_at")
-  const closed = yield* mark("completed_at", "closeAt", "close_at")
+  const opened = yield* mark(
+    "activated_at",
+    "openAt",
+    sql`exists (select ${ofExperience} and coalesce(${heldOpenAt(sql)}, m.created_at) <= ${at})`
+  )
+  const closed = yield* mark("completed_at", "closeAt", sql`(select bool_and(${isOver}) ${ofExperience})`)
   return opened.length + closed.length
 })

@@ -48,6 +48,8 @@ export interface MechanismSource extends Unread {
   readonly identity: MechanismIdentity
   /** True if the system assigns the products of the mechanism's sequence. */
   readonly assignsProducts: boolean
+  /** The product of every event, if the sequence or the experience has only one. */
+  readonly productId: string | undefined
 }
 
 /** The journal of the webhook's tenant, with events after the cursor. */
@@ -59,6 +61,8 @@ export interface TenantSource extends Unread {
 export interface StoredEvent {
   readonly sequence: number
   readonly event: Event
+  /** The product of the variant that the consumer has selected. */
+  readonly productId?: string
 }
 
 /** A notification that waits for an attempt, or for the one before it in its lane. */
@@ -118,6 +122,7 @@ export interface SourceRow {
   readonly experience_id: string
   readonly sequence_id: string
   readonly assigns_products: boolean
+  readonly product_id: string | null
   readonly read_up_to: number
   readonly last_sequence: number
 }
@@ -126,6 +131,7 @@ export const toSource = (row: SourceRow): MechanismSource => ({
   subjectId: row.id,
   identity: toIdentity(row),
   assignsProducts: row.assigns_products,
+  productId: row.product_id ?? undefined,
   readUpTo: row.read_up_to,
   lastSequence: row.last_sequence
 })
@@ -152,10 +158,12 @@ export interface EventRow {
   readonly type: string
   readonly consumer_id: string | null
   readonly data: object | null
+  readonly product_id: string | null
 }
 
-export const toStoredEvent = ({ sequence, at, type, consumer_id, data }: EventRow): StoredEvent => ({
+export const toStoredEvent = ({ sequence, at, type, consumer_id, data, product_id }: EventRow): StoredEvent => ({
   sequence,
+  ...(product_id !== null && { productId: product_id }),
   event: { ...data, _tag: type, at: at.getTime(), ...(consumer_id !== null && { consumerId: consumer_id }) }
 })
 

@@ -5,15 +5,20 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import { ofSameTenant } from "../records/Tenancy.ts"
 import type { Held } from "./OutboxRows.ts"
 
 /** Between two mails about one webhook. */
 export const mailIntervalMillis = 3_600_000
 
-/** The address for mail about a webhook. */
+/** The most people who get a mail about one webhook. */
+export const recipientsMax = 10
+
+/** The addresses for mail about a webhook. */
 export interface WebhookOwner {
   readonly tenant: Tenant
-  readonly to: string
+  /** The organization's address for operations; without one those of the admins of its dashboard. At least one. */
+  readonly to: ReadonlyArray<string>
   /** The host of the webhook's address. */
   readonly host: string
 }
@@ -46,10 +51,18 @@ export const noteFailed = (
 export const makeTakeMail = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (webhookId: string, now: Millis) {
     const rows = yield* sql<OwnerRow>`
-      update webhooks w set mailed_at = ${new Date(now)} from organizations o
-      where w.id = ${webhookId} and o.id = w.organization_id and o.settings ->> 'operationsEmail' is not null
+      with found as (
+        select w.id, case when o.settings ->> 'operationsEmail' is not null then array[o.settings ->> 'operationsEmail'] else array(
+          select p.email from people p
+          where ${ofSameTenant(sql, "p", "w")} and p.role = 'admin' and not p.archived
+          order by p.created_at, p.id limit ${recipientsMax}
+        ) end as addresses
+        from webhooks w join organizations o on o.id = w.organization_id where w.id = ${webhookId}
+      )
+      update webhooks w set mailed_at = ${new Date(now)} from found
+      where w.id = found.id and cardinality(found.addresses) > 0
         and (w.mailed_at is null or w.mailed_at <= ${new Date(now - mailIntervalMillis)})
-      returning w.organization_id, w.mode, w.url, o.settings ->> 'operationsEmail' as email`
+      returning w.organization_id, w.mode, w.url, found.addresses`
     return rows[0] && toOwner(rows[0])
   }, orUnavailable)
 
@@ -57,11 +70,11 @@ interface OwnerRow {
   readonly organization_id: string
   readonly mode: Mode
   readonly url: string
-  readonly email: string
+  readonly addresses: ReadonlyArray<string>
 }
 
-const toOwner = ({ organization_id, mode, url, email }: OwnerRow): WebhookOwner => ({
+const toOwner = ({ organization_id, mode, url, addresses }: OwnerRow): WebhookOwner => ({
   tenant: { organizationId: organization_id, mode },
-  to: email,
+  to: addresses,
   host: URL.parse(url)?.host ?? ""
 })

@@ -13,6 +13,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
+import { onlyProduct, selectedProduct } from "./EventProducts.ts"
 import {
   type ChangeRow,
   type Endpoint,
@@ -142,7 +143,7 @@ const makeJournals = (sql: PgClient.PgClient, unread: Unread) => {
       select found.* from webhooks w cross join lateral (
         select m.id, m.kind, m.organization_id, m.mode, m.experience_id, m.sequence_id, coalesce((
             select s.record ->> 'productSelectionMode' = 'SYSTEM_ASSIGNED' from sequences s where s.id = m.sequence_id
-          ), false) as assigns_products,
+          ), false) as assigns_products, ${onlyProduct(sql)} as product_id,
           coalesce(c.sequence, 0)::float8 as read_up_to, h.sequence::float8 as last_sequence
         from ${unread.ofMechanisms} limit ${sourcesAtOnce}
       ) found
@@ -154,10 +155,12 @@ const makeJournals = (sql: PgClient.PgClient, unread: Unread) => {
     const types = eventsFor(source.identity.kind, endpoint.events)
     if (types.length === 0) return []
     const rows = yield* sql<EventRow>`
-      select sequence::float8 as sequence, at, type, consumer_id, data from journal
-      where mechanism_id = ${source.identity.id} and sequence > ${source.readUpTo} and sequence <= ${upTo}
-        and type = any(${types}::text[])
-      order by sequence`
+      select j.sequence::float8 as sequence, j.at, j.type, j.consumer_id, j.data,
+        ${selectedProduct(sql, source.identity.kind)} as product_id
+      from journal j
+      where j.mechanism_id = ${source.identity.id} and j.sequence > ${source.readUpTo} and j.sequence <= ${upTo}
+        and j.type = any(${types}::text[])
+      order by j.sequence`
     return rows.map(toStoredEvent)
   }, orUnavailable)
 

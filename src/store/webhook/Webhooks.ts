@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { newSecret } from "../../domain/values/SigningSecret.ts"
 import type { Settings, Webhook } from "../../domain/webhook/Webhook.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -95,11 +96,11 @@ const makeSecrets = Effect.fnUntraced(function* (sql: PgClient.PgClient, { state
   const random = yield* SecureRandom.SecureRandom
   const keyring = yield* CurrentKeyring
 
-  const newSecret = Effect.map(random.randomBytes(32), (bytes) => `whsec_${Buffer.from(bytes).toString("base64")}`)
+  const anySecret = Effect.map(random.randomBytes(32), newSecret)
 
   const create: Secrets["create"] = Effect.fn("Webhooks.create")(
     function* (tenant, by, settings, given) {
-      const secret = given ?? (yield* newSecret)
+      const secret = given ?? (yield* anySecret)
       const row = yield* insert(tenant, yield* stampOf(by), (id) => ({
         ...columns.columnsOf(sql, settings),
         ...presentColumns(keyring, id, secret)
@@ -114,7 +115,7 @@ const makeSecrets = Effect.fnUntraced(function* (sql: PgClient.PgClient, { state
   const rotateSecret: Secrets["rotateSecret"] = Effect.fn("Webhooks.rotateSecret")(
     function* (tenant, id, by, overlapSeconds) {
       const former = yield* openedPresent(keyring, yield* lock(tenant, id))
-      const secret = yield* newSecret
+      const secret = yield* anySecret
       const row = yield* update(id, yield* stampOf(by), {
         ...presentColumns(keyring, id, secret),
         ...formerColumns(keyring, id, former),

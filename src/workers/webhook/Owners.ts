@@ -1,7 +1,7 @@
 /** Tells organizations by mail that deliveries to a webhook failed permanently, or that the webhook was disabled. */
 import { Clock, Effect } from "effect"
 import { Delivery } from "../../delivery/Delivery.ts"
-import { failureMessage } from "../../delivery/webhook/FailureMessage.ts"
+import { failureMessages } from "../../delivery/webhook/FailureMessage.ts"
 import type { Round } from "../../store/webhook/Round.ts"
 import { WebhookDeliveries } from "../../store/webhook/WebhookDeliveries.ts"
 
@@ -18,6 +18,6 @@ export const make = Effect.gen(function* () {
     const owner = yield* deliveries.takeMail(webhookId, yield* Clock.currentTimeMillis)
     if (owner === undefined) return
     const failure = { webhookId, failedDeliveries, ...(disabledReason && { disabledReason }) }
-    yield* delivery.send(failureMessage(owner, failure))
+    yield* Effect.forEach(failureMessages(owner, failure), delivery.send, { discard: true })
   })
 })

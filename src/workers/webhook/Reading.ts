@@ -1,7 +1,6 @@
 /** Reads the new events of mechanisms and records that a webhook reports, as notifications in lanes. */
 import { Clock, Effect } from "effect"
 import { batchesOf } from "../../domain/webhook/Batches.ts"
-import { needsProduct } from "../../domain/webhook/Catalogue.ts"
 import { laneOf, notificationsOf, recordLaneOf, recordNotificationsOf } from "../../domain/webhook/Payload.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import type {
@@ -72,16 +71,16 @@ const makeRead = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
   const assigned = yield* AssignedProducts
 
-  /** Returns the product of the consumer, if a notification names it and the sequence assigns products. */
-  const productOf = ({ events }: Endpoint, { identity, assignsProducts }: MechanismSource, { event }: StoredEvent) => {
-    const { _tag, consumerId } = event
-    return assignsProducts && consumerId !== undefined && needsProduct(identity.kind, _tag, events)
-      ? Effect.map(assigned.of(identity, consumerId), (product) => product?.productId)
-      : Effect.succeed(undefined)
+  /** Returns the product that the consumer has selected or the system has assigned, else the only one there is. */
+  const productOf = ({ identity, assignsProducts, productId: only }: MechanismSource, stored: StoredEvent) => {
+    const { productId = only, event } = stored
+    return assignsProducts && stored.productId === undefined && event.consumerId !== undefined
+      ? Effect.map(assigned.of(identity, event.consumerId), (product) => product?.productId ?? only)
+      : Effect.succeed(productId)
   }
 
   const notifications = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, stored: StoredEvent) {
-    const productId = yield* productOf(endpoint, source, stored)
+    const productId = yield* productOf(source, stored)
     return notificationsOf(source.identity, stored, endpoint.events, productId).map((notification): Held => {
       const lane = laneOf(endpoint.ordering, source.identity.id, notification)
       return { ...notification, subjectId: source.subjectId, lane, attempts: 0 }

@@ -5,7 +5,13 @@ import { IpNetwork } from "effect/net"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { isPublic } from "../../../src/delivery/webhook/PublicAddress.ts"
-import { answerBytesMax, type Resolver, WebhookClient } from "../../../src/delivery/webhook/WebhookClient.ts"
+import {
+  answerBytesMax,
+  attemptMillisMax,
+  type Resolver,
+  WebhookClient
+} from "../../../src/delivery/webhook/WebhookClient.ts"
+import { isStorable } from "../../../src/domain/values/Text.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import { inwardAnswers, tricks } from "./addressTricks.ts"
 
@@ -157,6 +163,47 @@ describe("A webhook's request", () => {
       const client = yield* aClient({ networks: loopback })
       const attempt = yield* client.post(`http://127.0.0.1:${receiver.port}/`, {}, "{}")
       assert.deepStrictEqual([attempt.statusCode, attempt.body.length], [200, answerBytesMax])
+    })
+  )
+
+  it.live("is answered by the status alone: a body that stays open fails nothing", () =>
+    Effect.gen(function* () {
+      const client = yield* aClient({ networks: loopback })
+      const answers = [
+        [200, "accepted"],
+        [202, ""],
+        [410, "gone"],
+        [500, "sorry"],
+        [302, "€"]
+      ] as const
+      const check = Effect.fnUntraced(function* ([status, part]: (typeof answers)[number]) {
+        const open = yield* aReceiver((_, response) => {
+          response.writeHead(status, { "content-length": "1000" }).flushHeaders()
+          response.write(part)
+        })
+        const attempt = yield* client.post(`http://127.0.0.1:${open.port}/`, {}, "{}")
+        assert.deepStrictEqual([attempt.statusCode, attempt.body], [status, part])
+        assert.isBelow(attempt.durationMillis, attemptMillisMax)
+      })
+      yield* Effect.forEach(answers, check, { concurrency: "unbounded" })
+    })
+  )
+
+  it.effect("reports text that the database can store, whatever the answer's bytes", () =>
+    Effect.gen(function* () {
+      const client = yield* aClient({ networks: loopback })
+      for (const bytes of [
+        Buffer.from("ok\u0000"),
+        Buffer.from([0xff, 0xfe, 0x00, 0x41]),
+        Buffer.from([0xed, 0xa0, 0x80]),
+        Buffer.from("€".repeat(400)),
+        Buffer.from("\u001b[31mred\u0000\u0000")
+      ]) {
+        const receiver = yield* aReceiver((_, response) => response.end(bytes))
+        const { statusCode, body } = yield* client.post(`http://127.0.0.1:${receiver.port}/`, {}, "{}")
+        assert.strictEqual(statusCode, 200)
+        assert.isTrue(isStorable(body) && Buffer.byteLength(body) > 0, body)
+      }
     })
   )
 

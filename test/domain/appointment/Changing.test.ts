@@ -28,7 +28,13 @@ describe("rescheduling", () => {
     const fitting = given({}, [booked(1, "ada", 0)])
     const before: object = fitting.view(1, "ada")
     assert.deepStrictEqual(fitting.when(2, reschedule("ada", 4)), [rescheduled(2, "ada", 4)])
-    assert.deepStrictEqual<object>(fitting.view(2, "ada"), { ...before, startTime: at(begin(4)), endTime: at(end(4)) })
+    assert.deepStrictEqual<object>(fitting.view(2, "ada"), {
+      ...before,
+      startTime: at(begin(4)),
+      endTime: at(end(4)),
+      updatedAt: at(2),
+      revision: 1
+    })
     assert.deepStrictEqual([fitting.available(2, 0), fitting.available(2, 4)], [1, 0])
   })
 

@@ -15,6 +15,8 @@ interface Standing {
   startTime: number
   endTime: number
   status: Status
+  /** When each of its events happened. */
+  readonly changedAt: Array<number>
 }
 
 type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
@@ -78,8 +80,9 @@ export class Reference {
     const found = this.#of(consumerId)
     if (found === undefined) return { status: "NOT_BOOKED" }
     const { bookingId, confirmationCode, at: createdAt } = found.booked
-    const { status, startTime, endTime } = found
-    return { status, bookingId, startTime, endTime, confirmationCode, createdAt }
+    const { status, startTime, endTime, changedAt } = found
+    const [updatedAt, revision] = [changedAt.at(-1)!, changedAt.length - 1]
+    return { status, bookingId, startTime, endTime, confirmationCode, createdAt, updatedAt, revision }
   }
 
   counts(): { readonly [status: string]: number } {
@@ -250,6 +253,7 @@ export class Reference {
   #apply(event: Event): Event {
     this.#lastAt = event.at
     const found = "consumerId" in event ? this.#of(event.consumerId) : undefined
+    found?.changedAt.push(event.at)
     switch (event._tag) {
       case "Configured":
         this.configuration = event.configuration
@@ -258,7 +262,7 @@ export class Reference {
       case "Booked": {
         const { consumerId, startTime, endTime } = event
         this.#standings = this.#standings.filter((standing) => standing !== found)
-        this.#standings.push({ consumerId, booked: event, startTime, endTime, status: "BOOKED" })
+        this.#standings.push({ consumerId, booked: event, startTime, endTime, status: "BOOKED", changedAt: [event.at] })
         break
       }
       case "Rescheduled":

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EventWebhook } from "@sendgrid/eventwebhook"
-import { generateKeyPairSync } from "node:crypto"
+import { generateKeyPairSync, sign } from "node:crypto"
 import { rejected } from "../../../src/domain/receiver/Adapter.ts"
 import { eventsMax, meaningOf, receive } from "../../../src/domain/receiver/SendGrid.ts"
 import { now, requestOf, seconds, sendGridKeys, sendGridRequest } from "./vectors.ts"
@@ -67,11 +67,56 @@ describe("A request of SendGrid", () => {
     assert.deepStrictEqual(receive(sendGridRequest(body), "not a key", now), rejected("WRONG_SIGNATURE"))
   })
 
-  it("is malformed if an event lacks its id, or there are too many", () => {
+  it("loses no other event for one that cannot be read", () => {
+    const good = [event("e1", "bounce"), event("e2", "delivered")]
+    const idsWith = (text: string) => {
+      const outcome = receive(sendGridRequest(text), secret, now)
+      return outcome._tag === "Received" ? outcome.events.map(({ id }) => id) : outcome.reason
+    }
+    for (const bad of [
+      null,
+      "text",
+      {},
+      { sg_event_id: "e3" },
+      event("e3", ""),
+      event("e3", "x".repeat(101)),
+      event("e3", "open\u0000"),
+      [event("e3", "open")]
+    ]) {
+      assert.deepStrictEqual(idsWith(JSON.stringify([good[0], bad, good[1]])), ["e1", "e2"])
+    }
+    const bytes = Buffer.from(JSON.stringify([good[0], event("e3", "open", { useragent: "~" }), good[1]]))
+    bytes[bytes.indexOf("~")] = 0xff
+    const body = bytes.toString("latin1")
+    const headers = sendGridRequest(body).headers
+    const signature = sign("sha256", Buffer.concat([Buffer.from(`${seconds}`), bytes]), sendGridKeys.privateKey)
+    const request = {
+      ...requestOf({ ...headers, "x-twilio-email-event-webhook-signature": signature.toString("base64") }, ""),
+      rawBody: bytes
+    }
+    const outcome = receive(request, secret, now)
+    assert.deepStrictEqual(outcome._tag === "Received" && outcome.events.map(({ id }) => id), ["e1", "e3", "e2"])
+  })
+
+  it("is read with events that have no id of their own, or no time", () => {
+    const unnamed = { email: "x@example.com", event: "group_unsubscribe", asm_group_id: 10 }
+    const read = (items: ReadonlyArray<object>) => {
+      const outcome = receive(sendGridRequest(JSON.stringify(items)), secret, now)
+      return outcome._tag === "Received" ? outcome.events : assert.fail(outcome.reason)
+    }
+    const first = read([unnamed, { ...unnamed, asm_group_id: 11 }, { ...unnamed, sg_event_id: "x".repeat(256) }])
+    assert.strictEqual(new Set(first.map(({ id }) => id)).size, 3)
+    assert.deepStrictEqual(first[0], read([unnamed])[0])
+    assert.strictEqual(first[0]!.at, now)
+    for (const timestamp of ["soon", -1, null, 1e12]) assert.strictEqual(read([{ ...unnamed, timestamp }])[0]!.at, now)
+    assert.strictEqual(read([{ ...unnamed, timestamp: 1_700_000_000 }])[0]!.at, 1_700_000_000_000)
+  })
+
+  it("is malformed if no event can be read, or there are too many", () => {
     const tooMany = JSON.stringify(
       Array.from({ length: eventsMax + 1 }, (_, n) => ({ ...event(`${n}`, "open"), email: undefined }))
     )
-    for (const text of ["{}", "[{}]", JSON.stringify([event("e1", "open"), { event: "open" }]), tooMany]) {
+    for (const text of ["{}", "[{}]", JSON.stringify([{ sg_event_id: "e1" }, 1]), "[", tooMany]) {
       assert.deepStrictEqual(receive(sendGridRequest(text), secret, now), rejected("MALFORMED"))
     }
   })
@@ -91,6 +136,11 @@ describe("An event of SendGrid", () => {
 
   it("of a soft bounce stops nothing", () => {
     assert.deepStrictEqual(meaning("bounce", { ...ids, type: "blocked" }), { ...report, status: "FAILED", stopped: [] })
+  })
+
+  it("names its message by text that the database can look up", () => {
+    const report = meaning("bounce", { "smtp-id": "<1\u0000>", sg_message_id: "a\ud800.f" })
+    assert.deepStrictEqual("messageIds" in report && report.messageIds, ["<1\uFFFD>", "a\uFFFD"])
   })
 
   it("of another kind means nothing", () => {

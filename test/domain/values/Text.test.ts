@@ -1,7 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { CurrencyCode, TimeZone } from "../../../src/domain/values/Locale.ts"
-import { isAtLeast, JsonObject, jsonDepthMax, key, lengthOf, Name, trimmed } from "../../../src/domain/values/Text.ts"
+import {
+  isAtLeast,
+  JsonObject,
+  jsonDepthMax,
+  key,
+  lengthOf,
+  Name,
+  storableText,
+  trimmed
+} from "../../../src/domain/values/Text.ts"
 
 const accepts = (schema: Schema.Codec<unknown, unknown>, value: unknown): boolean =>
   Result.isSuccess(Schema.decodeUnknownResult(schema)(value))
@@ -69,6 +78,27 @@ describe("A trimmed text", () => {
       assert.strictEqual(trimmed(text), "a b")
     assert.strictEqual(trimmed(`a${" ".repeat(100_000)}b`).length, 100_002)
     assert.strictEqual(trimmed("a\u0000"), "a\u0000")
+  })
+})
+
+describe("Text from outside", () => {
+  it("is stored as it is, unless the database cannot", () => {
+    for (const [outside, stored] of [
+      ["ok\u0000", "ok\uFFFD"],
+      ["\u0000\u0000", "\uFFFD\uFFFD"],
+      ["a\ud800b", "a\uFFFDb"],
+      ["\udc00\ud800", "\uFFFD\uFFFD"],
+      ["Ünïcödé 👟\n\u0001", "Ünïcödé 👟\n\u0001"],
+      [Buffer.from("ok\u0000"), "ok\uFFFD"],
+      [Buffer.from([0x61, 0xff, 0xfe, 0x62]), "a\uFFFD\uFFFDb"],
+      [Buffer.from([0xed, 0xa0, 0x80]), "\uFFFD\uFFFD\uFFFD"],
+      [Buffer.from("👟👟").subarray(0, 6), "👟"],
+      [Buffer.from("\ufeffok"), "\ufeffok"],
+      [Buffer.alloc(0), ""]
+    ] as const) {
+      assert.strictEqual(storableText(outside), stored)
+      assert.isTrue(accepts(Name, `x${storableText(outside)}`))
+    }
   })
 })
 

@@ -2,13 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { SchemaAST } from "effect"
 import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
 import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
-import {
-  descriptionOf,
-  eventsFor,
-  eventTypes,
-  needsProduct,
-  reportedEvents
-} from "../../../src/domain/webhook/Catalogue.ts"
+import { descriptionOf, eventsFor, eventTypes, reportedEvents } from "../../../src/domain/webhook/Catalogue.ts"
 import { changesFor } from "../../../src/domain/webhook/RecordCatalogue.ts"
 
 const kinds = Object.keys(reportedEvents) as ReadonlyArray<Kind>
@@ -45,13 +39,5 @@ describe("The catalogue of events", () => {
       assert.match(descriptionOf(type), /^(An?|The|Another|Fields|Deliveries) .*\.$/)
       assert.isNotEmpty([...kinds.flatMap((kind) => eventsFor(kind, [type])), ...changesFor([type])])
     }
-  })
-
-  it("asks for a product where a subscribed type is about a grant", () => {
-    assert.isTrue(needsProduct("queue", "Granted", ["distribution.admitted"]))
-    assert.isTrue(needsProduct("draw", "Won", ["distribution.winner_selected"]))
-    assert.isFalse(needsProduct("draw", "Won", ["distribution.joined"]))
-    assert.isFalse(needsProduct("queue", "Entered", eventTypes))
-    assert.isFalse(needsProduct("queue", "Unknown", eventTypes))
   })
 })

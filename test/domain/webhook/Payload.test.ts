@@ -76,16 +76,24 @@ describe("The notification of an event", () => {
     assert.isAbove(notifications, 40)
   })
 
-  it("names the product of a grant, and of nothing else", () => {
+  it("names the product in every type, if there is one", () => {
     const productId = "0199a000-0000-7000-8000-000000000006"
-    const event = { _tag: "Entered", at, consumerId }
-    const found = notificationsOf(identity("timed_release"), { sequence: 7, event }, eventTypes, productId)
-    assert.deepStrictEqual(
-      found.map(({ type, body }) => [type, JSON.parse(body).data.product_id]),
-      [
-        ["distribution.joined", undefined],
-        ["distribution.admitted", productId]
-      ]
+    const named = new Set<string>()
+    for (const kind of kinds) {
+      for (const tag of Object.keys(reportedEvents[kind])) {
+        const event = { _tag: tag, at, consumerId }
+        for (const { type, body } of notificationsOf(identity(kind), { sequence: 7, event }, eventTypes, productId)) {
+          assert.strictEqual(JSON.parse(body).data.product_id, productId, `${kind} ${type}`)
+          named.add(type)
+        }
+        for (const { body } of notificationsOf(identity(kind), { sequence: 7, event }, eventTypes)) {
+          assert.notProperty(JSON.parse(body).data, "product_id")
+        }
+      }
+    }
+    assert.sameMembers(
+      [...named],
+      eventTypes.filter((type) => type.startsWith("distribution."))
     )
   })
 

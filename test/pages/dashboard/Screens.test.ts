@@ -132,9 +132,26 @@ layer(usher, { excludeTestServices: true })("The screens of the dashboard", (it)
       const failed = yield* get(`${path}?status=FAILED`)
       assert.include(failed.text, "500 no &lt;room&gt;")
       assert.include(textOf(yield* get(`${path}?status=DELIVERED`)), "Nothing was delivered yet")
+      const told = "did not take events in any attempt"
+      assert.include(textOf(yield* get("/dashboard")), told)
       const replayed = yield* submit(failed, "Send failed deliveries again")
       assert.include(textOf(replayed), "The failed deliveries are sent again")
       assert.lengthOf(yield* sql`select from webhook_held where webhook_id = ${id} and event_id = ${`evt_${id}`}`, 1)
+
+      // One that is over for a week is not shown, and neither is one that an admin has disabled.
+      yield* sql`update webhook_deliveries set updated_at = now() - interval '8 days' where webhook_id = ${id}`
+      assert.notInclude(textOf(yield* get("/dashboard")), told)
+      for (const [reason, isShown] of [
+        ["GONE", true],
+        ["FAILING", true],
+        ["ADMIN_ACTION", false]
+      ] as const) {
+        yield* sql`update webhooks set disabled_reason = ${reason} where id = ${id}`
+        assert.strictEqual(
+          textOf(yield* get("/dashboard")).includes("was disabled, because its endpoint fails"),
+          isShown
+        )
+      }
     })
   )
 

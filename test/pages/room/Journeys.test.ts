@@ -225,19 +225,21 @@ describe("A visitor without a script", () => {
         yield* room.post(first!.action, first!.fields)
         const booked = yield* room.get("place")
         assert.match(textOf(booked), /You are booked .* Confirmation code \w+/)
-        assert.match(
-          decodeURIComponent(/href="(data:text\/calendar[^"]*)"/.exec(booked.text)![1]!),
-          /BEGIN:VEVENT\r\nUID:/
-        )
+        const fileOf = ({ text }: { readonly text: string }) =>
+          decodeURIComponent(/href="(data:text\/calendar[^"]*)"/.exec(text)![1]!)
+        assert.match(fileOf(booked), /BEGIN:VEVENT\r\nUID:.*\r\nSEQUENCE:0\r\n/)
         const moving = yield* room.get("place?show=reschedule")
         const target = Fixture.formsOf(moving).find(({ fields }) => fields["slot"] === second!.fields["slot"])!
         assert.isTrue(target.action.endsWith("/reschedule"))
         yield* room.post(target.action, target.fields)
         const moved = yield* room.get("place")
         assert.notStrictEqual(textOf(moved), textOf(booked))
+        assert.match(fileOf(moved), /SEQUENCE:1\r\n[^]*STATUS:CONFIRMED/)
         const later = yield* room.get("place?show=reschedule&from=2030-01-01")
         assert.include(textOf(later), "No free slots on these days.")
-        assert.include(textOf(yield* room.submit(moved, "Cancel the booking")), "Your booking is cancelled")
+        const cancelled = yield* room.submit(moved, "Cancel the booking")
+        assert.include(textOf(cancelled), "Your booking is cancelled")
+        assert.match(fileOf(cancelled), /SEQUENCE:2\r\n[^]*STATUS:CANCELLED/)
       })
     )
 

@@ -55,6 +55,29 @@ describe("The shell", () => {
     )
 
     it.effect(
+      "lets names of the other direction of writing keep theirs, in headings, titles, choices and sentences",
+      () =>
+        Effect.gen(function* () {
+          for (const [language, name] of [
+            ["ar", "Spring Drop (2026)!"],
+            ["he", "Frühjahr 2026 – 50%"],
+            ["en", "מכירה 2026!"],
+            ["de", "عرض الربيع (2026)"]
+          ] as const) {
+            const room = yield* Fixture.room({ queues: [{ name, admitRate: 0 }] }, { name })
+            const page = yield* room.get(`?lang=${language}`)
+            for (const tag of ["h1", 'h2 tabindex="-1"']) assert.include(page.text, `<${tag} dir="auto">${name}</`)
+            const [, title] = /<title>([^]*?)<\/title>/.exec(page.text)!
+            if (language === "en" || language === "de") assert.include(title, `\u2068${name}\u2069 – `)
+          }
+          const arabic = yield* (yield* Fixture.room({ queues })).get("?lang=ar")
+          assert.include(textOf(arabic), "\u2068UTC\u2069")
+          const english = yield* (yield* Fixture.room({ queues })).get("?lang=en")
+          assert.notMatch(english.text, /[\u2066-\u2069]/)
+        })
+    )
+
+    it.effect(
       "has forms without a name, to which the server gives one, so that a lost first answer makes no second guest",
       () =>
         Effect.gen(function* () {

@@ -5,7 +5,7 @@ import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { markMilestones } from "../../../src/store/webhook/ExperienceMilestones.ts"
 import { Experiences } from "../../../src/store/experience/Experiences.ts"
 import { ofTenant } from "../../../src/store/records/Tenancy.ts"
-import { aTenant, layer as records } from "../support/recordsFixture.ts"
+import { aQueue, aTenant, layer as records } from "../support/recordsFixture.ts"
 
 const [openAt, closeAt] = [1_000_000, 2_000_000]
 const drop = { name: "Drop", timeZone: "UTC", currencyCode: "USD" }
@@ -36,6 +36,63 @@ describe("The milestones of an experience", () => {
         assert.strictEqual(yield* markMilestones(closeAt * 2), 0)
         assert.deepStrictEqual(yield* eventsOf(tenant, id), ["experience.activated", "experience.completed"])
         for (const other of [timeless, archived]) assert.deepStrictEqual(yield* eventsOf(tenant, other.id), [])
+      })
+    )
+
+    it.effect("follow the mechanisms of an experience without dates, once each", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const experiences = yield* Experiences
+        const tenant = yield* aTenant()
+        const { id: experienceId } = yield* experiences.create(tenant, "x", drop)
+        const createdAt = 3_000_000
+        const add = (configuration: object) =>
+          Effect.tap(
+            aQueue(tenant, { experienceId, configuration }),
+            ({ id }) => sql`update mechanisms set created_at = ${new Date(createdAt)} where id = ${id}`
+          )
+        const events = eventsOf(tenant, experienceId)
+        yield* markMilestones(createdAt)
+        assert.deepStrictEqual(yield* events, [])
+        const planned = yield* add({ openAt: createdAt + 1_000, closeAt: createdAt + 5_000 })
+        yield* markMilestones(createdAt + 999)
+        assert.deepStrictEqual(yield* events, [])
+        const open = yield* add({})
+        yield* markMilestones(createdAt + 999)
+        assert.deepStrictEqual(yield* events, ["experience.activated"])
+        // One is closed, the other goes on.
+        yield* markMilestones(createdAt + 6_000)
+        assert.deepStrictEqual(yield* events, ["experience.activated"])
+        yield* sql`update mechanisms set status_override = 'ended', teardown_status = 'pending' where id = ${open.id}`
+        yield* markMilestones(createdAt + 4_999)
+        assert.deepStrictEqual(yield* events, ["experience.activated"])
+        yield* markMilestones(createdAt + 5_000)
+        assert.deepStrictEqual(yield* events, ["experience.activated", "experience.completed"])
+        yield* add({})
+        yield* markMilestones(createdAt + 9_000)
+        yield* sql`update mechanisms set archived = true where id = ${planned.id}`
+        yield* markMilestones(createdAt + 9_000)
+        assert.deepStrictEqual(yield* events, ["experience.activated", "experience.completed"])
+      })
+    )
+
+    it.effect("do not follow mechanisms that are archived, waitlists, or those of an experience with dates", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const experiences = yield* Experiences
+        const tenant = yield* aTenant()
+        for (const [change, settings] of [
+          [sql`archived = true`, drop],
+          [sql`kind = 'waitlist'`, drop],
+          [sql`status_override = 'ended'`, { ...drop, openAt: Date.now() * 2, closeAt: Date.now() * 2 + 1 }],
+          [sql`teardown_status = 'completed'`, { ...drop, openAt: Date.now() * 2, closeAt: Date.now() * 2 + 1 }]
+        ] as const) {
+          const { id: experienceId } = yield* experiences.create(tenant, "x", settings)
+          const { id } = yield* aQueue(tenant, { experienceId, configuration: { closeAt: 1_000 } })
+          yield* sql`update mechanisms set ${change} where id = ${id}`
+          yield* markMilestones(Date.now() + 1_000)
+          assert.deepStrictEqual(yield* eventsOf(tenant, experienceId), [])
+        }
       })
     )
 

@@ -5,7 +5,7 @@ import { KeyKind } from "../../../auth/keys/ApiKeys.ts"
 import * as OrganizationKeys from "../../../auth/keys/OrganizationKeys.ts"
 import { Mode } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
-import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
+import { AnswerSecret } from "../../idempotency/Idempotency.ts"
 import { listAnnotations, listQuery, pageOf } from "../records/Lists.ts"
 
 const shown = {
@@ -49,7 +49,7 @@ export class ApiKeyApi extends HttpApiGroup.make("apiKeys")
             "a 409 `IDEMPOTENCY_ANSWER_NOT_KEPT`, and `usher keys rotate` makes another key."
         })
       )
-      .annotate(AnswerHoldsSecret, true)
+      .annotate(AnswerSecret, "nowhere")
   )
   .annotateMerge(
     OpenApi.annotations({

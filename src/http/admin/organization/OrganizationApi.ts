@@ -13,6 +13,7 @@ import {
 } from "../../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../../domain/organization/Plan.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
+import { recipientsMax } from "../../../store/webhook/WebhookFailures.ts"
 import { Forbidden } from "../../errors/Errors.ts"
 import { changeFields, recordFields } from "../records/Payloads.ts"
 
@@ -109,8 +110,8 @@ export class OrganizationApi extends HttpApiGroup.make("organizations")
           "form. `smsCountries`: the countries to which codes go by SMS. Null means `defaultCountry` alone; if that is " +
           "null too, any country, which invites fraud. `smsCodesPerDay`: the most codes by SMS in a day (default " +
           `${defaultSmsCodesPerDay}); one client address can use a fifth of them.\n\n\`operationsEmail\`: gets a mail when ` +
-          "deliveries to a webhook fail permanently or a webhook is disabled, at most one an hour for each " +
-          `webhook.\n\n${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
+          "deliveries to a webhook fail permanently or a webhook is disabled, at most one an hour for each webhook. " +
+          `Without it the admins of the dashboard get the mail, at most ${recipientsMax}.\n\n${grantMessagesDescription}\n\n${challengeDescription}\n\n${mailboxDescription}`
       })
     )
   )

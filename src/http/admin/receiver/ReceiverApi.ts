@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Outcome, ReceivedStatus, Receiver, Settings } from "../../../domain/receiver/Receiver.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { text } from "../../../domain/values/Text.ts"
+import { SigningSecret } from "../../../domain/values/SigningSecret.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import * as ReceivedEvents from "../../../store/receiver/ReceivedEvents.ts"
 import { shape } from "../../../store/receiver/ReceiverRecord.ts"
@@ -11,11 +11,11 @@ import { overlapHours } from "../../../store/receiver/Receivers.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { listBelow, operationsOn } from "../records/RecordApi.ts"
 
-const Secret = text({ minLength: 16, maxLength: 500 }).annotate({
+const Secret = SigningSecret({ maxLength: 500 }).annotate({
   description:
     "The key with which the provider signs. It is the secret of the endpoint (`whsec_…`) for `stripe`, the auth " +
-    "token for `twilio`, the verification key for `sendgrid`, and the secret of the sender for `standard`. It is " +
-    "never returned."
+    "token for `twilio`, the verification key for `sendgrid`, and the secret of the sender for `standard`: behind " +
+    "`whsec_` it is Base64. Blanks and line breaks around it are dropped. At least 16 characters. It is never returned."
 })
 
 /** The body of `POST /receivers`. */

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { AdapterName } from "../../../domain/receiver/Adapter.ts"
-import { isSecretOf, type Receiver, Settings } from "../../../domain/receiver/Receiver.ts"
+import { type Receiver, secretProblemOf, Settings } from "../../../domain/receiver/Receiver.ts"
 import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
 import { Receivers } from "../../../store/receiver/Receivers.ts"
 import type { ValidationError } from "../../errors/Errors.ts"
@@ -58,17 +58,11 @@ const archived = ({ record }: { readonly record: Receiver }) => record
 const checkSecret = (
   adapter: AdapterName,
   { secret }: { readonly secret?: string }
-): Effect.Effect<void, ValidationError> =>
-  secret === undefined || isSecretOf(adapter, secret)
+): Effect.Effect<void, ValidationError> => {
+  const expected = secret === undefined ? undefined : secretProblemOf(adapter, secret)
+  return expected === undefined
     ? Effect.void
-    : Effect.fail(
-        invalidInput([
-          issueAt({ secret: "…" }, "secret", {
-            kind: "validation",
-            type: "string",
-            expected: "the public key that SendGrid shows, on the curve P-256, in Base64"
-          })
-        ])
-      )
+    : Effect.fail(invalidInput([issueAt({ secret: "…" }, "secret", { kind: "validation", type: "string", expected })]))
+}
 
 const revised = revising<Settings>(Settings.fields)

@@ -4,23 +4,35 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { Settings, Webhook } from "../../../domain/webhook/Webhook.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { text } from "../../../domain/values/Text.ts"
+import { expectedKey, isKey, SigningSecret } from "../../../domain/values/SigningSecret.ts"
 import { Timestamp } from "../../../domain/values/Time.ts"
 import * as WebhookDeliveries from "../../../store/webhook/WebhookDeliveries.ts"
 import { shape } from "../../../store/webhook/WebhookRecord.ts"
 import { NotFound } from "../../errors/Errors.ts"
-import { AnswerHoldsSecret } from "../../idempotency/Idempotency.ts"
+import { AnswerSecret } from "../../idempotency/Idempotency.ts"
 import { changeFields, createFields } from "../records/Payloads.ts"
 import { listBelow, operationsOn } from "../records/RecordApi.ts"
 
 const secretDescription =
   "The key of the signatures. A secret that begins with `whsec_` is Base64; of any other the bytes are the key."
 
+const secretInDescription =
+  `${secretDescription} Blanks and line breaks around it are dropped. At least 16 characters, behind \`whsec_\` at ` +
+  "least 16 bytes. Default: a new one."
+
 /** The body of `POST /webhooks`. */
 export const CreateWebhook = Schema.Struct({
   ...createFields(Settings.fields, ["url", "events"]),
   secret: Schema.optionalKey(
-    text({ minLength: 16, maxLength: 200 }).annotate({ description: `${secretDescription} Default: a new one.` })
+    SigningSecret({ maxLength: 200 })
+      .check(
+        Schema.makeFilter(isKey, {
+          expected: expectedKey,
+          representation: { id: "usher/string", payload: null },
+          toJsonSchema: () => ({})
+        })
+      )
+      .annotate({ description: secretInDescription })
   )
 }).annotate({ identifier: "CreateWebhook" })
 
@@ -94,7 +106,7 @@ const records = [
           "in order within a lane. Only this response contains the secret."
       })
     )
-    .annotate(AnswerHoldsSecret, true),
+    .annotate(AnswerSecret, "sealed"),
   webhook.list({
     shape,
     search: "the address",
@@ -152,7 +164,7 @@ const deliveries = [
           "former secret."
       })
     )
-    .annotate(AnswerHoldsSecret, true),
+    .annotate(AnswerSecret, "sealed"),
   HttpApiEndpoint.post("testWebhook", "/webhooks/:id/test", {
     params,
     payload: [TestWebhook, Schema.Null],

@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { type Facts, offeredSlots, slotId } from "../../../domain/appointment/Appointment.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
-import { dayMillis, dayOf, firstAt, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
+import { dayMillis, dayOf, firstAt, lastDay, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
 import { KeptAnswers } from "../../codecs/KeptAnswers.ts"
 import type { ValidationError } from "../../errors/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
@@ -46,7 +46,7 @@ export const make = () => {
   return (appointmentId: string, asked: Asked, facts: Facts): Result.Result<Uint8Array, ValidationError> => {
     const timeZone = asked.timezone ?? facts.timeZone
     const startDate = asked.startDate ?? todayIn(timeZone, facts.now)
-    const endDate = asked.endDate ?? startDate + (daysDefault - 1) * dayMillis
+    const endDate = asked.endDate ?? Math.min(startDate + (daysDefault - 1) * dayMillis, lastDay)
     if (endDate < startDate) return tooFar(endDate, "not before startDate")
     if (endDate - startDate >= daysMax * dayMillis) return tooFar(endDate, `at most ${daysMax} days with the first`)
     const answer = kept.of(

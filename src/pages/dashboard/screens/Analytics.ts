@@ -106,7 +106,7 @@ const choiceOf = (
       <select name="experience">
         <option value="">All</option>
         ${experiences.map(
-          ({ id, name }) => html`<option value="${id}" ${id === chosen && html`selected`}>${name}</option>`
+          ({ id, name }) => html`<option dir="auto" value="${id}" ${id === chosen && html`selected`}>${name}</option>`
         )}
       </select></label
     >

@@ -1,4 +1,5 @@
 /** The history of a mechanism, and the audit log of the organization. */
+import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { tenantEventTypes } from "../../../domain/organization/TenantEvent.ts"
@@ -29,7 +30,7 @@ export const make = (calls: AdminCalls["Service"]) => {
         })
         const path = `/dashboard/mechanisms/${id}/history`
         return {
-          title: `History of ${mechanism.name}`,
+          title: `History of ${isolated(mechanism.name, "")}`,
           body: html`
             <p>
               ${kindNames[mechanism.type]} of
@@ -115,7 +116,7 @@ const fieldsOf = ({ changed, before, after }: Change): Html => html`
     ${changed.map((field) => {
       const values = [before[field], after[field]].map((value) => (value === undefined ? "–" : written(value)))
       const isShown = field in before || field in after
-      return html`<li>${field}${isShown && html`: ${values[0]} → ${values[1]}`}</li>`
+      return html`<li>${field}${isShown && html`: <bdi>${values[0]}</bdi> → <bdi>${values[1]}</bdi>`}</li>`
     })}
   </ul>
 `

@@ -108,7 +108,9 @@ const newForm = (
       <select name="experienceId">
         ${experiences.map(
           ({ id, name }) =>
-            html`<option value="${id}" ${id === fields.get("experienceId") && html`selected`}>${name}</option>`
+            html`<option dir="auto" value="${id}" ${id === fields.get("experienceId") && html`selected`}>
+              ${name}
+            </option>`
         )}
       </select></label
     >

@@ -1,4 +1,5 @@
 /** People: invite, change the role, remove; and the choice of organization of a person who is invited by several. */
+import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo, Role } from "../../../domain/organization/Person.ts"
@@ -158,7 +159,7 @@ const choiceOf = (memberships: Memberships) => ({
         cell: ({ personId, organizationName, tenant }) =>
           action(
             "/dashboard/switch",
-            `Go to ${organizationName}, ${tenant.mode}`,
+            `Go to ${isolated(organizationName, "")}, ${tenant.mode}`,
             html`<input type="hidden" name="person" value="${personId}" />`,
             "quiet"
           )

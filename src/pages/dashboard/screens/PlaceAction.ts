@@ -1,4 +1,5 @@
 /** Actions on a place of one consumer. A screen first states the effect and asks for the reason. */
+import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
@@ -38,7 +39,7 @@ export const formTo = (
 ): Html =>
   html`<form method="post" action="${consumerPath}/${action}">
     <input type="hidden" name="mechanism" value="${distributionId}" />
-    <button class="quiet" aria-label="${spokenLabel(name)}">${label}</button>
+    <button class="quiet" aria-label="${spokenLabel(isolated(name, ""))}">${label}</button>
   </form>`
 
 /** Makes the function that asks for a reason, or acts. Returns the result in a sentence, or the screen. */
@@ -51,7 +52,8 @@ export const make = <Reason extends string>(
   return Effect.fnUntraced(function* (operator: Operator, { params, fields }: Sent) {
     const consumerId = params["id"]!
     const id = fields.get("mechanism") ?? ""
-    const { name } = yield* calls.run(operator, "distributions", "getDistribution", { params: { id } })
+    const mechanism = yield* calls.run(operator, "distributions", "getDistribution", { params: { id } })
+    const name = isolated(mechanism.name, "")
     const reason = Option.getOrUndefined(decode(fields.get("reason")))
     if (reason === undefined) return { ask: askFor(action, `${consumersPath}/${consumerId}`, id, name) }
     return { done: yield* action.act(operator, { id, name }, consumerId, reason) }

@@ -1,9 +1,11 @@
 /** An appointment in a room: free slots, and the visitor's booking. */
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
+import { calendarAddress } from "./CalendarFile.ts"
 import { barred, closed, ended, type Piece, scheduled } from "./Parts.ts"
-import { facts, form, heading, hidden, say, type Scene, turning } from "../Scene.ts"
+import { facts, form, heading, hidden, nameHeading, say, type Scene, turning } from "../Scene.ts"
 
 export type AppointmentRecord = AnswerOf<"appointments", "get">
 type State = AnswerOf<"appointments", "me">
@@ -33,6 +35,7 @@ export const appointmentPiece = (
 })
 
 const shown = (scene: Scene, appointment: AppointmentContext, state: State): Html => {
+  const { record } = appointment
   switch (state.status) {
     case "NOT_BOOKED":
       return outside(scene, appointment)
@@ -44,7 +47,10 @@ const shown = (scene: Scene, appointment: AppointmentContext, state: State): Htm
     case "CANCELLED":
       return ended(scene, {
         title: "cancelled",
-        again: appointment.record.lifecycle === "open" && free(scene, appointment)
+        again: html`<p>
+            <a href="${calendarOf(scene, record, state)}" download="usher.ics">${say(scene, "calendarCancelled")}</a>
+          </p>
+          ${record.lifecycle === "open" && free(scene, appointment)}`
       })
     case "NO_SHOW":
       return ended(scene, { title: "missed" })
@@ -55,7 +61,7 @@ const outside = (scene: Scene, appointment: AppointmentContext): Html => {
   const { record } = appointment
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "enterAppointment"))
   if (record.lifecycle !== "open") return closed(scene, record)
-  return html`${heading(record.name)}${free(scene, appointment)}`
+  return html`${nameHeading(record.name)}${free(scene, appointment)}`
 }
 
 /** The slots to book, or what stands in the way. */
@@ -142,24 +148,15 @@ const changes = (scene: Scene, appointment: AppointmentContext): Html => {
   })}`
 }
 
-/** The booking as a calendar file (RFC 5545). */
+/** The address of the booking's calendar file. */
 const calendarOf = ({ experience }: Scene, { name }: AppointmentRecord, booking: Booking): string => {
-  const stamp = (at: number) => toText(at).replaceAll(/[-:]|\.\d{3}/g, "")
-  const lines = [
-    "BEGIN:VCALENDAR",
-    "VERSION:2.0",
-    "PRODID:-//Usher//Room//EN",
-    "BEGIN:VEVENT",
-    `UID:${booking.bookingId}`,
-    `DTSTAMP:${stamp(booking.createdAt)}`,
-    `DTSTART:${stamp(booking.startTime)}`,
-    `DTEND:${stamp(booking.endTime)}`,
-    `SUMMARY:${calendarText(`${experience.name}: ${name} (${booking.confirmationCode})`)}`,
-    "END:VEVENT",
-    "END:VCALENDAR"
-  ]
-  return `data:text/calendar;charset=utf-8,${encodeURIComponent(`${lines.join("\r\n")}\r\n`)}`
+  const { bookingId, confirmationCode, createdAt, status, revision = 0, updatedAt = createdAt } = booking
+  return calendarAddress({
+    ...booking,
+    id: bookingId,
+    revision,
+    updatedAt,
+    isCancelled: status === "CANCELLED",
+    summary: `${isolated(experience.name, name)}: ${isolated(name, experience.name)} (${confirmationCode})`
+  })
 }
-
-const calendarText = (text: string): string =>
-  text.replaceAll(/[\\;,]/g, (character) => `\\${character}`).replaceAll(/[\r\n]+/g, " ")

@@ -6,7 +6,7 @@ import { isBelow, plus, wholeFrom } from "../../../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import type { PlainKey } from "../../Words.ts"
 import { barred, closed, closing, deniedFor, ended, type Piece, scheduled, turn } from "./Parts.ts"
-import { facts, form, heading, hidden, say, type Scene } from "../Scene.ts"
+import { facts, form, heading, nameHeading, hidden, say, type Scene } from "../Scene.ts"
 
 export type AuctionRecord = AnswerOf<"auctions", "get">
 type State = AnswerOf<"auctions", "status">
@@ -79,7 +79,7 @@ const outside = (scene: Scene, auction: AuctionContext, state: State): Html => {
   if (record.lifecycle !== "open" && title === undefined) return closed(scene, record)
   const isOpen = record.lifecycle === "open"
   const body = record.auctionType === "dutch" ? dutch(scene, auction, isOpen) : english(scene, auction, own, isOpen)
-  return html`${heading(title === undefined ? record.name : say(scene, title))}${body}${isOpen && closing(scene, record)}`
+  return html`${title === undefined ? nameHeading(record.name) : heading(say(scene, title))}${body}${isOpen && closing(scene, record)}`
 }
 
 const terms = (scene: Scene, record: AuctionRecord): string =>

@@ -2,7 +2,7 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { closed, closing, deniedFor, ended, enter, type LiveFacts, type Piece, scheduled, turn } from "./Parts.ts"
-import { facts, form, heading, instant, phrase, say, type Scene } from "../Scene.ts"
+import { facts, form, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
 
 export type DrawRecord = AnswerOf<"draws", "get">
 type State = AnswerOf<"draws", "status">
@@ -56,7 +56,7 @@ const outside = (scene: Scene, draw: Draw): Html => {
   if (record.lifecycle === "scheduled")
     return html`${scheduled(scene, record, terms(scene, record))}${fairness(scene, record)}`
   if (record.lifecycle !== "open") return closed(scene, record, proof(scene, record))
-  return html`${heading(record.name)}
+  return html`${nameHeading(record.name)}
     <p>${terms(scene, record)}</p>
     ${enter(scene, draw, say(scene, "enterDraw"))} ${closing(scene, record)}${fairness(scene, record)}`
 }

@@ -3,7 +3,7 @@ import { html, type Html, type Inserted } from "../../Html.ts"
 import type { PlainKey } from "../../Words.ts"
 import { grantNameIn } from "../../../auth/tokens/Grants.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
-import { countdown, form, heading, hidden, instant, phrase, say, type Scene, turning } from "../Scene.ts"
+import { countdown, form, heading, hidden, instant, nameHeading, phrase, say, type Scene, turning } from "../Scene.ts"
 
 /** The public fields that every kind has. */
 export interface Record {
@@ -46,7 +46,7 @@ export interface Piece {
 
 /** A mechanism that opens later. */
 export const scheduled = (scene: Scene, record: Record, rule: Inserted): Html =>
-  html`${heading(record.name)}${
+  html`${nameHeading(record.name)}${
       record.openAt !== null &&
       html`${countdown(scene, "opensIn", record.openAt)}
         <p>${phrase(scene, "opensAt", { time: instant(scene, record.openAt) })}</p>`
@@ -55,7 +55,7 @@ export const scheduled = (scene: Scene, record: Record, rule: Inserted): Html =>
 
 /** A mechanism that has closed, for a visitor without a place. */
 export const closed = (scene: Scene, record: Record, more?: Inserted): Html =>
-  html`${heading(record.name)}
+  html`${nameHeading(record.name)}
     <p>
       ${
         record.closeAt !== null && record.closeAt <= scene.now

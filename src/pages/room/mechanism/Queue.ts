@@ -14,7 +14,7 @@ import {
   scheduled,
   turn
 } from "./Parts.ts"
-import { form, heading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
+import { form, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 export type QueueRecord = AnswerOf<"queues", "get">
 type State = AnswerOf<"queues", "status">
@@ -66,7 +66,7 @@ const outside = (scene: Scene, queue: Queue): Html => {
   const hasLobby = lobbyOpenAt !== null && openAt !== null && lifecycle === "scheduled"
   const drawing = hasLobby && html`<p>${phrase(scene, "queueLobby", { time: instant(scene, openAt) })}</p>`
   if (isOpenAt(record, scene.now)) {
-    return html`${heading(record.name)}
+    return html`${nameHeading(record.name)}
       <p>${rate(scene, queue)}</p>
       ${drawing}${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
   }

@@ -1,4 +1,5 @@
 /** A timed release in a room. */
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import {
@@ -14,7 +15,7 @@ import {
   scheduled,
   turn
 } from "./Parts.ts"
-import { type Experience, form, heading, say, type Scene } from "../Scene.ts"
+import { type Experience, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
 
 export type ReleaseRecord = AnswerOf<"timedReleases", "get">
 type State = AnswerOf<"timedReleases", "status">
@@ -65,7 +66,7 @@ const outside = (scene: Scene, release: Release): Html => {
   const { record } = release
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "saleRule"))
   if (record.lifecycle !== "open") return closed(scene, record)
-  return html`${heading(record.name)}
+  return html`${nameHeading(record.name)}
     <p>${say(scene, "saleRule")}</p>
     ${entering(scene, release, "enterSale")}${closing(scene, record)}`
 }
@@ -96,7 +97,7 @@ const choice = (scene: Scene, record: ReleaseRecord, chosen?: string): Html | un
   return html`<label
     >${say(scene, "choose")}
     <select id="variant-${record.id}" name="variant">
-      ${variants.map(({ id, name }) => html`<option value="${id}" ${id === chosen && html` selected`}>${name}</option>`)}
+      ${variants.map(({ id, name }) => html`<option dir="auto" value="${id}" ${id === chosen && html` selected`}>${name}</option>`)}
     </select></label
   >`
 }
@@ -117,5 +118,7 @@ const offered = ({ product, productVariantId }: Experience["products"][number]) 
     .filter(({ id }) => productVariantId === null || productVariantId === id)
     .map(({ id, options, sku }) => {
       const values = options.map(({ value }) => value).join(" / ")
-      return { id, name: `${product.name}${values === "" ? (sku === null ? "" : ` ${sku}`) : ` – ${values}`}` }
+      const kind = values === "" ? (sku ?? "") : values
+      const parts = [isolated(product.name, kind), isolated(kind, product.name)].filter((part) => part !== "")
+      return { id, name: parts.join(values === "" ? " " : " – ") }
     })

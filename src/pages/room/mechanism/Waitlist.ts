@@ -2,7 +2,7 @@
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { barred, closed, type LiveFacts, type Piece, scheduled } from "./Parts.ts"
-import { facts, form, heading, say, type Scene } from "../Scene.ts"
+import { facts, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
 
 export type WaitlistRecord = AnswerOf<"waitlists", "get">
@@ -40,7 +40,7 @@ const outside = (scene: Scene, waitlist: Waitlist): Html => {
   const label = say(scene, "enterWaitlist")
   // A message needs an address, so a visitor without one gives it, and proves it with a code.
   const fields = scene.visitor === "authenticated" ? undefined : emailField(scene)
-  return html`${heading(record.name)}
+  return html`${nameHeading(record.name)}
     <p>${say(scene, "waitlistRule")}</p>
     ${barred(scene, waitlist) ?? form(scene, "join", { at: record.id, label, fields, id: `join-${record.id}` })}`
 }

@@ -2,6 +2,7 @@
  * The page on which a visitor checks the line of a queue: its own position, worked out from the object that every
  * caller gets, and what staff did. It has no script.
  */
+import { isolated } from "../../../domain/values/Direction.ts"
 import { Clock, Effect, Schema } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { StaffReason } from "../../../domain/mechanism/Author.ts"
@@ -67,7 +68,7 @@ const documentOf = (
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
-        <title>${say(scene, "line")} – ${scene.experience.name}</title>
+        <title>${say(scene, "line")} – ${isolated(scene.experience.name, scene.words.line)}</title>
         <link rel="icon" href="data:," />
         ${styles.map(style)}
       </head>

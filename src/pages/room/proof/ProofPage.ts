@@ -2,6 +2,7 @@
  * The page that checks a draw in the visitor's browser. It is the same for all visitors. Without a script it explains
  * how to check the proof with the command line.
  */
+import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import type { Calls } from "../../Calls.ts"
 import * as Answer from "../../Answer.ts"
@@ -50,13 +51,13 @@ const documentOf = (scene: Scene, draw: DrawRecord, styles: ReadonlyArray<string
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
-        <title>${say(scene, "proof")} – ${draw.name}</title>
+        <title>${say(scene, "proof")} – ${isolated(draw.name, scene.words.proof)}</title>
         <link rel="icon" href="data:," />
         ${styles.map(style)}
       </head>
       <body>
         <main>
-          <h1>${say(scene, "proof")}: ${draw.name}</h1>
+          <h1>${say(scene, "proof")}: <bdi>${draw.name}</bdi></h1>
           ${checked(scene, draw, text !== "")}
           <section class="card">
             <p>${say(scene, "drawFair")}</p>

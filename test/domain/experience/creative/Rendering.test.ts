@@ -47,6 +47,30 @@ const p = (content: string, more: object = {}) => ({ type: "p", content, ...more
 const table = (cells: string, className = "") =>
   `<table role="presentation"${className} width="100%" cellpadding="0" cellspacing="0" border="0"><tr>${cells}</tr></table>`
 
+describe("A name in a message", () => {
+  it("of the other direction of writing is isolated in subject, HTML, plain text and SMS, and not in an address", () => {
+    for (const [template, experienceName] of [
+      ["It is your turn: {{experienceName}}!", "מכירה 2026!"],
+      ["Your drop {{ experienceName }}.", "عرض (Drop)"],
+      ["حان دورك في {{experienceName}}!", "Spring Drop (2026)"],
+      ["תורך: {{experienceName}}", "Ünïcödé!"]
+    ] as const) {
+      const named = { ...values, experienceName }
+      const expected = template.replace(/\{\{.*\}\}/, `\u2068${experienceName}\u2069`)
+      const link = { type: "link", href: "https://shop.example/{{experienceName}}", content: template }
+      const { subject, html, text } = rendered([{ type: "p", content: template }, link], {
+        subject: template,
+        values: named
+      })
+      assert.strictEqual(subject, expected)
+      assert.include(html, expected)
+      assert.include(text, expected)
+      assert.include(html, `https://shop.example/${encodeURIComponent(experienceName)}`)
+      assert.strictEqual(renderSms(decodeSms(sms({ body: { textTemplate: template } })), named), expected)
+    }
+  })
+})
+
 describe("An email", () => {
   for (const [what, nodes, html, text] of [
     [

@@ -197,7 +197,8 @@ describe("Appointments on the Admin API", () => {
         })
         assert.deepStrictEqual((yield* post("check-in")).body, checkedIn.body)
         const completed = yield* post("complete")
-        assert.deepStrictEqual(completed.body, { ...checkedIn.body, status: "COMPLETED" })
+        const { updatedAt } = completed.body
+        assert.deepStrictEqual(completed.body, { ...checkedIn.body, status: "COMPLETED", updatedAt, revision: 2 })
         assert.deepStrictEqual((yield* post("complete")).body, completed.body)
         for (const operation of ["check-in", "no-show"]) {
           const { status, body } = yield* post(operation)

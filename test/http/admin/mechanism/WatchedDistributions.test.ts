@@ -46,7 +46,10 @@ describe("Watching a mechanism", () => {
       Effect.gen(function* () {
         const { id } = yield* aQueue()
         const stream = yield* watch(id)
-        assert.deepInclude(stream.headers, { "content-type": "text/event-stream", "cache-control": "no-store" })
+        assert.deepInclude(stream.headers, {
+          "content-type": "text/event-stream",
+          "cache-control": "no-store, no-transform"
+        })
         assert.strictEqual(stream.status, 200)
         const first = yield* stream.next
         assert.deepStrictEqual([first.event, first.data], ["state", (yield* shown(id)).body])

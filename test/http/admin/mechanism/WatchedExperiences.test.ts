@@ -45,7 +45,10 @@ describe("Watching an experience", () => {
         const one = yield* aQueue({ sequenceId, name: "One" })
         const { id: elsewhere } = yield* aQueue()
         const stream = yield* watch(experienceId)
-        assert.deepInclude(stream.headers, { "content-type": "text/event-stream", "cache-control": "no-store" })
+        assert.deepInclude(stream.headers, {
+          "content-type": "text/event-stream",
+          "cache-control": "no-store, no-transform"
+        })
         const first = yield* stream.next
         const { body } = yield* call("GET", `/distributions?experienceId=${experienceId}`)
         assert.deepStrictEqual([first.event, first.data], ["state", { distributions: body.data }])

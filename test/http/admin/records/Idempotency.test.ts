@@ -240,6 +240,30 @@ describe("A POST with an Idempotency-Key", () => {
       })
     )
 
+    it.effect("gets its first answer again if that holds a webhook's secret, which is stored sealed", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const key = randomUUID()
+        const webhook = { url: "https://shop.example/hooks", events: ["order.created"] }
+        for (const body of [webhook, { ...webhook, secret: "a secret of the shop's own" }]) {
+          const key = randomUUID()
+          const created = yield* post("/webhooks", body, key)
+          const again = yield* post("/webhooks", body, key)
+          assert.deepStrictEqual([again.status, again.body], [201, created.body])
+          assert.strictEqual(again.headers["idempotency-replayed"], "true")
+          assert.strictEqual((yield* post("/webhooks", { ...body, description: "x" }, key)).status, 409)
+          const [row] =
+            yield* sql`select body, sealed_body is not null as sealed from idempotency_keys where key = ${key}`
+          assert.deepStrictEqual(row, { body: null, sealed: true })
+        }
+        const created = yield* post("/webhooks", webhook, randomUUID())
+        const rotate = post(`/webhooks/${created.body.id}/secret/rotate`, {}, key)
+        const rotated = yield* rotate
+        assert.notStrictEqual(rotated.body.secret, created.body.secret)
+        assert.deepStrictEqual((yield* rotate).body, rotated.body)
+      })
+    )
+
     it.effect("runs once if it creates an API key, and its answer is not stored", () =>
       Effect.gen(function* () {
         const { consumer, stranger } = yield* Usher

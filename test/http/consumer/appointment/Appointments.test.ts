@@ -36,9 +36,10 @@ describe("An appointment on the Consumer API", () => {
         assert.deepStrictEqual((yield* me(someone)).body, { status: "NOT_BOOKED" })
         const booked = yield* book(someone, slot.id)
         assert.strictEqual(booked.status, 200)
-        const { bookingId, confirmationCode, createdAt, ...rest } = booked.body
+        const { bookingId, confirmationCode, createdAt, updatedAt, ...rest } = booked.body
         assert.deepStrictEqual(rest, {
           status: "BOOKED",
+          revision: 0,
           appointmentId: id,
           consumerId: someone.consumerId,
           slotId: slot.id,
@@ -48,6 +49,7 @@ describe("An appointment on the Consumer API", () => {
         assert.match(bookingId, uuid)
         assert.match(confirmationCode, /^[2-9A-HJ-NP-Z]{8}$/)
         assert.match(createdAt, isoUtc)
+        assert.strictEqual(updatedAt, createdAt)
         assert.deepStrictEqual((yield* book(someone, slot.id)).body, booked.body)
         assert.deepStrictEqual((yield* me(someone)).body, booked.body)
         assert.strictEqual((yield* offered).find((other) => other.id === slot.id)!.available, 0)
@@ -94,7 +96,9 @@ describe("An appointment on the Consumer API", () => {
         assert.deepStrictEqual(refused(yield* cancel(first)), nothing)
         const { body } = yield* book(first, one!.id)
         const cancelled = yield* cancel(first)
-        assert.deepStrictEqual(refused(cancelled), [200, { ...body, status: "CANCELLED" }])
+        const { updatedAt } = cancelled.body
+        assert.deepStrictEqual(refused(cancelled), [200, { ...body, status: "CANCELLED", updatedAt, revision: 1 }])
+        assert.isAbove(Date.parse(updatedAt), Date.parse(body.updatedAt))
         assert.deepStrictEqual((yield* cancel(first)).body, cancelled.body)
         assert.strictEqual((yield* book(second, one!.id)).status, 200)
         const again = yield* book(first, other!.id)
@@ -117,7 +121,10 @@ describe("An appointment on the Consumer API", () => {
         assert.deepStrictEqual((yield* me(first)).body, body)
         const moved = yield* reschedule(first, three!.id)
         const { id: slotId, startTime, endTime } = three!
-        assert.deepStrictEqual(refused(moved), [200, { ...body, slotId, startTime, endTime }])
+        const { updatedAt } = moved.body
+        const changed = { slotId, startTime, endTime, updatedAt, revision: 1 }
+        assert.deepStrictEqual(refused(moved), [200, { ...body, ...changed }])
+        assert.isAbove(Date.parse(updatedAt), Date.parse(body.updatedAt))
         assert.strictEqual((yield* reschedule(second, one!.id)).status, 200)
       })
     )
@@ -291,6 +298,19 @@ describe("An appointment on the Consumer API", () => {
         ]
         for (const [query, issues] of wrong)
           assert.deepStrictEqual(issuesOf(yield* slots(`?${query}`)), [400, issues], query)
+        for (const query of [
+          "startDate=9999-12-26",
+          "startDate=9999-12-31",
+          "startDate=9999-11-01&endDate=9999-12-31",
+          "startDate=9999-12-31&timezone=Pacific/Pago_Pago",
+          "startDate=9999-12-31&timezone=Pacific/Kiritimati",
+          "startDate=1970-01-01&timezone=Pacific/Kiritimati"
+        ]) {
+          assert.deepInclude(yield* slots(`?${query}`), { status: 200 }, query)
+        }
+        for (const day of ["0000-01-01", "0001-01-01", "-0001-01-01", "10000-01-01", "%2B010000-01-01", "1969-12-31"]) {
+          assert.strictEqual((yield* slots(`?startDate=${day}`)).status, 400, day)
+        }
         const most = yield* slots(`?startDate=${dayFromNow(0)}&endDate=${dayFromNow(61)}`)
         assert.deepStrictEqual([most.status, most.body.data.length > 300], [200, true])
         const crowded = yield* anAppointment(

@@ -245,6 +245,7 @@ describe("Live facts", () => {
           openStream(consumerUrl, `${livePath(id)}/events`, headers)
         const [one, two] = [yield* open(), yield* open()]
         assert.deepStrictEqual([one.status, one.headers["content-type"]], [200, "text/event-stream"])
+        assert.strictEqual(one.headers["cache-control"], "no-store, no-transform")
         const first = yield* one.next
         assert.deepStrictEqual([first.event, first.data.mechanisms.length], ["live", 6])
         assert.strictEqual((yield* two.next).id, first.id)

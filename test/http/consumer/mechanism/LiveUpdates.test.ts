@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { Engine } from "../../../../src/engine/Engine.ts"
+import { codings, compressingProxy } from "../../support/compressingProxy.ts"
 import { type OpenStream, openStream } from "../../support/eventStream.ts"
 import { asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 import * as Fixture from "../../support/usherFixture.ts"
@@ -46,7 +47,7 @@ describe("Live updates of a queue", () => {
         const stream = yield* follow(queueId, someone)
         assert.strictEqual(stream.status, 200)
         assert.strictEqual(stream.headers["content-type"], "text/event-stream")
-        assert.strictEqual(stream.headers["cache-control"], "no-store")
+        assert.strictEqual(stream.headers["cache-control"], "no-store, no-transform")
         assert.match(stream.headers["x-request-id"]!, /^[0-9a-f-]{36}$/)
         assert.isDefined(stream.headers["x-ratelimit-remaining"])
         assert.deepStrictEqual(yield* stream.next, { id: "1", event: "state", data: { status: "NOT_QUEUED" } })
@@ -61,6 +62,27 @@ describe("Live updates of a queue", () => {
         yield* complete({ consumerId })
         assert.strictEqual((yield* stream.next).data.status, "COMPLETED")
         yield* stream.leave
+      })
+    )
+
+    it.effect("come through a proxy that compresses, each as soon as it is sent", () =>
+      Effect.gen(function* () {
+        const { consumerUrl, brand } = yield* Usher
+        const { queueId, guests, admit } = yield* line(1)
+        const [guest] = guests
+        const headers = {
+          ...asConsumer(brand.publishableKey, guest!.accessToken),
+          "accept-encoding": "gzip, deflate, br"
+        }
+        const streams = yield* Effect.forEach(codings, (coding) =>
+          Effect.flatMap(compressingProxy(consumerUrl, coding), (url) =>
+            openStream(url, `/api/queues/${queueId}/events`, headers)
+          )
+        )
+        for (const { next } of streams) assert.strictEqual((yield* next).data.position, 1)
+        yield* admit({ consumerId: guest!.consumerId })
+        for (const { next } of streams) assert.strictEqual((yield* next).data.status, "GRANTED")
+        for (const { leave } of streams) yield* leave
       })
     )
 

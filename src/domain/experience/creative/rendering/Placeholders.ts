@@ -3,6 +3,7 @@
  * braces are ignored. A placeholder that is unknown or has no value becomes empty. Values are not searched for
  * placeholders.
  */
+import { isolated } from "../../../values/Direction.ts"
 
 /** The placeholders of a message about a grant, with their meaning. None is secret. */
 export const placeholders = {
@@ -27,8 +28,15 @@ export const placeholders = {
 /** The values of placeholders. An absent value is empty. */
 export type Values = { readonly [Name in keyof typeof placeholders]?: string }
 
-/** Replaces the placeholders of the text. Each value is passed through `encode`. */
-export const fill = (template: string, values: Values, encode: (value: string) => string = (value) => value): string =>
+/**
+ * Replaces the placeholders of the text. Each value is passed through `encode`. Without it the text is for people, and
+ * values of the other direction of writing are isolated.
+ */
+export const fill = (
+  template: string,
+  values: Values,
+  encode: (value: string) => string = (value) => isolated(value, template)
+): string =>
   template.replace(/\{\{([^{}]*)\}\}/g, (_, name: string) => {
     const key = name.trim()
     return Object.hasOwn(values, key) ? encode(values[key as keyof Values] ?? "") : ""

@@ -2,14 +2,14 @@
 import { DateTime, Option } from "effect"
 import type { Kind } from "../../../mechanism/Decider.ts"
 import { kindNames } from "../../../mechanism/Mechanism.ts"
-import type { Millis } from "../../../values/Time.ts"
+import { anyInstantOf, type Millis } from "../../../values/Time.ts"
 import type { EmailNode } from "../EmailNode.ts"
 import { fill, type Values } from "./Placeholders.ts"
 
 /** The format of an instant: `at` in words, `locale` in figures. */
 export type InstantFormat = "at" | "locale"
 
-const instantPattern = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
+const localPattern = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)?$/
 
 /**
  * Formatters by format and zone. Creating one takes longer than rendering an email. Their number is bounded by the
@@ -66,11 +66,9 @@ const zoneOf = (timeZone: string): DateTime.TimeZone.Named =>
 export const instantOf = (iso: string, timeZone: string): Millis | undefined => instantIn(iso.trim(), zoneOf(timeZone))
 
 const instantIn = (iso: string, timeZone: DateTime.TimeZone): Millis | undefined => {
-  const match = instantPattern.exec(iso)
-  if (match === null) return undefined
-  const isLocal = match[1] === undefined
-  const at = Date.parse(isLocal && iso.includes("T") ? `${iso}Z` : iso)
-  if (Number.isNaN(at) || !isLocal) return Number.isNaN(at) ? undefined : at
+  if (!localPattern.test(iso)) return anyInstantOf(iso)
+  const at = anyInstantOf(iso.length === "YYYY-MM-DD".length ? `${iso}T00:00Z` : `${iso}Z`)
+  if (at === undefined) return undefined
   return DateTime.toEpochMillis(DateTime.makeZonedUnsafe(at, { timeZone, adjustForTimeZone: true }))
 }
 
