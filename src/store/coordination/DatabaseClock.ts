@@ -43,7 +43,8 @@ export class DatabaseClock implements Clock.Clock {
   observe({ databaseMillis, sentNanos, receivedNanos }: DatabaseTime): void {
     // The database's reading lacks up to a millisecond.
     const latest = databaseMillis + 1 + Number(receivedNanos - sentNanos) / 1e6
-    const believed = this.known === undefined ? latest : this.millisAt(this.known, receivedNanos)
+    // At first the earliest time that is possible: nothing may open early.
+    const believed = this.known === undefined ? databaseMillis : this.millisAt(this.known, receivedNanos)
     this.known = { millis: Math.min(Math.max(believed, databaseMillis), latest), atNanos: receivedNanos }
   }
 
