@@ -52,6 +52,10 @@ export class Readiness extends Context.Service<
     /** Makes the process unready. From then on each response closes its connection. */
     readonly drain: Effect.Effect<void>
     readonly isDraining: () => boolean
+    /** Makes the process refuse new requests. Balancers have noticed by then; those in flight are finished. */
+    readonly refuse: Effect.Effect<void>
+    /** True if a request that begins now gets a 503 with `Retry-After`. */
+    readonly isRefusing: () => boolean
     /** Returns when draining begins. Streams use it to end themselves. */
     readonly awaitDraining: Effect.Effect<void>
   }
@@ -64,6 +68,7 @@ export class Readiness extends Context.Service<
       const facts = new Map<string, Effect.Effect<unknown, unknown>>()
       const draining = yield* Deferred.make<void>()
       let isDraining = false
+      let isRefusing = false
 
       const reports = yield* Cache.makeWith(
         (_: "report") =>
@@ -101,6 +106,8 @@ export class Readiness extends Context.Service<
           return Deferred.succeed(draining, undefined)
         }),
         isDraining: () => isDraining,
+        refuse: Effect.sync(() => void (isRefusing = true)),
+        isRefusing: () => isRefusing,
         awaitDraining: Deferred.await(draining)
       }
     })
