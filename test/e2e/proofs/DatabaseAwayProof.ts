@@ -37,7 +37,7 @@ export async function databaseAwayProof(ways: ReadonlyArray<Way>): Promise<Reado
   await using database = await OwnPostgres.make()
   await using server = await ServerUnderTest.make({ database })
   await server.start()
-  return absent(ways, { database, servers: [server], front: server })
+  return await absent(ways, { database, servers: [server], front: server })
 }
 
 /** The same for three nodes behind a balancer. */
@@ -45,9 +45,9 @@ export async function databaseAwayFromNodesProof(ways: ReadonlyArray<Way>): Prom
   await using database = await OwnPostgres.make()
   await using nodes = await Nodes.make({ count: 3, database })
   await nodes.start()
-  if (!isInstalled) return absent(ways, { database, servers: nodes.all, front: nodes.all })
+  if (!isInstalled) return await absent(ways, { database, servers: nodes.all, front: nodes.all })
   await using balancer = await Balancer.make(nodes.all)
-  return absent(ways, { database, servers: nodes.all, front: balancer })
+  return await absent(ways, { database, servers: nodes.all, front: balancer })
 }
 
 interface Installation {

@@ -60,9 +60,7 @@ const makeReads = Effect.fnUntraced(function* <
           return Effect.flatMap(engine.viewForStatus(mechanism, consumerId), (view) => {
             const { asOf } = view
             const state = present(mechanism, consumerId, view)
-            return asOf === undefined
-              ? state
-              : Effect.map(state, (shown) => ({ ...(shown as object), asOf }) as State["Type"])
+            return asOf === undefined ? state : Effect.map(state, (shown) => ({ ...(shown as object), asOf }))
           })
         })
       ),
