@@ -60,7 +60,9 @@ const makeReads = Effect.fnUntraced(function* <
           return Effect.flatMap(engine.viewForStatus(mechanism, consumerId), (view) => {
             const { asOf } = view
             const state = present(mechanism, consumerId, view)
-            return asOf === undefined ? state : Effect.map(state, (shown) => ({ ...(shown as object), asOf }))
+            return asOf === undefined
+              ? state
+              : Effect.map(state, (shown): State["Type"] => ({ ...(shown as object), asOf }))
           })
         })
       ),
