@@ -8,7 +8,6 @@ import { pageOf } from "../load/Page.ts"
 import { decodeReport, mergeReports, type Report } from "../load/Report.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { withModule } from "./runtime/LazyModule.ts"
-import { interruptible } from "./runtime/Signals.ts"
 import { example } from "./runtime/Arguments.ts"
 
 /** The run has ended, and a condition of `--fail-if` held or a proof failed. */
@@ -200,11 +199,12 @@ const merge = Command.make(
 )
 
 /** The command with its subcommand. */
-export const command = Command.make("load", options, (given) => interruptible(load(given))).pipe(
+export const command = Command.make("load", options, load).pipe(
   Command.withDescription(
     "Simulate arrivals in test mode, and report how the deployment performed. PUBLISHABLE_KEY and SECRET_KEY are the " +
       "test keys. The organization needs permission (`usher organizations allow-load`). The command creates its own " +
-      "experience, and archives it at the end. It checks that no position and no admission was given twice."
+      "experience, and archives it at the end. It checks that no position and no admission was given twice. It writes its " +
+      "report whatever happens. SIGTERM or Ctrl-C ends the arrivals; a second one ends the command at once."
   ),
   Command.withExamples([
     {

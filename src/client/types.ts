@@ -96,6 +96,11 @@ interface Limited {
   readonly grantLimitReached?: true
 }
 
+interface Recalled {
+  /** Only in a status read while the server's database is away: the standing is certain as of this instant. */
+  readonly asOf?: string
+}
+
 interface Grant {
   readonly admissionGrant: string
   /** Absent if the grant does not expire. */
@@ -109,28 +114,30 @@ interface Entered {
 type AdminReason = "FRAUD_DETECTED" | "BOT_DETECTED" | "ADMIN_ACTION"
 
 /** A consumer's own standing in a queue. */
-export type QueueState =
-  | ({ readonly status: "NOT_QUEUED" } & Completable)
-  | ({
-      readonly status: "QUEUED"
-      /** 1 + the number of consumers ahead. Absent in the lobby. */
-      readonly position?: number
-      readonly ticket?: number
-      readonly estimatedWaitTimeInSeconds?: number
-      readonly paused?: true
-      readonly positionDisplayMode: "precise" | "qualitative"
-    } & Entered &
-      Completable)
-  | ({ readonly status: "GRANTED"; readonly grantedAt: string } & Grant & Entered & Completable)
-  | ({ readonly status: "COMPLETED"; readonly completedAt: string } & Entered & Completable & Limited)
-  | ({
-      readonly status: "DENIED"
-      readonly reason: "ADMISSION_EXPIRED" | "QUEUE_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
-      readonly deniedAt: string
-    } & Entered &
-      Completable &
-      Limited)
-  | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable & Limited)
+export type QueueState = Recalled &
+  (
+    | ({ readonly status: "NOT_QUEUED" } & Completable)
+    | ({
+        readonly status: "QUEUED"
+        /** 1 + the number of consumers ahead. Absent in the lobby. */
+        readonly position?: number
+        readonly ticket?: number
+        readonly estimatedWaitTimeInSeconds?: number
+        readonly paused?: true
+        readonly positionDisplayMode: "precise" | "qualitative"
+      } & Entered &
+        Completable)
+    | ({ readonly status: "GRANTED"; readonly grantedAt: string } & Grant & Entered & Completable)
+    | ({ readonly status: "COMPLETED"; readonly completedAt: string } & Entered & Completable & Limited)
+    | ({
+        readonly status: "DENIED"
+        readonly reason: "ADMISSION_EXPIRED" | "QUEUE_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
+        readonly deniedAt: string
+      } & Entered &
+        Completable &
+        Limited)
+    | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable & Limited)
+  )
 
 interface Drawn {
   /** Absent before the drawing. */
@@ -142,18 +149,20 @@ interface Entry extends Entered, Drawn {
 }
 
 /** A consumer's own standing in a draw. */
-export type DrawState =
-  | ({ readonly status: "NOT_ENTERED" } & Drawn)
-  | ({ readonly status: "ENTERED"; readonly entryReceipt?: string } & Entry)
-  | ({ readonly status: "WON"; readonly wonAt: string } & Grant & Entry)
-  | ({ readonly status: "COMPLETED"; readonly completedAt: string } & Entry & Completable)
-  | ({
-      readonly status: "DENIED"
-      readonly reason: "NOT_SELECTED" | "ADMISSION_EXPIRED" | "DRAW_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
-      readonly entryId?: string
-      readonly deniedAt: string
-    } & Entered &
-      Drawn)
+export type DrawState = Recalled &
+  (
+    | ({ readonly status: "NOT_ENTERED" } & Drawn)
+    | ({ readonly status: "ENTERED"; readonly entryReceipt?: string } & Entry)
+    | ({ readonly status: "WON"; readonly wonAt: string } & Grant & Entry)
+    | ({ readonly status: "COMPLETED"; readonly completedAt: string } & Entry & Completable)
+    | ({
+        readonly status: "DENIED"
+        readonly reason: "NOT_SELECTED" | "ADMISSION_EXPIRED" | "DRAW_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
+        readonly entryId?: string
+        readonly deniedAt: string
+      } & Entered &
+        Drawn)
+  )
 
 interface Bidder extends Entered {
   readonly bidderHandle: string
@@ -163,49 +172,55 @@ interface Bidder extends Entered {
 }
 
 /** A consumer's own standing in an auction. */
-export type AuctionState =
-  | { readonly status: "NOT_BID"; readonly bidCount: 0 }
-  | ({ readonly status: "BIDDING" | "WINNING" | "OUTBID" } & Bidder)
-  | ({ readonly status: "WON"; readonly winningBidAmount: string; readonly wonAt: string } & Grant & Bidder)
-  | ({ readonly status: "LOST"; readonly lostAt: string } & Bidder)
-  | ({ readonly status: "COMPLETED"; readonly winningBidAmount: string; readonly completedAt: string } & Bidder &
-      Completable)
-  | ({
-      readonly status: "DENIED"
-      readonly reason: "ADMISSION_EXPIRED" | "AUCTION_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
-      readonly deniedAt: string
-    } & Bidder)
+export type AuctionState = Recalled &
+  (
+    | { readonly status: "NOT_BID"; readonly bidCount: 0 }
+    | ({ readonly status: "BIDDING" | "WINNING" | "OUTBID" } & Bidder)
+    | ({ readonly status: "WON"; readonly winningBidAmount: string; readonly wonAt: string } & Grant & Bidder)
+    | ({ readonly status: "LOST"; readonly lostAt: string } & Bidder)
+    | ({ readonly status: "COMPLETED"; readonly winningBidAmount: string; readonly completedAt: string } & Bidder &
+        Completable)
+    | ({
+        readonly status: "DENIED"
+        readonly reason: "ADMISSION_EXPIRED" | "AUCTION_CLOSED" | "ORDER_LIMIT_EXCEEDED" | AdminReason
+        readonly deniedAt: string
+      } & Bidder)
+  )
 
 /** A consumer's own standing in a timed release. */
-export type TimedReleaseState =
-  | ({ readonly status: "NOT_ENTERED" } & Completable)
-  | ({ readonly status: "ENTERED"; readonly selectedVariantId?: string } & Grant & Entered & Completable)
-  | ({ readonly status: "COMPLETED"; readonly completedAt: string; readonly selectedVariantId?: string } & Entered &
-      Completable &
-      Limited)
-  | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable & Limited)
-  | ({ readonly status: "DENIED" } & Entered & Completable)
-  | ({ readonly status: "EXPIRED"; readonly expiresAt: string } & Entered & Completable & Limited)
+export type TimedReleaseState = Recalled &
+  (
+    | ({ readonly status: "NOT_ENTERED" } & Completable)
+    | ({ readonly status: "ENTERED"; readonly selectedVariantId?: string } & Grant & Entered & Completable)
+    | ({ readonly status: "COMPLETED"; readonly completedAt: string; readonly selectedVariantId?: string } & Entered &
+        Completable &
+        Limited)
+    | ({ readonly status: "LEFT"; readonly leftAt: string } & Entered & Completable & Limited)
+    | ({ readonly status: "DENIED" } & Entered & Completable)
+    | ({ readonly status: "EXPIRED"; readonly expiresAt: string } & Entered & Completable & Limited)
+  )
 
 /** A consumer's latest booking in an appointment. */
-export type BookingState =
-  | { readonly status: "NOT_BOOKED" }
-  | {
-      readonly status: "BOOKED" | "CHECKED_IN" | "COMPLETED" | "CANCELLED" | "NO_SHOW"
-      readonly bookingId: string
-      readonly appointmentId: string
-      readonly consumerId: string
-      readonly slotId: string
-      readonly startTime: string
-      readonly endTime: string
-      readonly confirmationCode: string
-      readonly createdAt: string
-      readonly updatedAt?: string
-      readonly revision?: number
-    }
+export type BookingState = Recalled &
+  (
+    | { readonly status: "NOT_BOOKED" }
+    | {
+        readonly status: "BOOKED" | "CHECKED_IN" | "COMPLETED" | "CANCELLED" | "NO_SHOW"
+        readonly bookingId: string
+        readonly appointmentId: string
+        readonly consumerId: string
+        readonly slotId: string
+        readonly startTime: string
+        readonly endTime: string
+        readonly confirmationCode: string
+        readonly createdAt: string
+        readonly updatedAt?: string
+        readonly revision?: number
+      }
+  )
 
 /** A consumer's own standing in a waitlist. */
-export interface WaitlistState {
+export interface WaitlistState extends Recalled {
   readonly waitlistId: string
   readonly isEntered: boolean
   readonly enteredAt: string | null

@@ -66,6 +66,9 @@ export interface AdminOutcome<K extends Kind> extends Inspection<K> {
 /** The facts of a mechanism that fit into one reply. A draw's proof does not fit; `Engine.proof` returns it. */
 export type KnownFacts<K extends Kind> = Omit<FactsOf<K>, "proof">
 
+/** A consumer's view, and the instant as of which it is certain if the database is away. */
+export type ViewForStatus<K extends Kind> = ViewOf<K> & { readonly asOf?: Millis }
+
 /** The result of a query for one mechanism. */
 export interface QueryAnswer<K extends Kind, A> {
   readonly mechanism: MechanismRef<K>
@@ -85,12 +88,16 @@ export class Engine extends Context.Service<
       mechanism: MechanismRef<K>,
       command: AdminCommand<K>
     ): Effect.Effect<AdminOutcome<K>, RefusalOf<K> | EngineError>
-    /**
-     * Returns a consumer's view of its place, from committed state and without SQL. If an outage has stopped the
-     * actor, the view is the one from before the outage, for up to a minute. Fails with `Unavailable` if the write
-     * that failed may have changed it.
-     */
+    /** Returns a consumer's view of its place, from committed state and without SQL. */
     view<K extends Kind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
+    /**
+     * Like `view`, for a status read. While the database is away the view is the last committed one, for up to a
+     * minute, with the instant as of which it is certain. Fails with `Unavailable` if a failed write may have changed it.
+     */
+    viewForStatus<K extends Kind>(
+      mechanism: MechanismRef<K>,
+      consumerId: string
+    ): Effect.Effect<ViewForStatus<K>, EngineError>
     /** Returns the public facts of the whole mechanism, from committed state and without SQL. */
     facts<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
     /** Returns the proof of a draw in pieces; undefined before the drawing. */
@@ -160,13 +167,6 @@ export class Engine extends Context.Service<
 export const make = (node: string, registry: Registry.Registry, startedAt: Millis): Engine["Service"] => {
   const actorFor = findIn(registry)
 
-  /** Returns the view that is certain although the actor has stopped. */
-  const recalled = (mechanism: MechanismRef<Kind>, consumerId: string): Effect.Effect<unknown> | undefined => {
-    const former = registry.former(mechanism.id)
-    const view = former?.isFor(mechanism) === true ? former.recall(consumerId) : undefined
-    return view === undefined ? undefined : Effect.succeed(view)
-  }
-
   const inspectionOf = (actor: Actor.Actor) =>
     Effect.map(actor.inspect, ({ configuration, status, lifecycle, ...live }) => ({
       identity: actor.identity,
@@ -179,14 +179,15 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
   // The types of `Engine` tie a kind to its commands, refusals and views. One untyped actor implements them all.
   return {
     send: (mechanism, command) => Effect.flatMap(actorFor(mechanism), (actor) => actor.send(command)),
-    view: (mechanism, consumerId) =>
+    view: (mechanism, consumerId) => Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
+    viewForStatus: (mechanism, consumerId) =>
       Effect.suspend(
         () =>
-          recalled(mechanism, consumerId) ??
+          recall(registry, mechanism, consumerId) ??
           Effect.catchTag(
             Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
             "Unavailable",
-            (error) => recalled(mechanism, consumerId) ?? Effect.fail(error)
+            (error) => recall(registry, mechanism, consumerId) ?? Effect.fail(error)
           )
       ),
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
@@ -221,6 +222,17 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     overdue: registry.overdue,
     isRestored: Effect.sync(registry.isRestored)
   } as Engine["Service"]
+}
+
+/** Returns the last committed view while the database is away; undefined if there is none that is certain. */
+export const recall = (
+  registry: Registry.Registry,
+  mechanism: MechanismRef<Kind>,
+  consumerId: string
+): Effect.Effect<unknown> | undefined => {
+  const { actor, asOf } = registry.former(mechanism.id) ?? {}
+  const view = actor?.isFor(mechanism) === true ? actor.recall(consumerId) : undefined
+  return view === undefined ? undefined : Effect.succeed({ ...(view as object), asOf })
 }
 
 /** Finds the actor of a mechanism, and starts it if necessary. */

@@ -1,6 +1,7 @@
 /** Facts about the database: whether it takes writes, its clock, and the connections to it. */
-import { type Family, gauge, histogram, only } from "./Family.ts"
+import { by, counter, type Family, gauge, histogram, only } from "./Family.ts"
 import { Histogram, statementSeconds } from "./Histogram.ts"
+import { StatementOutcomes } from "./StatementOutcomes.ts"
 
 /** The pool of connections for everything but the journal's writer and the heartbeat. */
 export class ConnectionMeasures {
@@ -13,9 +14,10 @@ export class ConnectionMeasures {
 
 export class DatabaseMeasures {
   readonly connections = new ConnectionMeasures()
-  /** True while the last heartbeat was written. The heartbeat replaces this when it starts. */
+  readonly statements = new StatementOutcomes()
+  /** True while the last heartbeat was written, and the writes of callers do not all fail. The heartbeat replaces this when it starts. */
   isWritable: () => boolean = () => false
-  /** How far the database's clock is ahead of this machine's. */
+  /** How far the database's clock is ahead of this machine's. The process works by the database's. */
   clockOffsetSeconds = 0
 
   families(): ReadonlyArray<Family> {
@@ -25,7 +27,16 @@ export class DatabaseMeasures {
       { labels: { use: "waiting" }, value: waiting }
     ]
     return [
-      gauge("usher_database_writable", "1 while the last heartbeat was written.", only(this.isWritable() ? 1 : 0)),
+      gauge(
+        "usher_database_writable",
+        "1 while the last heartbeat was written, and the last writes have not all failed.",
+        only(this.isWritable() ? 1 : 0)
+      ),
+      counter(
+        "usher_database_statement_failures_total",
+        "Statements that failed, and not for their content.",
+        by("cause", this.statements.failures.entries())
+      ),
       gauge(
         "usher_database_clock_offset_seconds",
         "The database's clock minus this one.",

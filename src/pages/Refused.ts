@@ -1,6 +1,7 @@
 /** A refusal of an operation, as a page shows it. */
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { Readiness } from "../engine/lifecycle/Readiness.ts"
 import { InvalidOneTimeCode } from "../http/consumer/consumer/AuthApi.ts"
 import { ChallengeRequired } from "../http/challenge/ChallengeApi.ts"
 import {
@@ -32,6 +33,13 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   /** The challenge that the browser must solve. */
   challenge: Schema.optionalKey(Schema.Unknown)
 }) {}
+
+/** Makes the effect that fails with a refusal once the process refuses new requests, before it stops. */
+export const makeUnlessStopping = Effect.map(Readiness, (readiness) =>
+  Effect.suspend(() => (readiness.isRefusing() ? Effect.fail(stopping) : Effect.void))
+)
+
+const stopping = new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 })
 
 /** Turns the failure of a handler into a refusal. A defect stays one. */
 export const refusedBy = (cause: Cause.Cause<unknown>): Effect.Effect<never, Refused> => {

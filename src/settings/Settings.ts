@@ -213,7 +213,8 @@ const definitions = {
     least: 0,
     most: 60_000,
     meaning:
-      "How long a graceful shutdown keeps accepting requests after `/ready` returns 503, for load balancers to notice."
+      "How long a graceful shutdown keeps accepting requests after `/ready` returns 503, for load balancers to notice, and " +
+      "then answers 503 to requests on open connections."
   })
 }
 

@@ -1,6 +1,7 @@
 /** The layers the commands run on. */
 import { Effect, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
+import { DatabaseClock } from "../../store/coordination/DatabaseClock.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
@@ -25,10 +26,14 @@ export const withDatabase = SealedSecrets.layerReadable.pipe(
 /** The base with a database, for services that notify the running servers. */
 export const withNotifications = Layer.provideMerge(Invalidations.layer, withDatabase)
 
-/** The base with a database that is migrated to this version's schema, and whose secrets are sealed if there is a key. */
+/**
+ * The base with a database that is migrated to this version's schema, and whose secrets are sealed if there is a key. The
+ * time is the database's, once a heartbeat has read it.
+ */
 export const withMigratedDatabase = SealedSecrets.layerSealed.pipe(
   Layer.provideMerge(Migrations.layer),
   Layer.provideMerge(Database.layer),
   Layer.provideMerge(CurrentKeyring.layer),
-  Layer.provideMerge(base)
+  Layer.provideMerge(base),
+  Layer.provideMerge(DatabaseClock.layer)
 )

@@ -2,11 +2,15 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect } from "effect"
 import { type Options, run } from "../../load/Run.ts"
+import { stopRequested } from "./Signals.ts"
 import type { Tally } from "../../load/Tally.ts"
 
-/** Runs the load. Returns its report. */
+/** Runs the load until it ends or is asked to stop. Returns its report. A second request ends it without one. */
 export const runLoad = (options: Options) =>
-  run(options, show).pipe(Effect.ensuring(clear), Effect.provide(NodeHttpClient.layerUndici))
+  Effect.raceFirst(
+    run(options, show, stopRequested),
+    Effect.andThen(stopRequested, Effect.andThen(stopRequested, Effect.interrupt))
+  ).pipe(Effect.ensuring(clear), Effect.provide(NodeHttpClient.layerUndici))
 
 const show = (tally: Tally, due: number) =>
   Effect.sync(() => {

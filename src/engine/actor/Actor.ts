@@ -78,8 +78,8 @@ export interface Actor {
   /** Returns the views of several consumers, all at one moment. */
   readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, Unavailable | Overloaded>
   /**
-   * Returns a consumer's last committed view after an outage has stopped the actor. Undefined if the batch in progress
-   * may have changed it, because that write may or may not have reached the database.
+   * Returns a consumer's last committed view, also after an outage has stopped the actor. Undefined if a batch in
+   * progress, or one whose write failed, may have changed it: that write may or may not have reached the database.
    */
   readonly recall: (consumerId: string) => unknown
   /** Returns figures for the measures. The numbers of places may be those of the batch that is being written. */
@@ -265,7 +265,10 @@ export const make = Effect.fnUntraced(function* (
         const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
         return { sequence, views, isOver: archived || teardownStatus === "completed" }
       }),
-    recall: (consumerId) => (doubted?.has(consumerId) === false ? decider.view(state, consumerId, now()) : undefined),
+    recall: (consumerId) => {
+      const isCertain = isStopped ? doubted?.has(consumerId) === false : writing === undefined
+      return isCertain ? decider.view(state, consumerId, now()) : undefined
+    },
     sample: () => meter.sample(identity, state, Mailbox.sizeUnsafe(mailbox), now()),
     query: (question) => (writing !== undefined || isStopped ? undefined : question(state as never)),
     run: Effect.suspend(() => timer.set(decider.wakeAt(state), now())).pipe(

@@ -83,10 +83,15 @@ const make = Effect.fnUntraced(function* (
 
   const ownership: ShardOwnership = {
     owns,
+    endedAt: locks.endedAt,
     takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
       viewMany: (id, consumerIds) =>
-        calls.query(id, { method: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
+        calls.query(
+          id,
+          () => ({ method: "viewMany", consumerIds }),
+          () => undefined
+        ) as Effect.Effect<MechanismViews, Refused>,
       follow: (id) => Stream.map(client(id).Subscribe(), (change) => decode<Change>(change))
     }
   }
@@ -114,12 +119,31 @@ const make = Effect.fnUntraced(function* (
 
   /** Returns the owner's answer. Where this node is the owner, no message is sent. */
   const route = <A, E>(id: string, question: Question, local: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    routeTo(id, question, () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)) as Effect.Effect<
+      A,
+      E
+    >
+
+  const routeTo = (
+    id: string,
+    question: Question | (() => Question),
+    local: () => Effect.Effect<unknown, Refused> | undefined
+  ): Effect.Effect<unknown, Refused> =>
     Effect.suspend(() => {
-      const localAnswer = () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)
-      const elsewhere = Effect.suspend(() => calls.query(id, question, localAnswer))
-      const answer = localAnswer()
+      const elsewhere = Effect.suspend(() => calls.query(id, question, local))
+      const answer = local()
       return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
-    }) as Effect.Effect<A, E>
+    })
+
+  /** While the database is away no node owns the mechanism, and the last owner answers from its memory. */
+  const viewForStatus = ((mechanism, consumerId) => {
+    const { id } = mechanism
+    return routeTo(
+      id,
+      () => ({ method: "view", mechanism, consumerId, recall: locks.endedAt() === undefined ? "owner" : "former" }),
+      () => (owns(id) ? local.viewForStatus(mechanism, consumerId) : Engine.recall(registry, mechanism, consumerId))
+    )
+  }) as Service["viewForStatus"]
 
   /** Questions whose only parameter is the mechanism. */
   type Plain = "facts" | "definition" | "identity" | "inspect" | "peek"
@@ -156,6 +180,7 @@ const make = Effect.fnUntraced(function* (
       route(mechanism.id, { method: "sendAdmin", mechanism, command }, local.sendAdmin(mechanism, command)),
     view: (mechanism, consumerId) =>
       route(mechanism.id, { method: "view", mechanism, consumerId }, local.view(mechanism, consumerId)),
+    viewForStatus,
     facts,
     definition,
     identity,

@@ -11,12 +11,20 @@ import { Rpc } from "effect/rpc"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped } from "../actor/Actor.ts"
-import type { Engine } from "../Engine.ts"
+import { type Engine, recall } from "../Engine.ts"
 import type { Registry } from "../registry/Registry.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { ReplyBatch } from "./ReplyBatch.ts"
-import { answerToWire, type AddressedQuestion, decode, encode, type Refused, type WireReply } from "./Wire.ts"
+import {
+  answerToWire,
+  type AddressedQuestion,
+  decode,
+  encode,
+  type Question,
+  type Refused,
+  type WireReply
+} from "./Wire.ts"
 
 /**
  * Changes that wait for a slow node. At the limit its stream ends. The node then subscribes again and reads all
@@ -106,7 +114,9 @@ export const answerQuestion = (
       case "sendAdmin":
         return engine.sendAdmin(question.mechanism, question.command)
       case "view":
-        return engine.view(question.mechanism, question.consumerId)
+        return question.recall === undefined
+          ? engine.view(question.mechanism, question.consumerId)
+          : engine.viewForStatus(question.mechanism, question.consumerId)
       case "viewMany":
         return Effect.flatMap(
           registry.acquire(id),
@@ -126,12 +136,18 @@ export const answerQuestion = (
         return unknown(question)
     }
   }
-  return Effect.suspend(() => (ownership.owns(id) ? run() : notHere)).pipe(
+  return Effect.suspend(() => (ownership.owns(id) ? run() : (recalled(registry, question) ?? notHere))).pipe(
     Effect.catchDefect((cause) => new Unavailable({ cause })),
     Effect.result,
     Effect.map((answer) => answerToWire(question, answer))
   )
 }
+
+/** Answers a status read as the last owner, if the node that asks is cut off from the database too. */
+const recalled = (registry: Registry, question: Question): Effect.Effect<unknown> | undefined =>
+  question.method === "view" && question.recall === "former"
+    ? recall(registry, question.mechanism, question.consumerId)
+    : undefined
 
 /** The reply for a continuation that this node does not know: the entity has moved, and the answers are lost. */
 const nothing: WireReply = { answers: [], continuation: undefined }

@@ -29,6 +29,12 @@ const messagesAtOnce = 4
  */
 const patienceMillis = 2_400
 
+/**
+ * The same for a status read. While the database is silent it waits for the write in progress to fail, as a read at the
+ * owner does.
+ */
+const statusPatienceMillis = 6_000
+
 /** Time before a mechanism that is just moving is queried again. */
 const retryMillis = 50
 
@@ -94,14 +100,18 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
       if (outbox.inProgress < messagesAtOnce) send(owner, outbox)
     })
 
-  /** Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. */
+  /**
+   * Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. A function gives
+   * the question of each attempt.
+   */
   const query = (
     id: string,
-    question: Question,
+    question: Question | (() => Question),
     local: () => Effect.Effect<unknown, Refused> | undefined
   ): Effect.Effect<unknown, Refused> => {
+    const current = () => (typeof question === "function" ? question() : question)
     const tryUntilOwned: Effect.Effect<unknown, Refused> = Effect.suspend(
-      () => local() ?? counted(attempt(id, question))
+      () => local() ?? counted(attempt(id, current()))
     ).pipe(
       Effect.catchIf(wasNotTried, () => {
         owners.forget(id)
@@ -109,13 +119,15 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
       })
     )
     return Effect.timeoutOrElse(tryUntilOwned, {
-      duration: patienceMillis,
+      duration: isStatusRead(current()) ? statusPatienceMillis : patienceMillis,
       orElse: () => Effect.fail(new Unavailable({ cause: "no node answers for the mechanism" }))
     })
   }
 
   return { query }
 })
+
+const isStatusRead = (question: Question): boolean => question.method === "view" && question.recall !== undefined
 
 /** True if the node did nothing because it does not own the mechanism. Another node may own it. */
 export const wasNotTried = (refused: Refused): boolean => refused instanceof Unavailable && refused.cause === hasStopped

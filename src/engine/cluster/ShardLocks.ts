@@ -6,11 +6,16 @@
  * A process that was suspended for longer than a lock lives still holds memory of shards that other nodes now serve.
  * So the lease begins before the refresh is sent, on clocks that run while the process is suspended. It therefore
  * ends on this node before the lock ends in the database.
+ *
+ * While the database is away no node can renew or take a lock. The nodes then keep their list of each other and their
+ * shards, so that status reads still find the memory of the last owner. Nothing else is answered from it.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
-import { RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
+import { Clock, Context, Effect, Layer } from "effect"
+import { ClusterError, RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Measures } from "../../measures/Measures.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { rememberedMillis } from "../../store/coordination/Availability.ts"
 import { laterOf, millisAtMost, type ClockReading, readClocks } from "../../store/coordination/LeaseClock.ts"
 
 /**
@@ -29,6 +34,11 @@ export class ShardLocks extends Context.Service<
   {
     /** True while the acquired locks certainly belong to this node. */
     readonly areValid: () => boolean
+    /**
+     * Returns the instant at which the locks of this node ended, while the database cannot renew them, for up to a
+     * minute. Undefined while they are valid, and after a suspension until the database has been asked.
+     */
+    readonly endedAt: () => Millis | undefined
     /** Registers a function that runs before a shard is given away and after one was lost. */
     readonly onRelease: (release: Release) => void
   }
@@ -49,34 +59,53 @@ export const layer = (options: {
       const storage = yield* SqlRunnerStorage.make({ prefix: "cluster" })
       const scope = yield* Effect.scope
       const clock = yield* Clock.Clock
+      const lease = new Lease(clock, options.expirationMillis)
       const { cluster: measures } = yield* Measures
-      let validSince: ClockReading | undefined
+      measures.leaseSeconds = () => lease.leftMillis() / 1_000
       let stop: Release = () => Effect.void
-
-      const leftMillis = () =>
-        validSince === undefined ? 0 : Math.max(0, options.expirationMillis - millisAtMost(clock, validSince))
-      const areValid = () => leftMillis() > 0
-      measures.leaseSeconds = () => leftMillis() / 1_000
+      let runners: Effect.Success<typeof storage.getRunners> = []
 
       /** Runs an operation that proves the locks, and restarts the lease from the operation's beginning. */
       const renewing = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.suspend(() => {
           const begun = readClocks(clock)
-          return Effect.tap(operation, () => Effect.sync(() => (validSince = laterOf(validSince, begun))))
+          return Effect.tap(operation, () => Effect.sync(() => lease.renew(begun)))
         })
 
-      const keepWhileValid = makeKeepWhileValid(areValid, options.expirationMillis)
+      // The cluster tries three times in the life of a lock, and gives each attempt as long.
+      const attemptMillis = options.expirationMillis * 0.3
+      /** Refreshes the locks. Where the database cannot, the locks stay as they are for as long as they may be shown. */
+      const refresh: typeof storage.refresh = (address, shards) =>
+        Effect.suspend(() => {
+          const requested = [...shards]
+          const begun = readClocks(clock)
+          return renewing(storage.refresh(address, requested)).pipe(
+            Effect.timeout(attemptMillis),
+            Effect.tapError(() => Effect.sync(() => lease.fail(begun, attemptMillis))),
+            Effect.catchIf(
+              () => requested.length > 0 && lease.isShown(),
+              () => Effect.succeed(requested)
+            ),
+            Effect.catchTag("TimeoutError", (cause) => Effect.fail(new ClusterError.PersistenceError({ cause })))
+          )
+        })
+
       const watched = RunnerStorage.RunnerStorage.of({
         ...storage,
+        getRunners: Effect.suspend(() =>
+          lease.isSettling() && runners.length > 0
+            ? Effect.succeed(runners)
+            : Effect.tap(storage.getRunners, (found) => Effect.sync(() => void (runners = found)))
+        ),
         // The first acquisition starts the lease. Locks that are acquired later are covered by the last refresh.
         acquire: (address, shards) =>
           Effect.suspend(() => {
             const acquired = storage.acquire(address, shards)
-            return validSince === undefined ? renewing(acquired) : acquired
+            return lease.hasBegun ? acquired : renewing(acquired)
           }),
         refresh: (address, shards) => {
           const requested = [...shards]
-          return Effect.tap(keepWhileValid(requested, renewing(storage.refresh(address, requested))), (found) => {
+          return Effect.tap(refresh(address, requested), (found) => {
             const kept = new Set(found.map(({ id }) => id))
             const lost = new Set(requested.flatMap(({ id }) => (kept.has(id) ? [] : [id])))
             return lost.size > 0
@@ -101,25 +130,76 @@ export const layer = (options: {
 
       return Context.make(RunnerStorage.RunnerStorage, watched).pipe(
         Context.add(ShardLocks, {
-          areValid,
+          areValid: () => lease.leftMillis() > 0,
+          endedAt: () => lease.endedAt(),
           onRelease: (release) => void (stop = release)
         })
       )
     })
   )
 
-/**
- * Makes the function that keeps the locks through a short database outage. While they are valid, a failed refresh returns
- * them unchanged, and the next refresh tries again.
- */
-const makeKeepWhileValid =
-  (areValid: () => boolean, expirationMillis: number) =>
-  <A, E>(requested: ReadonlyArray<A>, refresh: Effect.Effect<Array<A>, E>) => {
-    const canKeep = () => requested.length > 0 && areValid()
-    const unchanged = Effect.sync(() => [...requested])
-    return refresh.pipe(
-      Effect.timeoutOption(expirationMillis / 4),
-      Effect.flatMap(Option.match({ onSome: Effect.succeed, onNone: () => (canKeep() ? unchanged : refresh) })),
-      Effect.catchIf(canKeep, () => unchanged)
-    )
+/** More than this beyond its time limit, and the process itself was suspended during an attempt. */
+const suspendedMillis = 500
+
+/** The time for which the locks certainly belong to this node, and what is known after it. */
+class Lease {
+  private readonly clock: Clock.Clock
+  private readonly expirationMillis: number
+  private validSince: ClockReading | undefined
+  /** The last attempt that began after the lease had ended, and that the database did not answer or refused. */
+  private failedAt: ClockReading | undefined
+  /** When the lease began again after such an attempt. */
+  private backAt: ClockReading | undefined
+
+  constructor(clock: Clock.Clock, expirationMillis: number) {
+    this.clock = clock
+    this.expirationMillis = expirationMillis
   }
+
+  get hasBegun(): boolean {
+    return this.validSince !== undefined
+  }
+
+  renew(begun: ClockReading): void {
+    if (this.failedAt !== undefined) this.backAt = readClocks(this.clock)
+    this.validSince = laterOf(this.validSince, begun)
+    this.failedAt = undefined
+  }
+
+  /** Notes a failed attempt, unless the process was suspended meanwhile: then the failure says nothing. */
+  fail(begun: ClockReading, limitMillis: number): void {
+    const wasSuspended = millisAtMost(this.clock, begun) > limitMillis + suspendedMillis
+    if (this.pastMillis(begun) >= 0 && !wasSuspended) this.failedAt = readClocks(this.clock)
+  }
+
+  leftMillis(): number {
+    return Math.max(0, -this.pastMillis(readClocks(this.clock)))
+  }
+
+  endedAt(): Millis | undefined {
+    const isAway = this.failedAt !== undefined && millisAtMost(this.clock, this.failedAt) < this.expirationMillis
+    if (!isAway || !this.isShown() || this.leftMillis() > 0) return undefined
+    return this.clock.currentTimeMillisUnsafe() - this.pastMillis(readClocks(this.clock))
+  }
+
+  /** True while the lease lasts, and for a minute after it. */
+  isShown(): boolean {
+    return this.hasBegun && this.pastMillis(readClocks(this.clock)) < rememberedMillis
+  }
+
+  /**
+   * True while the database cannot be asked, and for the time of a lease afterwards. All nodes have been silent then, so
+   * the list of nodes in the database does not show who is alive.
+   */
+  isSettling(): boolean {
+    if (this.failedAt !== undefined) return millisAtMost(this.clock, this.failedAt) < this.expirationMillis
+    return this.backAt !== undefined && millisAtMost(this.clock, this.backAt) < this.expirationMillis
+  }
+
+  /** Returns how long the lease has been over at a reading; negative while it lasts. */
+  private pastMillis(at: ClockReading): number {
+    if (this.validSince === undefined) return Infinity
+    const { wallMillis, monotonicMillis } = this.validSince
+    return Math.max(at.wallMillis - wallMillis, at.monotonicMillis - monotonicMillis) - this.expirationMillis
+  }
+}

@@ -21,7 +21,16 @@ import { Parked } from "../registry/Registry.ts"
 export type Question =
   | { readonly method: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
   | { readonly method: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
-  | { readonly method: "view"; readonly mechanism: Named; readonly consumerId: string }
+  | {
+      readonly method: "view"
+      readonly mechanism: Named
+      readonly consumerId: string
+      /**
+       * What a status read may be answered from while the database is away: the memory of an owner, or also of a former
+       * owner. A release that does not know the field answers the current view, or none.
+       */
+      readonly recall?: "owner" | "former"
+    }
   | { readonly method: "facts" | "definition" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
   | { readonly method: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
   | { readonly method: "start" | "unpark" }

@@ -1,6 +1,9 @@
 /**
  * Reports whether load balancers should send requests to this process (`/ready`). The process is ready while every
  * condition holds and it is not draining. Requests in progress are finished in either case.
+ *
+ * It is ready for reads (`/ready?for=reads`) also while the database is away: it shows places from its memory, and
+ * refuses writes itself. So a balancer that asks for this keeps its servers when the database has a bad minute.
  */
 import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import { Engine } from "../Engine.ts"
@@ -37,16 +40,22 @@ export type Condition = Effect.Effect<string | undefined>
 export class Readiness extends Context.Service<
   Readiness,
   {
-    /** Adds a condition while the scope lives. */
-    require(name: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
+    /** Adds a condition while the scope lives. `forReads` replaces it where only reads are asked for. */
+    require(name: string, condition: Condition, forReads?: Condition): Effect.Effect<void, never, Scope.Scope>
     /** Adds a remark while the scope lives. A remark does not make the process unready. */
     remark(subject: string, condition: Condition): Effect.Effect<void, never, Scope.Scope>
     /** Adds a fact while the scope lives. The report omits it if it fails. */
     show(subject: string, fact: Effect.Effect<unknown, unknown>): Effect.Effect<void, never, Scope.Scope>
     readonly report: Effect.Effect<Report>
+    /** Returns why the process cannot serve reads, by condition; empty if it can. Reads memory only. */
+    readonly reasonsAgainstReads: Effect.Effect<Report["reasons"]>
     /** Makes the process unready. From then on each response closes its connection. */
     readonly drain: Effect.Effect<void>
     readonly isDraining: () => boolean
+    /** Makes the process refuse new requests. Balancers have noticed by then; those in flight are finished. */
+    readonly refuse: Effect.Effect<void>
+    /** True if a request that begins now gets a 503 with `Retry-After`. */
+    readonly isRefusing: () => boolean
     /** Returns when draining begins. Streams use it to end themselves. */
     readonly awaitDraining: Effect.Effect<void>
   }
@@ -54,10 +63,12 @@ export class Readiness extends Context.Service<
   static readonly layer = Layer.effect(Readiness)(
     Effect.gen(function* () {
       const conditions = new Map<string, Condition>()
+      const readConditions = new Map<string, Condition>()
       const remarks = new Map<string, Condition>()
       const facts = new Map<string, Effect.Effect<unknown, unknown>>()
       const draining = yield* Deferred.make<void>()
       let isDraining = false
+      let isRefusing = false
 
       const reports = yield* Cache.makeWith(
         (_: "report") =>
@@ -78,19 +89,25 @@ export class Readiness extends Context.Service<
       )
 
       return {
-        require: (name, condition) => held(conditions, name, condition),
+        require: (name, condition, forReads = condition) =>
+          Effect.andThen(held(conditions, name, condition), held(readConditions, name, forReads)),
         remark: (subject, condition) => held(remarks, subject, condition),
         show: (subject, fact) => held(facts, subject, fact),
         report: Effect.suspend(() =>
           isDraining
-            ? Effect.succeed({ isReady: false, reasons: { process: "draining" }, remarks: {}, facts: {} })
+            ? Effect.succeed({ isReady: false, reasons: drainingReasons, remarks: {}, facts: {} })
             : Cache.get(reports, "report")
+        ),
+        reasonsAgainstReads: Effect.suspend(() =>
+          isDraining ? Effect.succeed(drainingReasons) : reasonsOf(readConditions)
         ),
         drain: Effect.suspend(() => {
           isDraining = true
           return Deferred.succeed(draining, undefined)
         }),
         isDraining: () => isDraining,
+        refuse: Effect.sync(() => void (isRefusing = true)),
+        isRefusing: () => isRefusing,
         awaitDraining: Deferred.await(draining)
       }
     })
@@ -105,7 +122,7 @@ export class Readiness extends Context.Service<
       const readiness = yield* Readiness
       const heartbeat = yield* Heartbeat
       const engine = yield* Engine
-      yield* readiness.require("database", Effect.sync(heartbeat.problem))
+      yield* readiness.require("database", Effect.sync(heartbeat.problem), Effect.sync(heartbeat.conflict))
       yield* readiness.require(
         "mechanisms",
         Effect.map(engine.isRestored, (isRestored) => (isRestored ? undefined : "being restored"))
@@ -120,6 +137,8 @@ export class Readiness extends Context.Service<
     })
   )
 }
+
+const drainingReasons: Report["reasons"] = { process: "draining" }
 
 /** Adds an entry to the map while the scope lives. */
 const held = <A>(map: Map<string, A>, name: string, value: A) =>

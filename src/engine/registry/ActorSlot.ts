@@ -21,6 +21,12 @@ export interface ParkedMechanism {
   readonly cause: string
 }
 
+/** An actor whose last committed views may be shown, and the instant as of which they are certain. */
+export interface FormerActor {
+  readonly actor: Actor
+  readonly asOf: Millis
+}
+
 export class ActorSlot {
   readonly id: string
   readonly failures = new RestartHistory()
@@ -86,10 +92,18 @@ export class ActorSlot {
     this.loop = undefined
   }
 
-  /** Returns the actor that an outage has stopped, while its last committed views may still be shown. */
-  former(clock: Clock.Clock): Actor | undefined {
-    if (this.stopped === undefined) return undefined
-    return millisAtMost(clock, this.stopped.since) < rememberedMillis ? this.stopped.actor : undefined
+  /**
+   * Returns the actor whose last committed views may be shown while the database is away, and the instant until which
+   * nothing else can have been committed: an actor that an outage has stopped, or one whose ownership has ended.
+   */
+  former(clock: Clock.Clock, ownershipEndedAt: Millis | undefined): FormerActor | undefined {
+    const { actor = this.stopped?.actor } = this
+    if (actor === undefined) return undefined
+    const sinceStop = this.stopped === undefined ? 0 : millisAtMost(clock, this.stopped.since)
+    if (sinceStop >= rememberedMillis || (this.stopped === undefined && ownershipEndedAt === undefined))
+      return undefined
+    const asOf = clock.currentTimeMillisUnsafe() - sinceStop
+    return { actor, asOf: Math.min(asOf, ownershipEndedAt ?? asOf) }
   }
 
   /** Stops the actor, after its start if it is starting, and drops the stopped one. */

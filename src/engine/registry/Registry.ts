@@ -18,7 +18,7 @@ import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { recover } from "../actor/Recovery.ts"
-import { type ActorSlot, ActorSlots, type ParkedMechanism } from "./ActorSlot.ts"
+import { type ActorSlot, ActorSlots, type FormerActor, type ParkedMechanism } from "./ActorSlot.ts"
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { RunningActors } from "./RunningActors.ts"
@@ -35,8 +35,8 @@ export class Parked extends Schema.TaggedError<Parked>()("Parked", {
 export interface Registry {
   /** Returns the actor if it runs. Costs one map look-up. */
   readonly running: (mechanismId: string) => Actor.Actor | undefined
-  /** Returns the actor that an outage has stopped, while its last committed views may still be shown. */
-  readonly former: (mechanismId: string) => Actor.Actor | undefined
+  /** Returns the actor whose last committed views may be shown while the database is away. */
+  readonly former: (mechanismId: string) => FormerActor | undefined
   /** Returns the identity of a mechanism that this process has tried to start, also after a failure. */
   readonly identity: (mechanismId: string) => MechanismIdentity | undefined
   /** The running actors. */
@@ -189,7 +189,11 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     running: (id) => slots.get(id)?.actor,
-    former: (id) => (ownership.owns(id) ? slots.get(id)?.former(clock) : undefined),
+    former: (id) => {
+      if (ownership.owns(id)) return slots.get(id)?.former(clock, undefined)
+      const endedAt = ownership.endedAt?.()
+      return endedAt === undefined ? undefined : slots.get(id)?.former(clock, endedAt)
+    },
     identity: (id) => slots.get(id)?.identity,
     actors,
     acquire,

@@ -3,6 +3,7 @@
  * process owns those that {@link ./Cluster.ts} assigns to it, while its lease is valid.
  */
 import { Effect, type Stream } from "effect"
+import type { Millis } from "../../domain/values/Time.ts"
 import type { Head } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
@@ -19,6 +20,11 @@ export interface Elsewhere {
 export interface ShardOwnership {
   /** True if the mechanism may run here, and its state in this process's memory is valid. */
   readonly owns: (mechanismId: string) => boolean
+  /**
+   * Returns the instant at which the ownership of this process ended, while no process can own the mechanism because
+   * the database is away. Status reads are then answered from the memory of its last owner.
+   */
+  readonly endedAt?: () => Millis | undefined
   /** Makes this process the only writer of these mechanisms. Returns their heads after the takeover. */
   readonly takeOver: (heads: ReadonlyArray<Head>) => Effect.Effect<ReadonlyArray<Head>, Unavailable>
   /** Absent if no mechanism runs in another process. */

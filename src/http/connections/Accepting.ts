@@ -10,7 +10,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect } from "effect"
 import { HttpServerError } from "effect/http"
 import type { Server as HttpServer } from "node:http"
-import { type AddressInfo, createServer, type ListenOptions, type Server as NetServer } from "node:net"
+import { type AddressInfo, createServer, type ListenOptions, Server as NetServer } from "node:net"
 import { Server as TlsServer } from "node:tls"
 
 /** Listening sockets of one listener. */
@@ -59,14 +59,20 @@ export const bind = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Accepts no more connections. Returns when all have ended. */
+  /** Accepts no more connections. Those that are open stay, also idle ones, on which a request may be on its way. */
+  const acceptNone = Effect.sync(() => {
+    // The method of the HTTP server would close idle connections.
+    for (const one of [nodeServer, ...others]) NetServer.prototype.close.call(one)
+  })
+
+  /** Closes idle connections. Returns when all connections have ended. */
   const close = Effect.callback<void>((resume) => {
     const servers = [nodeServer, ...others]
     let open = servers.length
     for (const one of servers) one.close(() => --open === 0 && resume(Effect.void))
   })
 
-  return { nodeServer, server, acceptMore, close }
+  return { nodeServer, server, acceptMore, acceptNone, close }
 })
 
 /** Listens while the scope lives. */

@@ -1,8 +1,9 @@
 /** Bookings of appointments as both APIs answer them (completions 3, "Appointment"). */
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { slotId, statuses, type View } from "../../domain/appointment/Appointment.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
+import { asOf } from "./AsOf.ts"
 
 /** The identifier of a slot of an appointment; see `domain/appointment/Names.ts`. */
 export const SlotId = Id.pipe(
@@ -37,7 +38,9 @@ export const BookingState = Schema.Union([
       })
     )
   })
-]).annotate({ identifier: "BookingState" })
+])
+  .mapMembers(Tuple.map(Schema.fieldsAssign({ asOf })))
+  .annotate({ identifier: "BookingState" })
 export type BookingState = typeof BookingState.Type
 
 /** The consumer's view of its booking, as it is sent. */

@@ -66,6 +66,7 @@ export const make = Effect.fnUntraced(function* (api: Api) {
   const isCrossOrigin = api === "consumer"
   const { http } = yield* Measures
   const noteRoute = makeNoteRoute(http[api])
+  const readiness = yield* Readiness
   const { sealed, answer } = yield* makeAnswer(api)
   return (handle: Handle): Handle =>
     Effect.withFiber((fiber): Handle => {
@@ -78,6 +79,8 @@ export const make = Effect.fnUntraced(function* (api: Api) {
       const span = spanOf(NodeHttpServerRequest.toServerResponse(request))
       // Not `provideService`: it would restore the context, in which the router leaves the route.
       if (span !== undefined) fiber.setContext(Context.add(fiber.context, CurrentSpan, span))
+      // Pages refuse with a page.
+      if (readiness.isRefusing() && isUnderApi(request)) return Exit.succeed(sealed(request, unavailable, requestId))
       if (isHeld && !isRead(request)) return Exit.succeed(sealed(request, onHold, requestId))
       const answered = answer(request, requestId, handle, () => noteRoute(request, fiber.context))
       return logsAccess ? Effect.tap(answered, (response) => logAccess(request, requestId, response)) : answered

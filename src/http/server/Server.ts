@@ -1,9 +1,9 @@
 /**
  * The two listeners of a process: the Consumer API and the Admin API. Each has a port, because they share paths.
  *
- * At a shutdown `/ready` reports it first. When load balancers have noticed, new connections are refused; requests in
- * flight are answered and their connections closed. That may take a share of `SHUTDOWN_TIMEOUT_SECONDS`. Requests that
- * are left then get a 503, and every connection is cut.
+ * At a shutdown `/ready` reports it first. When load balancers have noticed, new connections are refused, and new
+ * requests on open ones get a 503 with `Retry-After`; requests in flight are answered and their connections closed. That
+ * may take a share of `SHUTDOWN_TIMEOUT_SECONDS`. Requests that are left then get a 503, and every connection is cut.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Clock, Context, Duration, Effect, Layer, Random, References, Scope, Tracer } from "effect"
@@ -96,7 +96,11 @@ export const layer = <E1, R1, E2, R2>(apis: {
       areListening = true
       const draining = annotated("process.draining")(Effect.logInfo("Shutting down"))
       yield* Effect.addFinalizer(() =>
-        readiness.drain.pipe(Effect.andThen(draining), Effect.andThen(Effect.sleep(shutdownDelayMillis)))
+        readiness.drain.pipe(
+          Effect.andThen(draining),
+          Effect.andThen(Effect.sleep(shutdownDelayMillis)),
+          Effect.andThen(readiness.refuse)
+        )
       )
       return { consumerUrl, adminUrl }
     })
@@ -124,7 +128,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly routes: Layer.Layer<never, E, R>
   readonly services: Context.Context<RateLimits | Origins>
 }) {
-  const { shutdownTimeoutSeconds } = yield* Settings
+  const { shutdownDelayMillis, shutdownTimeoutSeconds } = yield* Settings
   const tls = yield* Tls.options
   const { http } = yield* Measures
   const serving = { ...serverOptions, ServerResponse: responseOf(http[options.api]) }
@@ -151,7 +155,8 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   // After `serve`: a request that came before it would never be answered, and this waits for the system.
   yield* Connections.guard(nodeServer, options.api)
   yield* bound.acceptMore
-  yield* Effect.addFinalizer(() => drained(bound, shutdownTimeoutSeconds * drainShare))
+  const refused = Effect.andThen(bound.acceptNone, Effect.sleep(shutdownDelayMillis))
+  yield* Effect.addFinalizer(() => Effect.andThen(refused, drained(bound, shutdownTimeoutSeconds * drainShare)))
   const address = HttpServer.formatAddress(server.address)
   const url = tls === undefined ? address : address.replace("http:", "https:")
   yield* annotated("api.listening")(Effect.logInfo(`${options.name} on ${url}`))

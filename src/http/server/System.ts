@@ -5,7 +5,7 @@
  * (interface document 8.1); it is one buffer in memory, which caches may keep.
  */
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { SigningKeys } from "../../auth/keys/SigningKeys.ts"
 import * as Documents from "./Documents.ts"
@@ -22,31 +22,44 @@ const documentRequestsMax = 100
 /**
  * `/health`: the process is up. `/ready`: the process should get requests; the answer may have remarks. 503
  * with the reasons if it should not. Remarks are for operators, so only the Admin API's listener shows them.
+ * `/ready?for=reads`: the process should get reads. It refuses writes itself while it cannot take them.
  */
 const health = (audience: "operators" | "public") =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       const readiness = yield* Readiness
       yield* router.add("GET", "/health", HttpServerResponse.jsonUnsafe({ status: "ok" }))
+      const ready = Effect.map(readiness.report, ({ isReady, reasons, remarks, facts }) => {
+        const shown = audience === "operators" ? facts : {}
+        return isReady
+          ? HttpServerResponse.jsonUnsafe({
+              status: "ready",
+              ...(Object.keys(remarks).length > 0 && { remarks }),
+              ...shown
+            })
+          : notReady({ reasons, ...shown })
+      })
+      const readyForReads = Effect.map(readiness.reasonsAgainstReads, (reasons) =>
+        Object.keys(reasons).length === 0
+          ? HttpServerResponse.jsonUnsafe({ status: "ready for reads" })
+          : notReady({ reasons })
+      )
       yield* router.add(
         "GET",
         "/ready",
-        Effect.map(readiness.report, ({ isReady, reasons, remarks, facts }) => {
-          const shown = audience === "operators" ? facts : {}
-          return isReady
-            ? HttpServerResponse.jsonUnsafe({
-                status: "ready",
-                ...(Object.keys(remarks).length > 0 && { remarks }),
-                ...shown
-              })
-            : HttpServerResponse.jsonUnsafe(
-                { error: "Service unavailable", status: "not ready", reasons, ...shown },
-                { status: 503, headers: { "retry-after": "1" } }
-              )
-        })
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => (isForReads(url) ? readyForReads : ready))
       )
     })
   )
+
+const notReady = (shown: { readonly reasons: object }) =>
+  HttpServerResponse.jsonUnsafe(
+    { error: "Service unavailable", status: "not ready", ...shown },
+    { status: 503, headers: { "retry-after": "1" } }
+  )
+
+/** True if the query of `/ready` asks for reads only. */
+export const isForReads = (url: string): boolean => new URL(url, "http://usher").searchParams.get("for") === "reads"
 
 /** `/openapi.json` and `/docs`, the rendered reference. */
 const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>

@@ -14,13 +14,18 @@ export interface Screen {
   readonly title: string
   readonly body: Html
   readonly status?: number
+  /** Seconds after which a request may succeed. */
+  readonly retryAfterSeconds?: number
   /** Styles of a frame in it, which has the policy of the screen. */
   readonly styles?: ReadonlyArray<string>
 }
 
 /** Makes the function that answers with a screen. Without an operator it has no navigation. */
 export const makeFrame = (assets: Assets["Service"]) =>
-  Effect.fnUntraced(function* ({ title, body, status = 200, styles = [] }: Screen, operator?: Operator) {
+  Effect.fnUntraced(function* (
+    { title, body, status = 200, styles = [], retryAfterSeconds }: Screen,
+    operator?: Operator
+  ) {
     const css = yield* assets.text("dashboard.css")
     const text = yield* assets.text("dashboard.ts")
     const isTest = operator?.tenant.mode === "test"
@@ -45,7 +50,10 @@ export const makeFrame = (assets: Assets["Service"]) =>
           ${text !== "" && script(text)}
         </body>
       </html>`
-    const headers = headersOf({ scripts: text === "" ? [] : [text], styles: [css, ...styles], formOrigins: [] })
+    const headers = {
+      ...headersOf({ scripts: text === "" ? [] : [text], styles: [css, ...styles], formOrigins: [] }),
+      ...(retryAfterSeconds !== undefined && { "retry-after": `${retryAfterSeconds}` })
+    }
     return yield* Answer.ofVisitor(page.text, status, headers)
   })
 

@@ -7,7 +7,7 @@ import { isUuid } from "../../domain/values/Ids.ts"
 import { openAdmission } from "../../http/limits/RateLimit.ts"
 import * as Answer from "../Answer.ts"
 import { html } from "../Html.ts"
-import { Refused } from "../Refused.ts"
+import { makeUnlessStopping, Refused } from "../Refused.ts"
 import { queryOf } from "../room/Visit.ts"
 import { makeIsOwn, readableHereOnly } from "../Security.ts"
 import { type makeFrame, problemNote, type Screen } from "./Frame.ts"
@@ -36,6 +36,7 @@ export const fieldsOf = Effect.flatMap(HttpServerRequest.HttpServerRequest, (req
 /** Makes the functions that answer a request if it may pass. */
 export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame: Frame) {
   const isOwn = yield* makeIsOwn
+  const unlessStopping = yield* makeUnlessStopping
   const admit = yield* openAdmission({ name: "dashboard", requestsMax: requestsPerMinute })
   const foreign = new Refused({ status: 403, code: "FOREIGN", detail: "This form came from another site." })
 
@@ -44,6 +45,7 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       admit(request).pipe(
         Effect.andThen(readableHereOnly),
+        Effect.andThen(unlessStopping),
         Effect.andThen(request.method === "GET" || isOwn(request) ? handle : Effect.fail(foreign)),
         Effect.catchTag("Refused", (refused) => frame(refusedScreen(refused)))
       )
@@ -104,9 +106,10 @@ const reasons: { readonly [status: number]: string } = {
 }
 
 /** The screen of a refusal. */
-const refusedScreen = ({ status, detail }: Refused): Screen => ({
+const refusedScreen = ({ status, detail, retryAfterSeconds }: Refused): Screen => ({
   title: status === 404 ? "Not found" : status === 503 ? "Out of reach for now" : "Not done",
   status,
+  ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   body: html`${problemNote(detail ?? reasons[status] ?? "Try it again in a moment.")}
     <p><a href="${home}">Back to what runs now</a></p>`
 })

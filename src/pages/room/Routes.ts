@@ -9,7 +9,7 @@ import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
 import { Assets } from "../Assets.ts"
 import { Calls } from "../Calls.ts"
-import { Refused } from "../Refused.ts"
+import { makeUnlessStopping, Refused } from "../Refused.ts"
 import { readableHereOnly } from "../Security.ts"
 import { makeAct, redirected } from "./Acting.ts"
 import * as Actions from "./Actions.ts"
@@ -41,7 +41,9 @@ export const layer = HttpRouter.use(
     const line = LinePage.make(calls, places, assets)
     const act = yield* makeAct({ calls, places, sessions, find, write })
 
-    const route = (handle: Handle) => Effect.andThen(readableHereOnly, Effect.catchTag(handle, "Refused", failed))
+    const unlessStopping = yield* makeUnlessStopping
+    const route = (handle: Handle) =>
+      Effect.andThen(readableHereOnly, Effect.catchTag(Effect.andThen(unlessStopping, handle), "Refused", failed))
     const slugOf = Effect.map(HttpRouter.params, ({ slug }) => slug)
 
     /** The shell. The address of an action, which a browser may reload, leads to the place. */

@@ -2,10 +2,10 @@
  * The heartbeat of a serving process. Every two seconds it updates the process's row in `nodes`, on its own
  * connection, so that no load can delay it. Other programs see that the process is alive, and do not change the
  * schema under it. A load balancer learns whether the database takes writes, and the process itself learns that the
- * database is away.
+ * database is away, and what time it is there.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Deferred, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, Layer, Schedule } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -13,7 +13,9 @@ import { Measures } from "../../measures/Measures.ts"
 import type { StartRefused } from "../../settings/Settings.ts"
 import { Availability } from "./Availability.ts"
 import { CurrentRelease } from "./CurrentRelease.ts"
+import { DatabaseClock, type DatabaseTime, machineOf } from "./DatabaseClock.ts"
 import { Installation } from "./Installation.ts"
+import { monotonicMillisOf } from "./LeaseClock.ts"
 import { Level } from "./Level.ts"
 import * as BoundedClient from "../postgres/BoundedClient.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -37,8 +39,13 @@ export class Heartbeat extends Context.Service<
   {
     /** The id of this process's row. */
     readonly id: string
-    /** Returns why the last update failed; undefined while the database takes updates. Reads memory only. */
+    /**
+     * Returns why the last update failed, or why the last writes of callers did; undefined while the database takes
+     * writes. Reads memory only.
+     */
     readonly problem: () => string | undefined
+    /** Returns why this process must not work with the database, even if it takes writes. Reads memory only. */
+    readonly conflict: () => string | undefined
     /**
      * Returns when the installation has changed under this process: a restore has replaced the database, or an operator has
      * ended the hold. The process must begin again.
@@ -55,6 +62,7 @@ export class Heartbeat extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* ownClient
         const availability = yield* Availability
+        const clock = yield* Clock.Clock
         const { database: measures } = yield* Measures
         const onOwnConnection = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
           effect.pipe(
@@ -66,7 +74,9 @@ export class Heartbeat extends Context.Service<
         const id = randomUUID()
         let membership: Nodes.Membership | undefined
         let problem: string | undefined
-        measures.isWritable = () => problem === undefined
+        let conflict: string | undefined
+        const currentProblem = () => problem ?? measures.statements.problem(monotonicMillisOf(clock))
+        measures.isWritable = () => currentProblem() === undefined
 
         const enter = Migrations.whileCurrent(
           Effect.gen(function* () {
@@ -77,11 +87,12 @@ export class Heartbeat extends Context.Service<
 
         /** After a long silence the row may have been removed, and an upgrade may have been finished. */
         const beat = Effect.gen(function* () {
-          const { isThere, clockOffsetMillis, ...found } = yield* Nodes.beat(id)
-          measures.clockOffsetSeconds = clockOffsetMillis / 1_000
-          const problem = yield* installation.compare(found)
-          if (!isThere && problem === undefined) yield* enter
-          return problem
+          const { isThere, time, ...found } = yield* Nodes.beat(id)
+          measures.clockOffsetSeconds = offsetSeconds(clock, time)
+          if (clock instanceof DatabaseClock) clock.observe(time)
+          conflict = yield* installation.compare(found)
+          if (!isThere && conflict === undefined) yield* enter
+          return conflict
         })
 
         const note = (found: string | undefined, isAway: boolean) => {
@@ -99,11 +110,18 @@ export class Heartbeat extends Context.Service<
         yield* Effect.addFinalizer(() =>
           onOwnConnection(Nodes.leave(id)).pipe(Effect.timeoutOption(`${leaveSeconds} seconds`), Effect.ignore)
         )
-        yield* onOwnConnection(noted).pipe(Effect.repeat(Schedule.spaced(`${beatSeconds} seconds`)), Effect.forkScoped)
+        // The first one comes before anything that needs the time.
+        yield* onOwnConnection(noted)
+        yield* onOwnConnection(noted).pipe(
+          Effect.delay(`${beatSeconds} seconds`),
+          Effect.repeat(Schedule.forever),
+          Effect.forkScoped
+        )
 
         return {
           id,
-          problem: () => problem,
+          problem: currentProblem,
+          conflict: () => conflict,
           changed: installation.changed,
           join: (joined) =>
             onOwnConnection(sql.withTransaction(Nodes.join(id, joined))).pipe(
@@ -142,6 +160,12 @@ const watchInstallation = Effect.gen(function* () {
     }
   }
 })
+
+/** How far the database's clock is ahead of the machine's, with an error of half the time of the question. */
+const offsetSeconds = (clock: Clock.Clock, { databaseMillis, sentNanos, receivedNanos }: DatabaseTime): number => {
+  const middleMillis = machineOf(clock).currentTimeMillisUnsafe() - Number(receivedNanos - sentNanos) / 2e6
+  return (databaseMillis - middleMillis) / 1_000
+}
 
 /** A client with one connection of its own. */
 const ownClient = Effect.flatMap(PgClient.PgClient, ({ config }) =>

@@ -3,6 +3,7 @@
  * machine sleeps. So there are two results, and each use takes the safe one.
  */
 import type { Clock } from "effect"
+import { machineOf } from "./DatabaseClock.ts"
 
 /** A reading of both clocks. */
 export interface ClockReading {
@@ -11,7 +12,7 @@ export interface ClockReading {
 }
 
 export const readClocks = (clock: Clock.Clock): ClockReading => ({
-  wallMillis: clock.currentTimeMillisUnsafe(),
+  wallMillis: machineOf(clock).currentTimeMillisUnsafe(),
   monotonicMillis: monotonicMillisOf(clock)
 })
 
@@ -34,6 +35,6 @@ const elapsedMillis = (
   clock: Clock.Clock,
   { wallMillis, monotonicMillis }: ClockReading
 ): readonly [number, number] => [
-  clock.currentTimeMillisUnsafe() - wallMillis,
+  machineOf(clock).currentTimeMillisUnsafe() - wallMillis,
   monotonicMillisOf(clock) - monotonicMillis
 ]

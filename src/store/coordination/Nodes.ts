@@ -6,6 +6,7 @@ import { Clock, Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Release } from "../../domain/values/Release.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import type { DatabaseTime } from "./DatabaseClock.ts"
 
 /** A process without a heartbeat for this long counts as gone, unless the cluster receives its heartbeats. */
 export const silentSeconds = 10
@@ -120,13 +121,13 @@ export const join = (id: string, { address, lockSeconds }: Membership) =>
 
 /**
  * Records a heartbeat of a process, and removes processes that have long been silent. Returns whether the row still
- * exists, the installation's base of the schema, level and timeline, whether it is on hold, and how far the database's
- * clock is ahead, with an error of half the time this took.
+ * exists, the installation's base of the schema, level and timeline, whether it is on hold, and the database's time.
  */
 export const beat = (id: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const startedAt = yield* Clock.currentTimeMillis
+    const clock = yield* Clock.Clock
+    const sentNanos = clock.monotonicTimeNanosUnsafe()
     const [row] = yield* sql<BeatRow>`
       with own as (update nodes set heard_at = now() where id = ${id} returning 1),
         removed as (
@@ -135,7 +136,12 @@ export const beat = (id: string) =>
       select exists (select from own) as "isThere", schema_base as base, level, timeline, held_at is not null as "isHeld", clock_timestamp() as at
       from installation`
     const { at, ...found } = row!
-    return { ...found, clockOffsetMillis: at.getTime() - (startedAt + (yield* Clock.currentTimeMillis)) / 2 }
+    const time: DatabaseTime = {
+      databaseMillis: at.getTime(),
+      sentNanos,
+      receivedNanos: clock.monotonicTimeNanosUnsafe()
+    }
+    return { ...found, time }
   })
 
 interface BeatRow {

@@ -108,7 +108,7 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
 /** Starts the writer. Returns the function that hands an encoded commit over to it, and counts what was not written. */
 const makeWrite = Effect.fnUntraced(function* (options: Options & typeof defaults) {
   const sql = yield* PgClient.PgClient
-  const { journal: measures } = yield* Measures
+  const { database, journal: measures } = yield* Measures
   const ownCommits = yield* OwnCommits
   // One connection writes. The second takes over when a statement was given up and does not end.
   const writers = yield* PgPool.make({
@@ -123,7 +123,7 @@ const makeWrite = Effect.fnUntraced(function* (options: Options & typeof default
     isRefusal,
     write: inSpan(
       yield* Traces,
-      measured(measures, (commits) =>
+      measured(measures, database.statements, (commits) =>
         Effect.map(
           writers.use((connection) => connection.queryValues(Statements.append, Statements.appendParameters(commits))),
           (rows) => {

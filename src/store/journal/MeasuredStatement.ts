@@ -1,5 +1,8 @@
 /** Counts the statements that write the journal, with their time and their size. */
 import { Effect, Exit } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { StatementOutcomes } from "../../measures/StatementOutcomes.ts"
+import { noting } from "../postgres/BoundedClient.ts"
 import type { JournalMeasures } from "../../measures/JournalMeasures.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
 
@@ -7,13 +10,18 @@ import type { EncodedCommit } from "./JournalCodec.ts"
 export type Write<E> = (commits: ReadonlyArray<EncodedCommit>) => Effect.Effect<ReadonlyArray<number>, E>
 
 /** Returns a write that counts itself. A statement that was given up counts as failed when it ends. */
-export const measured =
-  <E>(measures: JournalMeasures, write: Write<E>): Write<E> =>
-  (commits) =>
+export const measured = (
+  measures: JournalMeasures,
+  statements: StatementOutcomes,
+  write: Write<SqlError>
+): Write<SqlError> => {
+  const noteFailure = noting(statements)
+  return (commits) =>
     Effect.clockWith((clock) => {
       const startedAt = clock.monotonicTimeNanosUnsafe()
-      return Effect.onExit(write(commits), (exit) =>
+      return Effect.onExit(noteFailure(write(commits)), (exit) =>
         Effect.sync(() => {
+          if (Exit.isSuccess(exit)) statements.written()
           measures.statements.add(Exit.isSuccess(exit) ? "written" : "failed")
           measures.statementSeconds.add(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
           if (Exit.isSuccess(exit))
@@ -21,3 +29,4 @@ export const measured =
         })
       )
     })
+}

@@ -7,6 +7,7 @@
  */
 import { Cause, Deferred, Effect, Exit, Option, Queue as Mailbox } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { Measures } from "../../measures/Measures.ts"
 import { Unavailable } from "./Unavailable.ts"
 import { isRefusal, orUnavailable } from "./SqlFailure.ts"
 
@@ -36,6 +37,7 @@ export const make = Effect.fnUntraced(function* <Row, A>(
   write: (rows: ReadonlyArray<Row>) => Effect.Effect<ReadonlyArray<A>, SqlError>
 ) {
   const waiting = yield* Mailbox.dropping<Waiting<Row, A>>(waitingMax)
+  const { statements } = (yield* Measures).database
 
   const writeBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting<Row, A>>): Effect.fn.Return<void> {
     const attempt = yield* Effect.exit(writeInTime(batch))
@@ -44,6 +46,7 @@ export const make = Effect.fnUntraced(function* <Row, A>(
       yield* writeBatch(batch.slice(0, half))
       return yield* writeBatch(batch.slice(half))
     }
+    if (Exit.isSuccess(attempt)) statements.written()
     const exit = yield* attempt.pipe(
       orUnavailable,
       Effect.tapCause((cause) => Effect.logError(`${batch.length} ${what} could not be written`, cause)),

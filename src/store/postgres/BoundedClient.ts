@@ -11,10 +11,12 @@ import { Cause, Clock, Context, Effect, Exit, Latch, Option, type Scope } from "
 import type { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
-import type { ConnectionMeasures } from "../../measures/DatabaseMeasures.ts"
+import type { DatabaseMeasures } from "../../measures/DatabaseMeasures.ts"
 import { counted } from "./CountedLease.ts"
 import type { Availability } from "../coordination/Availability.ts"
+import type { StatementOutcomes } from "../../measures/StatementOutcomes.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
+import { failureCause } from "./SqlFailure.ts"
 
 /** How long a caller waits, in milliseconds. */
 export interface Bounds {
@@ -60,12 +62,12 @@ export const withoutBounds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /**
  * Makes a client over its own pool; both end with the scope. `availability` says when the database is away. `measures`
- * counts the leases.
+ * counts the leases and the failures of statements.
  */
 export const make = Effect.fnUntraced(function* (
   config: PgClient.PgPoolConfig,
   availability?: Availability["Service"],
-  measures?: ConnectionMeasures
+  measures?: DatabaseMeasures
 ): Effect.fn.Return<PgClient.PgClient, SqlError, Scope.Scope | Reactivity.Reactivity> {
   const pool = yield* PgClient.make(config)
   const { within, noteAnswer } = yield* makeWaits(() => availability?.isAway === true)
@@ -73,8 +75,12 @@ export const make = Effect.fnUntraced(function* (
   const lease = Effect.contextWith((context: Context.Context<Scope.Scope>) => {
     const { connectionMillis } = Context.get(context, CurrentBounds)
     const reserved = within(pool.reserve, connectionMillis, noConnection)
-    return Effect.map(measures === undefined ? reserved : counted(reserved, measures), (connection) =>
-      boundedConnection(connection, within, noteAnswer)
+    if (measures === undefined) {
+      return Effect.map(reserved, (connection) => boundedConnection(connection, within, noteAnswer))
+    }
+    const noteFailure = noting(measures.statements)
+    return Effect.map(noteFailure(counted(reserved, measures.connections)), (connection) =>
+      boundedConnection(connection, within, noteAnswer, noteFailure)
     )
   })
 
@@ -182,7 +188,8 @@ const makeWaits = Effect.fnUntraced(function* (isAway: () => boolean) {
 const boundedConnection = (
   connection: SqlConnection.Connection,
   within: Within,
-  noteAnswer: () => void
+  noteAnswer: () => void,
+  noteFailure: ReturnType<typeof noting> = (statement) => statement
 ): SqlConnection.Connection => {
   let lost: SqlError | undefined
 
@@ -190,10 +197,12 @@ const boundedConnection = (
     Effect.contextWith((context: Context.Context<never>) => {
       if (lost !== undefined) return Effect.fail(lost)
       const { statementMillis } = Context.get(context, CurrentBounds)
-      return within(
-        Effect.onExit(statement, (exit) => Effect.sync(() => isAnswer(exit) && noteAnswer())),
-        statementMillis,
-        () => (lost = late("The database did not answer in time"))
+      return noteFailure(
+        within(
+          Effect.onExit(statement, (exit) => Effect.sync(() => isAnswer(exit) && noteAnswer())),
+          statementMillis,
+          () => (lost = late("The database did not answer in time"))
+        )
       )
     })
 
@@ -209,6 +218,18 @@ const boundedConnection = (
     executeUnprepared: (...statement) => bounded(connection.executeUnprepared(...statement))
   }
 }
+
+/** Makes the function that counts the failure of a statement, or of the wait for a connection. */
+export const noting =
+  (statements: StatementOutcomes) =>
+  <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
+    Effect.tapError(statement, (error) =>
+      Effect.clockWith((clock) => {
+        const cause = failureCause(error)
+        if (cause !== undefined) statements.failed(cause, monotonicMillisOf(clock))
+        return Effect.void
+      })
+    )
 
 /**
  * The statements that undo a transaction or a part of it, or release its savepoint. The end of a connection undoes

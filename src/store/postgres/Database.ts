@@ -60,12 +60,12 @@ export const layerAt = (target: PgConnection.Config, name: string) =>
         connectionTTL
       } as const
       yield* check(config, name)
-      const { connections } = (yield* Measures).database
-      connections.max = settings.databaseConnections
+      const { database } = yield* Measures
+      database.connections.max = settings.databaseConnections
       return yield* BoundedClient.make(
         { ...config, maxConnections: settings.databaseConnections, minConnections: 1 },
         yield* Availability,
-        connections
+        database
       ).pipe(Effect.mapError((error) => refused(name, reasonOf(error))))
     })
   )

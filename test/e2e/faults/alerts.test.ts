@@ -46,6 +46,28 @@ const causes: Readonly<Record<string, (alert: string) => Effect.Effect<void, unk
     const server = yield* Shared
     yield* Scraped.locked(server, "nodes", Scraped.fires(alert, server))
   }),
+  /** The server takes no writes any more, like a standby. Its sessions are new, so they follow its setting. */
+  UsherStatementsFailing: Effect.fnUntraced(function* (alert) {
+    const server = yield* Scraped.start()
+    const name = new URL(server.databaseUrl).pathname.slice(1)
+    const cause = Scraped.query(server, (sql) =>
+      Effect.andThen(
+        sql`alter database ${sql(name)} set default_transaction_read_only = on`,
+        sql`select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`
+      )
+    )
+    const each = Effect.promise(() => Queue.guest(server))
+    const isReadOnly = ({ labels }: Scraped.Firing) => labels["cause"] === "read_only"
+    yield* Scraped.fires(alert, server, { cause, each, by: isReadOnly })
+    const { samples } = yield* server.scrape
+    assert.strictEqual(samples.get("usher_database_writable")?.[0]?.value, 0)
+  }),
+  /** A lock keeps the database from taking the only process's heartbeat. */
+  UsherNoNodeReady: Effect.fnUntraced(function* (alert) {
+    const server = yield* Shared
+    yield* Scraped.locked(server, "nodes", Scraped.fires(alert, server))
+  }),
   /** A lock keeps the journal's statement waiting. */
   UsherStatementsSlow: Effect.fnUntraced(function* (alert) {
     const server = yield* Shared

@@ -17,6 +17,8 @@ export interface Figures {
   notShown: number
   writesRefused: number
   slowestWriteMillis: number
+  /** Reads of a place that said as of which instant it is certain. */
+  marked: number
   /** Time from the return of the database to the first acknowledged entry. */
   backMillis: number
   acknowledged: number
@@ -27,9 +29,12 @@ export interface Figures {
 /** After this time a process knows that the database is away and that its caches may be stale. */
 export const settledMillis = 7_500
 
-/** Bounds of the time for which places are shown: a minute from the last heartbeat. */
+/** Bounds of the time for which places are shown: a minute from the last heartbeat, or from the end of the locks. */
 const shownMillisMin = 57_000
-const shownMillisMax = 61_000
+const shownMillisMax = { process: 61_000, nodes: 65_000 }
+
+/** How long the locks of nodes last. */
+const lockMillis = 3_000
 
 const waiters = 20
 const admitRate = 30
@@ -51,6 +56,7 @@ export class WaitingScene {
     slowestMillis: 0,
     slowestLaterMillis: 0,
     notShown: 0,
+    marked: 0,
     writesRefused: 0,
     slowestWriteMillis: 0,
     backMillis: 0,
@@ -72,12 +78,20 @@ export class WaitingScene {
   private isAway = false
   /** Whether the database is unreachable, so that cached places expire after a minute. */
   private isSilent = false
+  /** Whether several nodes answer, which all lose their locks. */
+  private readonly isCluster: boolean
 
-  static async set(apis: Apis): Promise<WaitingScene> {
+  static async set(apis: Apis, isCluster: boolean): Promise<WaitingScene> {
     const sequenceId = await apis.createSequence()
     const queue = (name: string, admitRate: number) => apis.create("/queues", { sequenceId, name, admitRate })
     const guests = await Promise.all(Array.from({ length: waiters + 4 }, () => apis.guest()))
-    const scene = new WaitingScene(apis, await queue("by hand", 0), await queue("by rate", admitRate), guests)
+    const scene = new WaitingScene(
+      apis,
+      await queue("by hand", 0),
+      await queue("by rate", admitRate),
+      guests,
+      isCluster
+    )
     const { byHand, byRate, granted, leaver, waiting } = scene
     for (const guest of [granted, leaver, ...waiting]) await scene.enter(byHand, guest)
     for (const guest of waiting) await scene.enter(byRate, guest)
@@ -85,8 +99,9 @@ export class WaitingScene {
     return scene
   }
 
-  private constructor(apis: Apis, byHand: string, byRate: string, guests: ReadonlyArray<Guest>) {
+  private constructor(apis: Apis, byHand: string, byRate: string, guests: ReadonlyArray<Guest>, isCluster: boolean) {
     this.apis = apis
+    this.isCluster = isCluster
     this.byHand = byHand
     this.byRate = byRate
     const [granted, newcomer, leaver, stranger, ...waiting] = guests
@@ -101,11 +116,13 @@ export class WaitingScene {
     ]
   }
 
-  /** Sends a request with every token except the stranger's, so that the tokens are cached. */
-  async showTokens(): Promise<void> {
-    await this.apis.status(this.byHand, this.newcomer)
-    await this.apis.status(this.byHand, this.leaver)
-    await this.readAll()
+  /** Sends a request with every token except the stranger's to each node, so that the tokens are cached there. */
+  async showTokens(nodes: ReadonlyArray<Apis>): Promise<void> {
+    for (const node of nodes) {
+      await node.status(this.byHand, this.newcomer)
+      await node.status(this.byHand, this.leaver)
+      await Promise.all(this.places.map(({ queueId, guest }) => node.status(queueId, guest)))
+    }
   }
 
   /** Checks all responses until the database returns. `isSilent`: the database is unreachable. */
@@ -128,18 +145,21 @@ export class WaitingScene {
   }
 
   /** Waits until the database accepts writes. Every consumer must then have its old place. */
-  async resume(server: ServerUnderTest, over: number): Promise<void> {
+  async resume(servers: ReadonlyArray<ServerUnderTest>, over: number): Promise<void> {
+    const isLate = () => performance.now() - over > 30_000
     while ((await this.apis.enter(this.byHand, this.newcomer)).status !== 200) {
-      if (performance.now() - over > 30_000) throw new Error(`no entry succeeds after the absence:\n${server.log}`)
+      if (isLate()) throw new Error(`no entry succeeds after the absence:\n${servers.map(({ log }) => log).join("\n")}`)
       await pause(20)
     }
     this.figures.backMillis = performance.now() - over
     this.entered.add(this.newcomer.consumerId)
-    await this.readAll()
-    while (!(await server.isReady())) {
-      if (performance.now() - over > 30_000) throw new Error(`the process did not become ready again:\n${server.log}`)
-      await pause(20)
+    for (const server of servers) {
+      while (!(await server.isReady())) {
+        if (isLate()) throw new Error(`the process did not become ready again:\n${server.log}`)
+        await pause(20)
+      }
     }
+    await this.readAll()
   }
 
   /** Checks that the journal contains everything acknowledged, including after a restart of the process. */
@@ -194,9 +214,10 @@ export class WaitingScene {
       if (!isRight(answer)) figures.violations.push(`a place was shown as ${JSON.stringify(answer.body)}`)
       if (!this.isAway) return
       figures.shown += 1
+      this.checkMark(answer, afterMillis)
       figures.slowestMillis = Math.max(figures.slowestMillis, millis)
       if (afterMillis > settledMillis) figures.slowestLaterMillis = Math.max(figures.slowestLaterMillis, millis)
-      if (this.isSilent && afterMillis > shownMillisMax)
+      if (this.isSilent && afterMillis > shownMillisMax[this.isCluster ? "nodes" : "process"])
         figures.violations.push(`a place was shown after ${afterMillis.toFixed(0)} ms`)
       return
     }
@@ -204,6 +225,16 @@ export class WaitingScene {
     const isExpected = mayBeMoving() || afterMillis > shownMillisMin
     if (answer.status === 503 && isExpected) return
     figures.violations.push(`a read of a place returned ${answer.status} after ${afterMillis.toFixed(0)} ms`)
+  }
+
+  /** A place of nodes without locks names an instant between their last certain one and now. */
+  private checkMark({ body: { asOf } }: HttpAnswer, afterMillis: number): void {
+    const { figures } = this
+    if (asOf !== undefined) figures.marked += 1
+    const agoMillis = Date.now() - Date.parse(asOf ?? "")
+    const isMarked = agoMillis >= 0 && agoMillis <= afterMillis + lockMillis
+    if (this.isCluster && afterMillis > settledMillis && !isMarked)
+      figures.violations.push(`a place was shown as of ${asOf} after ${afterMillis.toFixed(0)} ms`)
   }
 
   private async write(request: Promise<HttpAnswer>): Promise<void> {
@@ -222,12 +253,14 @@ export class WaitingScene {
     const health = await this.apis.admin.send({ method: "GET", path: "/health" })
     if (health.status !== 200) violations.push(`/health returned ${health.status}`)
     if (performance.now() - this.begunAt < settledMillis) return
-    const [ready, stranger] = await Promise.all([
+    const [ready, forReads, stranger] = await Promise.all([
       this.apis.admin.send({ method: "GET", path: "/ready" }),
+      this.apis.admin.send({ method: "GET", path: "/ready?for=reads" }),
       this.apis.status(this.byHand, this.stranger)
     ])
     if (!this.isAway) return
     if (ready.status !== 503) violations.push(`/ready returned ${ready.status}`)
+    if (forReads.status !== 200) violations.push(`/ready?for=reads returned ${forReads.status}`)
     if (this.isSilent && stranger.status !== 503) violations.push(`an unknown token returned ${stranger.status}`)
   }
 }

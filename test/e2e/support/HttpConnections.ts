@@ -29,6 +29,7 @@ export interface Body {
   readonly admissionGrant?: string
   readonly position?: number
   readonly enteredAt?: string
+  readonly asOf?: string
   readonly grantedAt?: string
   readonly completedAt?: string
   readonly leftAt?: string

@@ -72,11 +72,16 @@ interface Cause {
   readonly cause?: Effect.Effect<unknown>
   /** Brings it about before each scrape, if a scrape ends it. */
   readonly each?: Effect.Effect<unknown>
+  /** Which result of the condition shows the cause. Default: any. */
+  readonly by?: (result: Firing) => boolean
 }
+
+/** A result of a condition. */
+export type Firing = ReturnType<typeof firing>[number]
 
 /** Checks that an alert's condition is false before its cause, and true afterwards. */
 export const fires = Effect.fnUntraced(function* (alert: string, server: ScrapedServer, options: Cause = {}) {
-  const { healthy = server, cause = Effect.void, each = Effect.void } = options
+  const { healthy = server, cause = Effect.void, each = Effect.void, by = () => true } = options
   const condition = conditions.get(alert)!
   // The start of a server keeps its event loop busy, so the condition may hold for a moment.
   const quiet = yield* healthy.scrape.pipe(
@@ -94,7 +99,7 @@ export const fires = Effect.fnUntraced(function* (alert: string, server: Scraped
   yield* Effect.gen(function* () {
     yield* each
     scrapes.push(yield* server.scrape)
-    return firing(condition, scrapes).length > 0
+    return firing(condition, scrapes).some(by)
   }).pipe(
     Effect.repeat({ until: (isFiring) => isFiring, schedule: Schedule.spaced("200 millis") }),
     Effect.timeout("8 minutes")

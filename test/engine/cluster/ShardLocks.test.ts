@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option } from "effect"
-import { RunnerAddress, RunnerStorage, ShardingConfig } from "effect/cluster"
+import { Effect, Exit, Fiber, Layer, Option } from "effect"
+import { Runner, RunnerAddress, RunnerStorage, ShardingConfig } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import * as ShardLocks from "../../../src/engine/cluster/ShardLocks.ts"
 import { movableClock } from "../../support/movableClock.ts"
@@ -27,6 +27,13 @@ const layer = ShardLocks.layer({ expirationMillis }).pipe(
 )
 
 const shards = ShardLocks.allShards.slice(0, 3)
+
+/** Takes the locks' table away, until the result is run. */
+const away = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`alter table cluster_locks rename to cluster_locks_away`
+  return sql`alter table cluster_locks_away rename to cluster_locks`
+})
 
 const owners = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -99,23 +106,114 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.live("survive a short outage of the database, and are lost when they are no longer certain", () =>
+  it.live("survive a short outage of the database, and end when they are no longer certain", () =>
     Effect.gen(function* () {
-      const { areValid } = yield* ShardLocks.ShardLocks
+      const { areValid, endedAt } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      yield* storage.acquire(own, shards)
+      const back = yield* away
+      yield* clock.putForward(1_000)
+      assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
+      yield* clock.putForward(1_000)
+      assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
+      assert.isTrue(areValid())
+      assert.isUndefined(endedAt())
+      yield* clock.putForward(1_000)
+      assert.isFalse(areValid())
+      yield* back
+      assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
+      assert.isTrue(areValid())
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("keep their node for a minute in which the database is away, and say when they ended", () =>
+    Effect.gen(function* () {
+      const { areValid, endedAt } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      yield* storage.acquire(own, shards)
+      const back = yield* away
+      for (const seconds of [5, 20, 30]) {
+        yield* clock.putForward(seconds * 1_000)
+        const at = endedAt() ?? clock.now()
+        assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
+        assert.isFalse(areValid())
+        assert.isAtMost(endedAt()!, at)
+      }
+      assert.closeTo(endedAt()!, clock.now() - 52_000, 1_500)
+      yield* clock.putForward(10_000)
+      assert.isUndefined(endedAt())
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(storage.refresh(own, shards))))
+      yield* back
+      yield* storage.refresh(own, shards)
+      assert.isTrue(areValid())
+      assert.isUndefined(endedAt())
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("of a node that was suspended are not shown before the database was asked", () =>
+    Effect.gen(function* () {
+      const { areValid, endedAt } = yield* ShardLocks.ShardLocks
       const storage = yield* RunnerStorage.RunnerStorage
       const sql = yield* SqlClient.SqlClient
       yield* storage.acquire(own, shards)
-      yield* sql`alter table cluster_locks rename to cluster_locks_away`
-      yield* clock.putForward(1_000)
-      assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
-      yield* clock.putForward(1_000)
-      assert.deepStrictEqual(yield* storage.refresh(own, shards), shards)
-      yield* clock.putForward(1_000)
+      yield* clock.putForward(10_000)
       assert.isFalse(areValid())
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(storage.refresh(own, shards))))
-      yield* sql`alter table cluster_locks_away rename to cluster_locks`
-      assert.strictEqual((yield* storage.refresh(own, shards)).length, 3)
-      assert.isTrue(areValid())
+      assert.isUndefined(endedAt(), "nothing was tried since")
+
+      // An attempt that a suspension has interrupted says nothing either.
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`lock table cluster_locks in access exclusive mode`
+          const attempt = yield* Effect.forkChild(Effect.exit(storage.refresh(own, shards)), { startImmediately: true })
+          yield* Effect.sleep("100 millis")
+          yield* clock.putForward(10_000)
+          yield* Fiber.join(attempt)
+        })
+      )
+      assert.isUndefined(endedAt())
+
+      // The database answers: another node has them.
+      yield* sql`update cluster_locks set address = ${`${other.host}:${other.port}`}`
+      assert.deepStrictEqual(yield* storage.refresh(own, shards), [])
+      assert.isUndefined(endedAt())
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("of a failure that is long ago are not shown, because the database may be back", () =>
+    Effect.gen(function* () {
+      const { endedAt } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      yield* storage.acquire(own, shards)
+      const back = yield* away
+      yield* clock.putForward(5_000)
+      yield* storage.refresh(own, shards)
+      assert.isDefined(endedAt())
+      yield* clock.putForward(expirationMillis)
+      assert.isUndefined(endedAt())
+      yield* back
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.live("stay with the nodes that were known before, until all could report to the database again", () =>
+    Effect.gen(function* () {
+      const storage = yield* RunnerStorage.RunnerStorage
+      const known = Effect.map(storage.getRunners, (found) => found.map(([{ address }]) => address.port))
+      const sql = yield* SqlClient.SqlClient
+      for (const address of [own, other]) {
+        yield* storage.register(new Runner.Runner({ address, groups: ["default"], weight: 1 }), true)
+      }
+      yield* storage.acquire(own, shards)
+      assert.sameMembers(yield* known, [1, 2])
+      const back = yield* away
+      yield* clock.putForward(5_000)
+      yield* storage.refresh(own, shards)
+      yield* back
+      yield* sql`update cluster_runners set last_heartbeat = last_heartbeat - interval '1 minute'`
+      assert.sameMembers(yield* known, [1, 2])
+      yield* storage.refresh(own, shards)
+      assert.sameMembers(yield* known, [1, 2], "the other one had no time to report")
+      yield* clock.putForward(expirationMillis)
+      assert.sameMembers(yield* known, [1])
     }).pipe(Effect.provide(layer))
   )
 })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Engine, make } from "../../../src/engine/Engine.ts"
+import { Engine, make, recall } from "../../../src/engine/Engine.ts"
 import * as Registry from "../../../src/engine/registry/Registry.ts"
-import { byHand, consumer, createQueue, enter, Hands, layerJournal, leave, queue } from "../engineFixture.ts"
+import { byHand, consumer, createQueue, enter, Hands, layerJournal, leave, queue, stranger } from "../engineFixture.ts"
 
 const layer = Engine.layer({ node: "here" }).pipe(Layer.provideMerge(layerJournal))
 
@@ -18,7 +18,7 @@ const fourWait = Effect.fnUntraced(function* (engine: EngineService) {
 /** Returns the positions of consumers, or the errors. */
 const positions = (engine: EngineService, ...consumers: ReadonlyArray<number>) =>
   Effect.forEach(consumers, (n) =>
-    Effect.match(engine.view(queue(), consumer(n)), {
+    Effect.match(engine.viewForStatus(queue(), consumer(n)), {
       onSuccess: (view) => ("position" in view ? view.position : view.status),
       onFailure: ({ _tag }) => _tag
     })
@@ -106,6 +106,56 @@ describe("a mechanism whose journal is unreachable", () => {
       yield* registry.release(() => true)
       isHeld = true
       assert.deepStrictEqual(yield* positions(engine, 1), ["Unavailable"])
+    }).pipe(Effect.provide(layerJournal))
+  )
+
+  it.effect("is shown by its last owner with the instant until which nobody else can have owned it, for a minute", () =>
+    Effect.gen(function* () {
+      const { cut } = yield* Hands
+      let endedAt: number | undefined
+      let isHeld = true
+      const registry = yield* Registry.make({ owns: () => isHeld, endedAt: () => endedAt, takeOver: Effect.succeed })
+      const engine = make("here", registry, yield* Clock.currentTimeMillis)
+      const recalled = (n: number) => recall(registry, queue(), consumer(n)) ?? Effect.succeed(undefined)
+      yield* fourWait(engine)
+      yield* TestClock.adjust("10 seconds")
+      assert.isUndefined(yield* recalled(1), "an owner answers what is current")
+      isHeld = false
+      assert.isUndefined(yield* recalled(1), "another node may own it")
+      yield* cut
+      endedAt = 3_000
+      assert.deepInclude(yield* recalled(2), { position: 2, asOf: 3_000 })
+      assert.deepInclude(yield* recalled(6), { status: "NOT_QUEUED", asOf: 3_000 })
+      assert.isUndefined(recall(registry, { ...queue(), tenant: stranger }, consumer(1)))
+      assert.strictEqual((yield* Effect.flip(registry.acquire(queue().id)))._tag, "Unavailable")
+      endedAt = undefined
+      assert.isUndefined(yield* recalled(2))
+    }).pipe(Effect.provide(layerJournal))
+  )
+
+  it.effect("shows its last owner's places except those whose write failed, as of the earlier of both instants", () =>
+    Effect.gen(function* () {
+      const { cut } = yield* Hands
+      let endedAt: number | undefined
+      let isHeld = true
+      const registry = yield* Registry.make({ owns: () => isHeld, endedAt: () => endedAt, takeOver: Effect.succeed })
+      const engine = make("here", registry, yield* Clock.currentTimeMillis)
+      yield* fourWait(engine)
+      yield* TestClock.adjust("4 seconds")
+      yield* cut
+      yield* Effect.flip(engine.send(queue(), leave(4)))
+      assert.deepInclude(yield* engine.viewForStatus(queue(), consumer(1)), { position: 1, asOf: 4_000 })
+      isHeld = false
+      for (const [at, asOf] of [
+        [3_000, 3_000],
+        [5_000, 4_000]
+      ] as const) {
+        endedAt = at
+        assert.deepInclude(yield* recall(registry, queue(), consumer(3))!, { position: 3, asOf })
+        assert.isUndefined(recall(registry, queue(), consumer(4)))
+      }
+      yield* TestClock.adjust("60 seconds")
+      assert.isUndefined(recall(registry, queue(), consumer(3)))
     }).pipe(Effect.provide(layerJournal))
   )
 

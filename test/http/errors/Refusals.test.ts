@@ -63,6 +63,7 @@ const stubs = Layer.unwrap(
       Layer.succeed(Engine, {
         send: () => refuse("engine"),
         view: () => refuse("engine"),
+        viewForStatus: () => refuse("engine"),
         facts: () => refuse("engine"),
         proof: () => refuse("engine"),
         definition: () => refuse("engine"),

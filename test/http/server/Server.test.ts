@@ -14,7 +14,10 @@ import { layerWith, outsideAddress } from "../support/listenerFixture.ts"
 import { type Answer, send } from "../support/usherFixture.ts"
 
 /** Starts a pair of listeners with a request that the test can prolong. Returns how to stop them. */
-const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutSeconds: number }) {
+const start = Effect.fnUntraced(function* (settings: {
+  readonly shutdownTimeoutSeconds: number
+  readonly shutdownDelayMillis?: number
+}) {
   const arrived = yield* Deferred.make<void>()
   const finish = yield* Deferred.make<void>()
   const routes = Layer.merge(
@@ -31,9 +34,10 @@ const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutS
   )
   const scope = yield* Scope.make()
   const services = yield* Layer.buildWithScope(layerWith(routes, settings), scope)
-  const { consumerUrl } = Context.get(services, Server.Listeners)
+  const { consumerUrl, adminUrl } = Context.get(services, Server.Listeners)
   return {
     url: consumerUrl,
+    adminUrl,
     readiness: Context.get(services, Readiness),
     arrived: Deferred.await(arrived),
     finish: Deferred.succeed(finish, undefined),
@@ -42,9 +46,14 @@ const start = Effect.fnUntraced(function* (settings: { readonly shutdownTimeoutS
 })
 
 /** Sends a request on a keep-alive connection. */
-const keeping = (agent: Agent, url: string, path: string): Effect.Effect<Pick<Answer, "status" | "headers">, Error> =>
+const keeping = (
+  agent: Agent,
+  url: string,
+  path: string,
+  method = "GET"
+): Effect.Effect<Pick<Answer, "status" | "headers">, Error> =>
   Effect.callback((resume) => {
-    request(new URL(path, url), { agent }, (response) => {
+    request(new URL(path, url), { agent, method }, (response) => {
       response.resume()
       response.on("end", () =>
         resume(Effect.succeed({ status: response.statusCode!, headers: response.headers as Answer["headers"] }))
@@ -88,6 +97,47 @@ describe("Ending", () => {
       const answer = yield* Fiber.join(slow)
       assert.deepStrictEqual([answer.status, answer.body], [200, { done: true }])
       assert.strictEqual(answer.headers["connection"], "close")
+      yield* Fiber.join(stopping)
+    })
+  )
+
+  it.live("answers new requests on open connections with 503 and Retry-After, and completes those in flight", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 30, shutdownDelayMillis: 2_000 })
+      const slow = yield* Effect.forkChild(send(server.url, { path: "/slow" }))
+      yield* server.arrived
+      const later = [
+        [server.url, "GET", "/api/queues/1/status"],
+        [server.url, "POST", "/api/queues/1/enter"],
+        [server.adminUrl, "PUT", "/api/experiences/1"],
+        [server.adminUrl, "DELETE", "/api/webhooks/1"],
+        [server.url, "GET", "/api/nothing"]
+      ] as const
+      const agents = later.map(() => new Agent({ keepAlive: true, maxSockets: 1 }))
+      for (const [index, [url]] of later.entries()) yield* keeping(agents[index]!, url, "/api/unknown")
+      const stopping = yield* Effect.forkChild(server.stop)
+      while (!server.readiness.isRefusing()) yield* Effect.sleep("5 millis")
+      for (const [index, [url, method, path]] of later.entries()) {
+        const { status, headers } = yield* keeping(agents[index]!, url, path, method)
+        assert.deepStrictEqual([status, headers["retry-after"], headers["connection"]], [503, "1", "close"], path)
+      }
+      assert.isTrue(yield* refused(`${server.url}/health`), "no new connection is accepted")
+      yield* server.finish
+      assert.strictEqual((yield* Fiber.join(slow)).status, 200)
+      yield* Fiber.join(stopping)
+    })
+  )
+
+  it.live("serves requests until balancers have noticed", () =>
+    Effect.gen(function* () {
+      const server = yield* start({ shutdownTimeoutSeconds: 30, shutdownDelayMillis: 2_000 })
+      const stopping = yield* Effect.forkChild(server.stop)
+      while (!server.readiness.isDraining()) yield* Effect.sleep("5 millis")
+      assert.deepStrictEqual(
+        [(yield* send(server.url, { path: "/ready" })).status, (yield* send(server.url, { path: "/api/a" })).status],
+        [503, 404]
+      )
+      assert.strictEqual((yield* send(server.url, { path: "/ready?for=reads" })).status, 503)
       yield* Fiber.join(stopping)
     })
   )
@@ -144,10 +194,13 @@ describe("Readiness", () => {
           Effect.sync(() => reason)
         ),
         server.readiness.require("fine", Effect.succeed(undefined)),
+        server.readiness.require("writes", Effect.succeed("no space"), Effect.succeed(undefined)),
         server.readiness.require("odd", Effect.die("a defect"))
       ]).pipe(Scope.provide(conditions))
       const answer = yield* send(server.url, { path: "/ready" })
-      assert.deepStrictEqual(answer.body.reasons, { database: "out of reach", odd: "failed" })
+      assert.deepStrictEqual(answer.body.reasons, { database: "out of reach", writes: "no space", odd: "failed" })
+      const forReads = yield* send(server.url, { path: "/ready?for=reads" })
+      assert.deepStrictEqual(forReads.body.reasons, { database: "out of reach", odd: "failed" })
       assert.strictEqual(answer.status, 503)
       reason = undefined
       yield* Scope.close(conditions, Exit.void)

@@ -1,5 +1,5 @@
 /** Auctions, as the Consumer API declares them (interface document 2.8; completions 3, "Auction"). */
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Price } from "../../../domain/values/Amount.ts"
 import { AuctionType, bidsShownMax, DenialReason } from "../../../domain/auction/Auction.ts"
@@ -11,6 +11,7 @@ import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
+import { asOf } from "../../fields/AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -66,7 +67,9 @@ export const AuctionState = Schema.Union([
     completedAt: SentTimestamp
   }),
   Schema.Struct({ status: Schema.Literal("DENIED"), ...participation, reason: DenialReason, deniedAt: SentTimestamp })
-]).annotate({ identifier: "AuctionState" })
+])
+  .mapMembers(Tuple.map(Schema.fieldsAssign({ asOf })))
+  .annotate({ identifier: "AuctionState" })
 export type AuctionState = typeof AuctionState.Type
 
 /** The public view of an accepted bid. */

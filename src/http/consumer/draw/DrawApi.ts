@@ -1,5 +1,5 @@
 /** Draws on the Consumer API: the declaration (interface document 2.8; completions 3, "Draw"). */
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { DenialReason, Proof } from "../../../domain/draw/Draw.ts"
@@ -12,6 +12,7 @@ import { RateCategory } from "../../limits/Limit.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
+import { asOf } from "../../fields/AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -88,7 +89,9 @@ export const DrawState = Schema.Union([
     drawnAt,
     deniedAt: SentTimestamp
   })
-]).annotate({ identifier: "DrawState" })
+])
+  .mapMembers(Tuple.map(Schema.fieldsAssign({ asOf })))
+  .annotate({ identifier: "DrawState" })
 export type DrawState = typeof DrawState.Type
 
 /** The entry that was withdrawn. The consumer's status is NOT_ENTERED from then on. */

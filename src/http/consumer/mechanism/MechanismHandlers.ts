@@ -57,7 +57,13 @@ const makeReads = Effect.fnUntraced(function* <
       orHttpAnswer(
         Effect.flatMap(CurrentConsumer, ({ tenant, consumerId }) => {
           const mechanism = refOf(tenant, request)
-          return Effect.flatMap(engine.view(mechanism, consumerId), (view) => present(mechanism, consumerId, view))
+          return Effect.flatMap(engine.viewForStatus(mechanism, consumerId), (view) => {
+            const { asOf } = view
+            const state = present(mechanism, consumerId, view)
+            return asOf === undefined
+              ? state
+              : Effect.map(state, (shown): State["Type"] => ({ ...(shown as object), asOf }))
+          })
         })
       ),
     events: (request: ToMechanism<Param> & { readonly headers: { readonly "last-event-id"?: string } }) =>

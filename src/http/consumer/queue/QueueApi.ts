@@ -1,5 +1,5 @@
 /** Queues on the Consumer API: the declaration (interface document 2.8; completions 3, "Queue"). */
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
 import { AdminReason, DenialReason } from "../../../domain/queue/Queue.ts"
@@ -12,6 +12,7 @@ import { NotOpenYetWithHeaders } from "../../errors/Errors.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing, grantLimitReached } from "../mechanism/GrantAnswers.ts"
+import { asOf } from "../../fields/AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -83,7 +84,9 @@ export const QueueState = Schema.Union([
     enteredAt: SentTimestamp,
     leftAt: SentTimestamp
   })
-]).annotate({ identifier: "QueueState" })
+])
+  .mapMembers(Tuple.map(Schema.fieldsAssign({ asOf })))
+  .annotate({ identifier: "QueueState" })
 export type QueueState = typeof QueueState.Type
 
 /** The consumers that were admitted by count, in the order of their admission. */

@@ -1,7 +1,7 @@
 /**
  * Timed releases on the Consumer API: the declaration (interface document 2.9 and 4.2; completions 3, "Timed release").
  */
-import { Schema } from "effect"
+import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -10,6 +10,7 @@ import { ConsumerAction } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing, grantLimitReached } from "../mechanism/GrantAnswers.ts"
+import { asOf } from "../../fields/AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -63,7 +64,9 @@ export const TimedReleaseState = Schema.Union([
     enteredAt: SentTimestamp,
     expiresAt: SentTimestamp
   })
-]).annotate({ identifier: "TimedReleaseState" })
+])
+  .mapMembers(Tuple.map(Schema.fieldsAssign({ asOf })))
+  .annotate({ identifier: "TimedReleaseState" })
 export type TimedReleaseState = typeof TimedReleaseState.Type
 
 /** The body and its field may be absent. */

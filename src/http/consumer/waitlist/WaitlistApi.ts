@@ -5,6 +5,7 @@ import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { ConsumerAction } from "../../credentials/Credentials.ts"
 import { answersTo } from "../../errors/Refusals.ts"
+import { asOf } from "../../fields/AsOf.ts"
 import { endpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -23,7 +24,8 @@ export const WaitlistState = Schema.Struct({
   /** Null if the consumer is not a member. */
   enteredAt: Schema.NullOr(SentTimestamp),
   /** 1 + the members that entered before. Null if the consumer is not a member. */
-  position: Schema.NullOr(Schema.Int)
+  position: Schema.NullOr(Schema.Int),
+  asOf
 }).annotate({ identifier: "WaitlistState" })
 export type WaitlistState = typeof WaitlistState.Type
 
