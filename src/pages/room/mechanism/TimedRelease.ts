@@ -15,7 +15,7 @@ import {
   scheduled,
   turn
 } from "./Parts.ts"
-import { type Experience, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
+import { type Experience, form, nameHeading, say, type Scene } from "../Scene.ts"
 
 export type ReleaseRecord = AnswerOf<"timedReleases", "get">
 type State = AnswerOf<"timedReleases", "status">
