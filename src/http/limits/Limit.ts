@@ -102,10 +102,6 @@ function withReserve(figure: Limit, addressShare: number): OrganizationLimit {
 /** The requests of a figure that are this share of it, 1 or more. The margin is for shares without an exact binary form. */
 const sharedPart = (requestsMax: number, share: number): number => Math.max(1, Math.floor(requestsMax * share + 1e-9))
 
-/** The most requests with the public key that an organization passes in a window: its figure and the reserve. */
-export const boundOf = ({ figure, reserve }: OrganizationLimit): number =>
-  figure.requestsMax + (reserve?.requestsMax ?? 0)
-
 /** The limit with the counts of requests with the secret key. */
 const forServers = (figure: Limit): Limit => ({
   ...partOf(figure, "servers", figure.requestsMax),
