@@ -27,12 +27,12 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
     const stay = document.createElement("button")
     stay.className = "quiet"
     stay.textContent = form.dataset["stay"]!
-    stay.addEventListener("click", () => {
+    stay.onclick = () => {
       settle(form)
       form.querySelector("button")?.focus()
-    })
+    }
     announced = [text, stay]
-    form.after(text, stay)
+    form.after(...announced)
     say(`${root.querySelector("h2")?.textContent} ${soon(form, continueSeconds, language())}`)
     return text
   }
@@ -47,15 +47,15 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
       const form = root.querySelector<HTMLFormElement>("form[data-continue]")
       if (!form || document.hidden || stays.get().split(" ").includes(form.dataset["continue"]!)) return
       const now = performance.now()
-      if (goesOnAt === 0) {
+      if (!goesOnAt) {
         // A browser that keeps nothing would go on again after each return.
         if (!keep("")) return
         goesOnAt = now + continueSeconds * 1000
       }
       const text = root.querySelector<HTMLElement>("#soon") ?? announce(form)
-      const left = Math.ceil((goesOnAt - now) / 1000)
-      text.textContent = soon(form, Math.max(0, left), language())
-      if (left <= 0 && settle(form)) form.submit()
+      const left = Math.max(0, Math.ceil((goesOnAt - now) / 1000))
+      text.textContent = soon(form, left, language())
+      if (!left && settle(form)) form.submit()
     },
     /** Called when the visitor's status has changed. */
     reset: () => {
