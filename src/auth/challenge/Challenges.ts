@@ -153,7 +153,6 @@ const makeJudge = Effect.gen(function* () {
   const securityEvents = yield* SecurityEvents
   const { gate } = yield* Measures
   const proofs = yield* makeProofs(spent.isShared)
-
   const proof = (arrival: Arrival, work: number): Effect.Effect<never, ChallengeAsked> =>
     Effect.suspend(() => {
       const issued = proofs.issue(scopeOf(arrival), work, clock.currentTimeMillisUnsafe())
