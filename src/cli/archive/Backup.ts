@@ -4,13 +4,18 @@ import { Argument, Command } from "effect/cli"
 import { apiVersion } from "../../http/server/ResponseHeaders.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
+import * as CurrentKeyring from "../../store/secrets/CurrentKeyring.ts"
 import { json } from "../runtime/Arguments.ts"
 import * as Environment from "../runtime/Environment.ts"
 import { withModule } from "../runtime/LazyModule.ts"
 import { makeProgress } from "../runtime/Progress.ts"
 import { interruptible } from "../runtime/Signals.ts"
 
-const services = Migrations.layerRequired.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(Environment.base))
+const services = Migrations.layerRequired.pipe(
+  Layer.provideMerge(Database.layer),
+  Layer.provideMerge(CurrentKeyring.layer),
+  Layer.provideMerge(Environment.base)
+)
 
 const file = Argument.String("file").pipe(Argument.withDescription("The file to write, which must not exist"))
 
@@ -43,8 +48,8 @@ export const command = Command.make("backup", { file, json }, ({ file, json }) =
   Command.withDescription(
     "Write the whole database to one file, as it is at one moment. Servers may run meanwhile. The file is a tar " +
       "archive of compressed tables with their digests. It is called FILE.partial until it is complete and on disk. " +
-      "Only this user may read it: it contains personal data. Sealed secrets stay sealed. A restore needs SECRETS_KEY: " +
-      "keep it apart from the file."
+      "Only this user may read it: it contains personal data. Sealed secrets stay sealed. SECRETS_KEY also authenticates " +
+      "the file: a restore needs it, and refuses a changed file. Keep it apart from the file."
   ),
   Command.withExamples([
     { command: "usher backup /backups/usher-2026-11-23.tar", description: "The database of DATABASE_URL or DATA_DIR" },

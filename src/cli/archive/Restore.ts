@@ -1,6 +1,6 @@
 /** `usher restore`: restores a backup into an empty database, and verifies it. */
 import { Clock, Console, Effect, Layer } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { stat } from "node:fs/promises"
 import * as Database from "../../store/postgres/Database.ts"
 import * as CurrentKeyring from "../../store/secrets/CurrentKeyring.ts"
@@ -16,11 +16,18 @@ const services = Database.layer.pipe(Layer.provideMerge(CurrentKeyring.layer), L
 
 const file = Argument.String("file").pipe(Argument.withDescription("A file that `usher backup` wrote"))
 
+const unverified = Flag.Boolean("unverified").pipe(
+  Flag.withDescription(
+    "Restore a file that SECRETS_KEY cannot verify: of an earlier release, or of another key. Changes of it stay unseen"
+  ),
+  Flag.withDefault(false)
+)
+
 /** The command `restore`. */
-export const command = Command.make("restore", { file, json }, ({ file, json }) =>
+export const command = Command.make("restore", { file, unverified, json }, ({ file, unverified, json }) =>
   Effect.gen(function* () {
     const begunAt = yield* Clock.currentTimeMillis
-    const manifest = yield* read(file, begunAt)
+    const manifest = yield* read(file, unverified, begunAt)
     const restored = yield* Clock.currentTimeMillis
     const report = yield* VerifyJournal.verifyAll({}, false).pipe(Effect.provide(VerifyJournal.journals))
     const seconds = {
@@ -48,6 +55,7 @@ export const command = Command.make("restore", { file, json }, ({ file, json }) 
 ).pipe(
   Command.withDescription(
     "Restore a backup into an empty database: all of it, or nothing if the file is damaged or the command is ended. " +
+      "With SECRETS_KEY, a file that was changed since it was made is refused. " +
       "A backup of an earlier version is migrated. Then every journal is verified. The database is on hold until " +
       "`usher resume`: servers answer reads, and no timer, message or webhook runs. End the servers of the former " +
       "database first. Sealed secrets need the SECRETS_KEY of the backup's time."
@@ -61,7 +69,7 @@ export const command = Command.make("restore", { file, json }, ({ file, json }) 
   ])
 )
 
-const read = Effect.fnUntraced(function* (path: string, begunAt: number) {
+const read = Effect.fnUntraced(function* (path: string, isUnverifiedAllowed: boolean, begunAt: number) {
   const size = yield* Effect.promise(() =>
     stat(path).then(
       ({ size }) => size,
@@ -72,9 +80,11 @@ const read = Effect.fnUntraced(function* (path: string, begunAt: number) {
   return yield* withModule(
     () => import("../../store/archive/Restore.ts"),
     ({ restore }) =>
-      restore({ path, onBytes: (bytes) => Effect.runSync(progress.advance("KiB", kibibytes(bytes))) }).pipe(
-        Effect.ensuring(progress.end)
-      )
+      restore({
+        path,
+        isUnverifiedAllowed,
+        onBytes: (bytes) => Effect.runSync(progress.advance("KiB", kibibytes(bytes)))
+      }).pipe(Effect.ensuring(progress.end))
   )
 })
 

@@ -1,13 +1,15 @@
 /**
  * Writes a backup: every table as one snapshot sees it, by COPY. Servers may run meanwhile; the snapshot blocks no
- * write. Sealed secrets stay sealed.
+ * write. Sealed secrets stay sealed, and the key that seals them authenticates the file.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Effect, type Scope } from "effect"
 import { createHash } from "node:crypto"
 import { stat } from "node:fs/promises"
 import { StartRefused } from "../../settings/Settings.ts"
+import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { type ArchiveFailed, attempt } from "./ArchiveFailed.ts"
+import { authenticated } from "./Authentication.ts"
 import { ArchiveWriter } from "./ArchiveWriter.ts"
 import * as CopyConnection from "./CopyConnection.ts"
 import {
@@ -95,7 +97,7 @@ const write = Effect.fnUntraced(function* (
 
   yield* addJson(introductionName, { ...introduction, tables })
   const copied = yield* Effect.forEach(tables, addTable)
-  const manifest: Manifest = { ...introduction, tables: copied, heads }
+  const manifest = authenticated(yield* CurrentKeyring, { ...introduction, tables: copied, heads })
   yield* addJson(manifestName, manifest)
   yield* writer.add(sumsName, Buffer.from(sums.join("")))
   yield* sql`commit`

@@ -1,6 +1,7 @@
 /** Loads an archive's tables into a database that has the backup's schema, and checks what it reads. */
 import { Effect, Schema, Stream } from "effect"
 import { type ArchiveDamaged, type ArchiveFailed, damaged } from "./ArchiveFailed.ts"
+import { agrees } from "./Authentication.ts"
 import type { Entry } from "./ArchiveReader.ts"
 import type { CopyConnection } from "./CopyConnection.ts"
 import { Loading } from "./Loading.ts"
@@ -10,9 +11,15 @@ import * as Tables from "./Tables.ts"
 
 const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
 
+/** Where an archive is loaded, and who says from its manifest whether it may be. */
+interface Target<E> {
+  readonly connection: CopyConnection
+  readonly check: (manifest: Manifest) => Effect.Effect<void, E>
+}
+
 /** Loads the entries after the first one. Returns the archive's manifest. */
-export const load = Effect.fnUntraced(function* (
-  connection: CopyConnection,
+export const load = Effect.fnUntraced(function* <E>(
+  { connection, check }: Target<E>,
   introduction: Introduction,
   first: Entry,
   others: Stream.Stream<Entry, ArchiveDamaged | ArchiveFailed>
@@ -30,6 +37,8 @@ export const load = Effect.fnUntraced(function* (
   const loading = new Loading({ introductionName, decodeManifest, tables: own, copyIn }, first)
   yield* Stream.runForEach(others, (entry) => loading.take(entry)).pipe(Effect.onError(() => loading.abandon))
   const manifest = yield* loading.end
+  if (!agrees(introduction, manifest)) return yield* damaged(`${introductionName} differs from the manifest`)
+  yield* check(manifest)
   yield* Effect.forEach(comeBack, (statement) => sql.unsafe(statement), { discard: true })
   yield* Tables.advanceIdentities(sql)
   const counted = yield* Recorded.stored(sql, introduction.schemaStep)

@@ -4,7 +4,7 @@
  *     backup.json               what follows: version, schema, instant, tables with their columns
  *     journal/000001.copy.gz    rows as COPY's text format, in parts of some MB; `cat journal/* | gunzip` joins them
  *     …
- *     manifest.json             backup.json, with rows, bytes and the SHA-256 of each table's text
+ *     manifest.json             backup.json, with rows, bytes and the SHA-256 of each table's text, and an HMAC of all this
  *     SHA256SUMS                the digests of both JSON files, for `sha256sum --check`
  *
  * An archive without its last entry is incomplete.
@@ -44,6 +44,10 @@ export const CopiedTable = Schema.Struct({
 })
 export type CopiedTable = typeof CopiedTable.Type
 
+/** An HMAC-SHA256 of what the manifest says, in hexadecimal, with the key that `keyId` names. */
+const Authentication = Schema.Struct({ keyId: Schema.String, hmacSha256: Schema.String })
+export type Authentication = typeof Authentication.Type
+
 /** The content of `manifest.json`. */
 export const Manifest = Schema.Struct({
   ...introduction,
@@ -52,7 +56,9 @@ export const Manifest = Schema.Struct({
    * The heads of all journals: how many there are, and the sum of their sequences, which is the number of events. Journals
    * that are in archives (`months/`) have heads and no events here.
    */
-  heads: Schema.Struct({ mechanisms: Schema.Int, events: Schema.Int })
+  heads: Schema.Struct({ mechanisms: Schema.Int, events: Schema.Int }),
+  /** Absent if `SECRETS_KEY` was not set, and in backups of releases before it was written. */
+  authentication: Schema.optionalKey(Authentication)
 })
 export type Manifest = typeof Manifest.Type
 

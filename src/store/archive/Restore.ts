@@ -12,8 +12,10 @@ import { SqlClient } from "effect/sql"
 import { StartRefused } from "../../settings/Settings.ts"
 import { beginTimeline } from "../coordination/Installation.ts"
 import * as Migrations from "../postgres/Migrations.ts"
+import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { latest } from "../postgres/Steps.ts"
 import { type ArchiveDamaged, type ArchiveFailed, damaged } from "./ArchiveFailed.ts"
+import { originOf } from "./Authentication.ts"
 import { entries, type Entry } from "./ArchiveReader.ts"
 import * as CopyConnection from "./CopyConnection.ts"
 import { load } from "./Load.ts"
@@ -24,6 +26,8 @@ const decodeIntroduction = Schema.decodeUnknownOption(Schema.fromJsonString(Intr
 
 export interface Options {
   readonly path: string
+  /** Restores also a file of unknown origin. An altered file is refused in any case. */
+  readonly isUnverifiedAllowed: boolean
   /** Called with the bytes of the file that were read since the last call. */
   readonly onBytes: (bytes: number) => void
 }
@@ -31,6 +35,7 @@ export interface Options {
 /** Restores the backup. Returns its manifest. */
 export const restore = ({
   path,
+  isUnverifiedAllowed,
   onBytes
 }: Options): Effect.Effect<Manifest, StartRefused, PgClient.PgClient | Scope.Scope> =>
   Effect.gen(function* () {
@@ -46,7 +51,8 @@ export const restore = ({
         yield* Migrations.lock
         yield* refuseUnlessEmpty(sql)
         yield* Migrations.applyUpTo(introduction.schemaStep)
-        const manifest = yield* load(connection, introduction, Option.getOrThrow(first), others)
+        const check = (manifest: Manifest) => refuseOrigin(path, manifest, isUnverifiedAllowed)
+        const manifest = yield* load({ connection, check }, introduction, Option.getOrThrow(first), others)
         yield* Migrations.applyUpTo(latest)
         yield* beginTimeline(introduction.at)
         return manifest
@@ -82,6 +88,22 @@ const refuseStep = (path: string, { schemaStep, usher, at }: Introduction) =>
         `${path} was made by Usher ${usher} at ${at}, with the schema's step ${schemaStep}. This version of Usher knows steps ` +
           `up to ${latest}. Restore it with that version or a later one.`
       )
+
+/** Refuses a file that somebody may have changed. Without any key nothing can be told of a file without an HMAC. */
+const refuseOrigin = Effect.fnUntraced(function* (path: string, manifest: Manifest, isUnverifiedAllowed: boolean) {
+  const keyring = yield* CurrentKeyring
+  const origin = originOf(keyring, manifest)
+  if (origin === "verified" || (origin === "no key" && keyring.current === undefined)) return
+  if (origin === "altered") return yield* damaged("its HMAC differs: it was changed, or made by somebody else")
+  const unknown =
+    origin === "no key"
+      ? "it has no HMAC, because it was made without SECRETS_KEY or by an earlier release"
+      : `its HMAC is of the key ${manifest.authentication!.keyId}, which SECRETS_KEY does not have`
+  if (isUnverifiedAllowed) return yield* Effect.logWarning(`${path} was restored unverified: ${unknown}`)
+  return yield* refuse(
+    `${path} cannot be verified: ${unknown}. Nothing was restored. If you know where the file was kept since, add --unverified.`
+  )
+})
 
 const refuseUnlessEmpty = (sql: SqlClient.SqlClient) =>
   Effect.flatMap(Tables.anyObjects(sql), (found) =>

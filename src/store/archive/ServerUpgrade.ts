@@ -12,6 +12,7 @@ import * as Installation from "../coordination/Installation.ts"
 import * as Database from "../postgres/Database.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { type Binaries, findBinaries, majorVersion } from "../postgres/embedded/Binaries.ts"
+import { checkOwn, readOwn } from "../postgres/embedded/OwnFiles.ts"
 import * as Presence from "../postgres/embedded/Presence.ts"
 import { chooseAccount, runAs } from "../postgres/embedded/ServerAccount.ts"
 import {
@@ -44,6 +45,7 @@ export const upgradeServer = Effect.fnUntraced(
     const fileSystem = yield* FileSystem.FileSystem
     const root = resolve(dataDir)
     const folder = folderAt(join(root, "postgres"))
+    yield* checkOwn(folder)
     const major = yield* majorOf(folder)
     if (major === undefined) return yield* refuse(`DATA_DIR: ${folder.data} has no data of an embedded Postgres.`)
     if (major === `${majorVersion}`) return undefined
@@ -70,7 +72,7 @@ export const upgradeServer = Effect.fnUntraced(
     const manifest = yield* onServer(
       copy,
       Effect.gen(function* () {
-        const manifest = yield* restore({ path: file, onBytes: () => undefined })
+        const manifest = yield* restore({ path: file, isUnverifiedAllowed: false, onBytes: () => undefined })
         yield* verify
         yield* Installation.keepTimeline(timeline)
         return manifest
@@ -119,9 +121,8 @@ const onServer = <A, E, R>(
 ) =>
   Effect.gen(function* () {
     yield* prepare
-    const fileSystem = yield* FileSystem.FileSystem
     const port = yield* ready(server)
-    const password = Redacted.make(yield* fileSystem.readFileString(server.folder.password))
+    const password = Redacted.make(yield* readOwn(server.folder.password))
     yield* Effect.addFinalizer(() => Effect.ignore(stop(server.folder)))
     yield* refuseShared(port, { password, applicationName: "usher database upgrade" })
     const target = { host: "127.0.0.1", port, database: Presence.database, username, password }

@@ -7,6 +7,7 @@ import { Context, Effect, Exit, FileSystem, Layer, Redacted, Result, Schedule, S
 import { join, resolve } from "node:path"
 import { Settings, StartRefused } from "../../../settings/Settings.ts"
 import { findBinaries } from "./Binaries.ts"
+import { checkOwn, readOwn } from "./OwnFiles.ts"
 import * as Presence from "./Presence.ts"
 import { chooseAccount } from "./ServerAccount.ts"
 import { ensureCluster, folderAt, username } from "./ServerFolder.ts"
@@ -36,8 +37,7 @@ export class EmbeddedPostgres extends Context.Service<
 const make = Effect.gen(function* () {
   const settings = yield* Settings
   const server = yield* prepare(resolve(settings.dataDir))
-  const fileSystem = yield* FileSystem.FileSystem
-  const password = Redacted.make(yield* fileSystem.readFileString(server.folder.password))
+  const password = Redacted.make(yield* readOwn(server.folder.password))
   const visitor = { password, applicationName: `usher ${settings.nodeName}: presence` }
 
   let current = yield* enter(server, visitor)
@@ -71,6 +71,7 @@ const prepare = Effect.fnUntraced(function* (dataDir: string) {
   const binaries = yield* findBinaries
   const folder = folderAt(join(dataDir, "postgres"))
   yield* fileSystem.makeDirectory(dataDir, { recursive: true })
+  yield* checkOwn(folder)
   const account = yield* chooseAccount(binaries, dataDir, folder.root)
   yield* ensureCluster(folder, binaries, account)
   return { folder, binaries, account }

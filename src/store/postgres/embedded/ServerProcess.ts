@@ -7,12 +7,13 @@
  */
 import { Effect, FileSystem, Option, Schedule } from "effect"
 import { spawn } from "node:child_process"
-import { closeSync, openSync } from "node:fs"
+import { closeSync } from "node:fs"
 import { createServer } from "node:net"
 import { platform } from "node:os"
 import { StartRefused } from "../../../settings/Settings.ts"
 import type { Binaries } from "./Binaries.ts"
 import { commandFor, runAs, type ServerAccount } from "./ServerAccount.ts"
+import { openLog, readOwn, writeOwn } from "./OwnFiles.ts"
 import type { ServerFolder } from "./ServerFolder.ts"
 
 /** The current state of the folder's server. */
@@ -51,7 +52,7 @@ const parameters = {
 /** Reads `postmaster.pid`, and checks that the process it names lives and serves this folder. */
 export const observe = Effect.fnUntraced(function* (folder: ServerFolder) {
   const fileSystem = yield* FileSystem.FileSystem
-  const lines = (yield* fileSystem.readFileString(folder.pid).pipe(Effect.orElseSucceed(() => ""))).split("\n")
+  const lines = (yield* readOwn(folder.pid)).split("\n")
   const pid = Number(lines[0])
   const observation = (found: Observation) => found
   if (!(pid > 0) || !(yield* isAlive(pid))) return observation({ _tag: "Stopped" })
@@ -119,10 +120,10 @@ const start = Effect.fnUntraced(function* ({ folder, binaries, account, override
   ])
   const { command, args, options } = commandFor(account, binaries.postgres, ["-D", folder.data, ...settings])
 
+  const output = yield* openLog(folder.log, logged > logSizeMax)
   const ended = Effect.callback<void>((resume) => {
-    const log = openSync(folder.log, logged > logSizeMax ? "w" : "a", 0o600)
-    const child = spawn(command, args, { ...options, detached: true, stdio: ["ignore", log, log] })
-    closeSync(log)
+    const child = spawn(command, args, { ...options, detached: true, stdio: ["ignore", output, output] })
+    closeSync(output)
     child.once("exit", () => resume(Effect.void))
     child.once("error", () => resume(Effect.void))
     child.unref()
@@ -132,7 +133,7 @@ const start = Effect.fnUntraced(function* ({ folder, binaries, account, override
   )
   yield* Effect.raceFirst(ended, becameReady)
 
-  const log = yield* fileSystem.readFileString(folder.log).pipe(Effect.orElseSucceed(() => ""))
+  const log = yield* readOwn(folder.log)
   return log.slice(log.length < logged ? 0 : logged).trim()
 })
 
@@ -165,8 +166,7 @@ export const stop = Effect.fnUntraced(function* (folder: ServerFolder) {
 
 /** Returns the server's last port if it is free, else any free one, and records it for the next start. */
 const choosePort = Effect.fnUntraced(function* (folder: ServerFolder, avoid: number | undefined) {
-  const fileSystem = yield* FileSystem.FileSystem
-  const last = Number(yield* fileSystem.readFileString(folder.port).pipe(Effect.orElseSucceed(() => "")))
+  const last = Number(yield* readOwn(folder.port))
   if (last > 0 && last !== avoid && (yield* freePort(last)) === last) return last
   const port = yield* freePort(0)
   if (port === undefined) {
@@ -174,7 +174,7 @@ const choosePort = Effect.fnUntraced(function* (folder: ServerFolder, avoid: num
       message: "127.0.0.1 has no free TCP port for the embedded Postgres. Set DATABASE_URL."
     })
   }
-  yield* fileSystem.writeFileString(folder.port, `${port}\n`, { mode: 0o600 })
+  yield* writeOwn(folder.port, `${port}\n`)
   return port
 })
 

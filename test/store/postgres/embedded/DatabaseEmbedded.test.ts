@@ -5,12 +5,15 @@ import { SqlClient } from "effect/sql"
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdtempSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
@@ -175,6 +178,45 @@ const refusesClosedPrograms = Effect.gen(function* () {
 })
 
 describe("the embedded Postgres", { concurrent: false }, () => {
+  it.live("refuses a folder or a file of it that leads elsewhere, or that others may change", () =>
+    Effect.gen(function* () {
+      const { dataDir, parent } = yield* usedFolder
+      const own = (name: string) => join(dataDir, "postgres", name)
+      const outside = join(parent, "outside")
+      const linked = (path: string) => {
+        renameSync(path, outside)
+        symlinkSync(outside, path)
+        return () => (rmSync(path), renameSync(outside, path))
+      }
+      const opened = (path: string, mode: number) => {
+        const before = statSync(path).mode
+        chmodSync(path, mode)
+        return () => chmodSync(path, before)
+      }
+      const changes: ReadonlyArray<readonly [string, () => () => void, string]> = [
+        ["the folder", () => linked(join(dataDir, "postgres")), "postgres is a symbolic link"],
+        ["the cluster", () => linked(own("data")), "data is a symbolic link"],
+        ["the log", () => linked(own("log")), "log is a symbolic link"],
+        ["the port", () => linked(own("port")), "port is a symbolic link"],
+        ["the password", () => linked(own("password")), "password is a symbolic link"],
+        ["a writable folder", () => opened(join(dataDir, "postgres"), 0o777), "postgres can be changed by other users"],
+        ["a writable password", () => opened(own("password"), 0o660), "password can be changed by other users"]
+      ]
+      for (const [name, change, problem] of changes) {
+        const restore = change()
+        const error = yield* Effect.flip(open(dataDir))
+        assert.include(error.message, problem, name)
+        restore()
+      }
+      if (isRoot) {
+        chownSync(own("port"), 65_533, 65_533)
+        assert.include((yield* Effect.flip(open(dataDir))).message, "port belongs to user 65533")
+        chownSync(own("port"), 0, 0)
+      }
+      assert.strictEqual(yield* Effect.scoped(Effect.flatMap(open(dataDir), keptRows)), 1)
+    })
+  )
+
   it.live("is a real server, created on the first start, closed to others, and stopped after the last use", () =>
     Effect.gen(function* () {
       const { dataDir, pidFile } = yield* dataFolder
