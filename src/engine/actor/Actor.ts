@@ -147,8 +147,7 @@ export const make = Effect.fnUntraced(function* (
   const meter = new ActorMeter(decider, (yield* Measures).mechanisms.of(identity.kind))
   const readBarrier = new ReadBarrier()
 
-  let sequence = recovered.sequence
-  let lastAt = recovered.lastAt
+  let { sequence, lastAt } = recovered
   /** The batch that is being written. */
   let writing: Batch | undefined
   /** The consumers whose committed places the stopped actor does not know; undefined: it knows none. */
@@ -159,6 +158,7 @@ export const make = Effect.fnUntraced(function* (
   let configuration: unknown = decider.configurationOf(state)
   const isOver = (): boolean => status.archived && status.teardownStatus === "completed"
   const now = (): Millis => Math.max(clock.currentTimeMillisUnsafe(), lastAt)
+  const isKnown = (id: string) => (isStopped ? doubted?.has(id) === false : writing === undefined)
 
   const commitOf = (batch: Batch, moment: Moment): Commit => ({
     mechanismId: identity.id,
@@ -265,10 +265,7 @@ export const make = Effect.fnUntraced(function* (
         const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
         return { sequence, views, isOver: archived || teardownStatus === "completed" }
       }),
-    recall: (consumerId) => {
-      const isCertain = isStopped ? doubted?.has(consumerId) === false : writing === undefined
-      return isCertain ? decider.view(state, consumerId, now()) : undefined
-    },
+    recall: (consumerId) => (isKnown(consumerId) ? decider.view(state, consumerId, now()) : undefined),
     sample: () => meter.sample(identity, state, Mailbox.sizeUnsafe(mailbox), now()),
     query: (question) => (writing !== undefined || isStopped ? undefined : question(state as never)),
     run: Effect.suspend(() => timer.set(decider.wakeAt(state), now())).pipe(

@@ -87,11 +87,7 @@ const make = Effect.fnUntraced(function* (
     takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
       viewMany: (id, consumerIds) =>
-        calls.query(
-          id,
-          () => ({ method: "viewMany", consumerIds }),
-          () => undefined
-        ) as Effect.Effect<MechanismViews, Refused>,
+        calls.query(id, { method: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
       follow: (id) => Stream.map(client(id).Subscribe(), (change) => decode<Change>(change))
     }
   }
@@ -117,33 +113,7 @@ const make = Effect.fnUntraced(function* (
   })
   yield* Effect.forkScoped(Effect.repeat(startAcquired, Schedule.spaced(checkMillis)))
 
-  /** Returns the owner's answer. Where this node is the owner, no message is sent. */
-  const route = <A, E>(id: string, question: Question, local: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    routeTo(id, question, () => (owns(id) ? (local as Effect.Effect<unknown, Refused>) : undefined)) as Effect.Effect<
-      A,
-      E
-    >
-
-  const routeTo = (
-    id: string,
-    question: Question | (() => Question),
-    local: () => Effect.Effect<unknown, Refused> | undefined
-  ): Effect.Effect<unknown, Refused> =>
-    Effect.suspend(() => {
-      const elsewhere = Effect.suspend(() => calls.query(id, question, local))
-      const answer = local()
-      return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
-    })
-
-  /** While the database is away no node owns the mechanism, and the last owner answers from its memory. */
-  const viewForStatus = ((mechanism, consumerId) => {
-    const { id } = mechanism
-    return routeTo(
-      id,
-      () => ({ method: "view", mechanism, consumerId, recall: locks.endedAt() === undefined ? "owner" : "former" }),
-      () => (owns(id) ? local.viewForStatus(mechanism, consumerId) : Engine.recall(registry, mechanism, consumerId))
-    )
-  }) as Service["viewForStatus"]
+  const { route, viewForStatus } = makeRoutes({ owns, locks, local, registry, query: calls.query })
 
   /** Questions whose only parameter is the mechanism. */
   type Plain = "facts" | "definition" | "identity" | "inspect" | "peek"
@@ -220,6 +190,40 @@ const make = Effect.fnUntraced(function* (
     isRestored: Effect.sync(() => isSettled)
   }
 })
+
+interface Routing {
+  readonly owns: (mechanismId: string) => boolean
+  readonly locks: ShardLocks.ShardLocks["Service"]
+  readonly local: Service
+  readonly registry: Registry.Registry
+  readonly query: RemoteCalls.Query
+}
+
+/** Makes the functions that return the owner's answer. Where this node is the owner, no message is sent. */
+const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
+  const routeTo: RemoteCalls.Query = (id, question, here) =>
+    Effect.suspend(() => {
+      const elsewhere = Effect.suspend(() => query(id, question, here))
+      const answer = here()
+      return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
+    })
+
+  const route = <A, E>(id: string, question: Question, answer: Effect.Effect<A, E>): Effect.Effect<A, E> => {
+    const here = () => (owns(id) ? (answer as Effect.Effect<unknown, Refused>) : undefined)
+    return routeTo(id, question, here) as Effect.Effect<A, E>
+  }
+
+  /** While the database is away no node owns the mechanism, and the last owner answers from its memory. */
+  const viewForStatus = ((mechanism, consumerId) =>
+    routeTo(
+      mechanism.id,
+      () => ({ method: "view", mechanism, consumerId, recall: locks.endedAt() === undefined ? "owner" : "former" }),
+      () =>
+        owns(mechanism.id) ? local.viewForStatus(mechanism, consumerId) : Engine.recall(registry, mechanism, consumerId)
+    )) as Service["viewForStatus"]
+
+  return { route, viewForStatus }
+}
 
 /** Brings the set of held shards up to date. Returns whether there is a new one, and how many are gone. */
 function compare(held: Set<ShardId.ShardId>, sharding: Sharding.Sharding["Service"]) {

@@ -62,6 +62,13 @@ export interface OwnerLookup {
   readonly forget: (mechanismId: string) => void
 }
 
+/** Returns the answer to a question. A function gives the question of each attempt. */
+export type Query = (
+  mechanismId: string,
+  question: Question | (() => Question),
+  local: () => Effect.Effect<unknown, Refused> | undefined
+) => Effect.Effect<unknown, Refused>
+
 /** Makes a function that sends questions through `transport`. Its fibers live in the surrounding scope. */
 export const make = Effect.fnUntraced(function* (transport: Transport, owners: OwnerLookup) {
   const scope: Scope.Scope = yield* Effect.scope
@@ -100,18 +107,10 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
       if (outbox.inProgress < messagesAtOnce) send(owner, outbox)
     })
 
-  /**
-   * Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. A function gives
-   * the question of each attempt.
-   */
-  const query = (
-    id: string,
-    question: Question | (() => Question),
-    local: () => Effect.Effect<unknown, Refused> | undefined
-  ): Effect.Effect<unknown, Refused> => {
-    const current = () => (typeof question === "function" ? question() : question)
+  /** Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. */
+  const query: Query = (id, question, local) => {
     const tryUntilOwned: Effect.Effect<unknown, Refused> = Effect.suspend(
-      () => local() ?? counted(attempt(id, current()))
+      () => local() ?? counted(attempt(id, currentOf(question)))
     ).pipe(
       Effect.catchIf(wasNotTried, () => {
         owners.forget(id)
@@ -119,13 +118,16 @@ export const make = Effect.fnUntraced(function* (transport: Transport, owners: O
       })
     )
     return Effect.timeoutOrElse(tryUntilOwned, {
-      duration: isStatusRead(current()) ? statusPatienceMillis : patienceMillis,
+      duration: isStatusRead(currentOf(question)) ? statusPatienceMillis : patienceMillis,
       orElse: () => Effect.fail(new Unavailable({ cause: "no node answers for the mechanism" }))
     })
   }
 
   return { query }
 })
+
+const currentOf = (question: Question | (() => Question)): Question =>
+  typeof question === "function" ? question() : question
 
 const isStatusRead = (question: Question): boolean => question.method === "view" && question.recall !== undefined
 

@@ -63,40 +63,11 @@ export const layer = (options: {
       const { cluster: measures } = yield* Measures
       measures.leaseSeconds = () => lease.leftMillis() / 1_000
       let stop: Release = () => Effect.void
-      let runners: Effect.Success<typeof storage.getRunners> = []
-
-      /** Runs an operation that proves the locks, and restarts the lease from the operation's beginning. */
-      const renewing = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-        Effect.suspend(() => {
-          const begun = readClocks(clock)
-          return Effect.tap(operation, () => Effect.sync(() => lease.renew(begun)))
-        })
-
-      // The cluster tries three times in the life of a lock, and gives each attempt as long.
-      const attemptMillis = options.expirationMillis * 0.3
-      /** Refreshes the locks. Where the database cannot, the locks stay as they are for as long as they may be shown. */
-      const refresh: typeof storage.refresh = (address, shards) =>
-        Effect.suspend(() => {
-          const requested = [...shards]
-          const begun = readClocks(clock)
-          return renewing(storage.refresh(address, requested)).pipe(
-            Effect.timeout(attemptMillis),
-            Effect.tapError(() => Effect.sync(() => lease.fail(begun, attemptMillis))),
-            Effect.catchIf(
-              () => requested.length > 0 && lease.isShown(),
-              () => Effect.succeed(requested)
-            ),
-            Effect.catchTag("TimeoutError", (cause) => Effect.fail(new ClusterError.PersistenceError({ cause })))
-          )
-        })
+      const { renewing, refresh, getRunners } = withLease(storage, lease)
 
       const watched = RunnerStorage.RunnerStorage.of({
         ...storage,
-        getRunners: Effect.suspend(() =>
-          lease.isSettling() && runners.length > 0
-            ? Effect.succeed(runners)
-            : Effect.tap(storage.getRunners, (found) => Effect.sync(() => void (runners = found)))
-        ),
+        getRunners,
         // The first acquisition starts the lease. Locks that are acquired later are covered by the last refresh.
         acquire: (address, shards) =>
           Effect.suspend(() => {
@@ -138,13 +109,52 @@ export const layer = (options: {
     })
   )
 
+/** Makes the operations of the storage that keep the lease, or follow it. */
+const withLease = (storage: Pick<RunnerStorage.RunnerStorage["Service"], "refresh" | "getRunners">, lease: Lease) => {
+  let runners: Effect.Success<typeof storage.getRunners> = []
+  // The cluster tries three times in the life of a lock, and gives each attempt as long.
+  const attemptMillis = lease.expirationMillis * 0.3
+
+  /** Runs an operation that proves the locks, and restarts the lease from the operation's beginning. */
+  const renewing = <A, E>(operation: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.suspend(() => {
+      const begun = readClocks(lease.clock)
+      return Effect.tap(operation, () => Effect.sync(() => lease.renew(begun)))
+    })
+
+  /** Refreshes the locks. Where the database cannot, the locks stay as they are for as long as they may be shown. */
+  const refresh: typeof storage.refresh = (address, shards) =>
+    Effect.suspend(() => {
+      const requested = [...shards]
+      const begun = readClocks(lease.clock)
+      return renewing(storage.refresh(address, requested)).pipe(
+        Effect.timeout(attemptMillis),
+        Effect.tapError(() => Effect.sync(() => lease.fail(begun, attemptMillis))),
+        Effect.catchIf(
+          () => requested.length > 0 && lease.isShown(),
+          () => Effect.succeed(requested)
+        ),
+        Effect.catchTag("TimeoutError", (cause) => Effect.fail(new ClusterError.PersistenceError({ cause })))
+      )
+    })
+
+  /** The list of nodes; the last one that was read while the database cannot be asked. */
+  const getRunners: typeof storage.getRunners = Effect.suspend(() =>
+    lease.isSettling() && runners.length > 0
+      ? Effect.succeed(runners)
+      : Effect.tap(storage.getRunners, (found) => Effect.sync(() => void (runners = found)))
+  )
+
+  return { renewing, refresh, getRunners }
+}
+
 /** More than this beyond its time limit, and the process itself was suspended during an attempt. */
 const suspendedMillis = 500
 
 /** The time for which the locks certainly belong to this node, and what is known after it. */
 class Lease {
-  private readonly clock: Clock.Clock
-  private readonly expirationMillis: number
+  readonly clock: Clock.Clock
+  readonly expirationMillis: number
   private validSince: ClockReading | undefined
   /** The last attempt that began after the lease had ended, and that the database did not answer or refused. */
   private failedAt: ClockReading | undefined

@@ -189,11 +189,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     running: (id) => slots.get(id)?.actor,
-    former: (id) => {
-      if (ownership.owns(id)) return slots.get(id)?.former(clock, undefined)
-      const endedAt = ownership.endedAt?.()
-      return endedAt === undefined ? undefined : slots.get(id)?.former(clock, endedAt)
-    },
+    former: (id) => formerOf(slots.get(id), ownership, clock),
     identity: (id) => slots.get(id)?.identity,
     actors,
     acquire,
@@ -210,6 +206,13 @@ export const make = Effect.fnUntraced(function* (
     isRestored: () => isRestored
   }
 })
+
+/** Returns the actor of this process if it owns the mechanism, or did so until the database was away. */
+const formerOf = (slot: ActorSlot | undefined, { owns, endedAt }: ShardOwnership, clock: Clock.Clock) => {
+  if (slot === undefined) return undefined
+  const ownershipEndedAt = owns(slot.id) ? undefined : endedAt?.()
+  return owns(slot.id) || ownershipEndedAt !== undefined ? slot.former(clock, ownershipEndedAt) : undefined
+}
 
 /** A failed append is the database's event (`journal.failing`), and not one of each mechanism. */
 const logFailure = (cause: Cause.Cause<unknown>, pauseMillis: Millis): Effect.Effect<void> => {

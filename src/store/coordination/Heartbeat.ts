@@ -5,10 +5,11 @@
  * database is away, and what time it is there.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Deferred, Effect, Layer } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlError } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import type { DatabaseMeasures } from "../../measures/DatabaseMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
 import type { StartRefused } from "../../settings/Settings.ts"
 import { Availability } from "./Availability.ts"
@@ -64,12 +65,7 @@ export class Heartbeat extends Context.Service<
         const availability = yield* Availability
         const clock = yield* Clock.Clock
         const { database: measures } = yield* Measures
-        const onOwnConnection = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-          effect.pipe(
-            Effect.provideService(SqlClient.SqlClient, sql),
-            Effect.provideService(BoundedClient.CurrentBounds, bounds)
-          )
-
+        const onOwnConnection = runningOn(sql)
         const installation = yield* watchInstallation
         const id = randomUUID()
         let membership: Nodes.Membership | undefined
@@ -88,8 +84,7 @@ export class Heartbeat extends Context.Service<
         /** After a long silence the row may have been removed, and an upgrade may have been finished. */
         const beat = Effect.gen(function* () {
           const { isThere, time, ...found } = yield* Nodes.beat(id)
-          measures.clockOffsetSeconds = offsetSeconds(clock, time)
-          if (clock instanceof DatabaseClock) clock.observe(time)
+          noteTime(clock, measures, time)
           conflict = yield* installation.compare(found)
           if (!isThere && conflict === undefined) yield* enter
           return conflict
@@ -112,12 +107,7 @@ export class Heartbeat extends Context.Service<
         )
         // The first one comes before anything that needs the time.
         yield* onOwnConnection(noted)
-        yield* onOwnConnection(noted).pipe(
-          Effect.delay(`${beatSeconds} seconds`),
-          Effect.repeat(Schedule.forever),
-          Effect.forkScoped
-        )
-
+        yield* Effect.forkScoped(Effect.forever(Effect.delay(onOwnConnection(noted), `${beatSeconds} seconds`)))
         return {
           id,
           problem: currentProblem,
@@ -161,11 +151,22 @@ const watchInstallation = Effect.gen(function* () {
   }
 })
 
-/** How far the database's clock is ahead of the machine's, with an error of half the time of the question. */
-const offsetSeconds = (clock: Clock.Clock, { databaseMillis, sentNanos, receivedNanos }: DatabaseTime): number => {
+/** Notes how far the database's clock is ahead, with an error of half the time of the question, and corrects the time. */
+const noteTime = (clock: Clock.Clock, measures: DatabaseMeasures, time: DatabaseTime): void => {
+  const { databaseMillis, sentNanos, receivedNanos } = time
   const middleMillis = machineOf(clock).currentTimeMillisUnsafe() - Number(receivedNanos - sentNanos) / 2e6
-  return (databaseMillis - middleMillis) / 1_000
+  measures.clockOffsetSeconds = (databaseMillis - middleMillis) / 1_000
+  if (clock instanceof DatabaseClock) clock.observe(time)
 }
+
+/** Makes the function that runs statements on a connection, within the bounds of a heartbeat. */
+const runningOn =
+  (sql: SqlClient.SqlClient) =>
+  <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+    effect.pipe(
+      Effect.provideService(SqlClient.SqlClient, sql),
+      Effect.provideService(BoundedClient.CurrentBounds, bounds)
+    )
 
 /** A client with one connection of its own. */
 const ownClient = Effect.flatMap(PgClient.PgClient, ({ config }) =>
