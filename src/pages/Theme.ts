@@ -1,7 +1,6 @@
 /**
- * An organization's look as CSS variables (interface document 2.3). A value that is no colour, no list of fonts or no
- * HTTPS address is dropped, and contrast is made: text on a colour is black or white, and text that cannot be read on
- * its background is replaced.
+ * An organization's look as CSS variables. A value that is no colour, no list of fonts or no HTTPS address is dropped,
+ * and contrast is made: text on a colour is black or white, and text that cannot be read on its background is replaced.
  */
 import type { Theme } from "../domain/experience/Experience.ts"
 

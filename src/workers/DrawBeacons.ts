@@ -1,5 +1,5 @@
 /**
- * Delivers rounds of the public randomness beacon to the draws that wait for them (completions 3, "Draw").
+ * Delivers rounds of the public randomness beacon to the draws that wait for them.
  *
  * The draws say which rounds they wait for, and the worker stores nothing itself. So nothing is lost by a restart, or when
  * no relay is reachable for a day: the draws are queried again.

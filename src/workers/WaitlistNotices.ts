@@ -1,5 +1,5 @@
 /**
- * Notifies the members of waitlists that their sequence has opened (completions 3, "Waitlist").
+ * Notifies the members of waitlists that their sequence has opened.
  *
  * The engine signals when a waitlist has members to notify, and the worker then queries the waitlists. It stores nothing
  * that a restart could lose.

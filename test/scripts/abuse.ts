@@ -1,8 +1,8 @@
 /**
  * S9: attacks from one address or a few, each beside honest shoppers at other addresses and the shop's own server.
  *
- *     npm run prove:abuse -- --seconds 15
- *     npm run prove:abuse -- --only "silent connections;bodies of 1 MiB with the public key"
+ *     npm run prove -- abuse --seconds 15
+ *     npm run prove -- abuse --only "silent connections;bodies of 1 MiB with the public key"
  */
 import { abuseProof } from "../e2e/proofs/attacks/AbuseProof.ts"
 import { conclude, options } from "./Report.ts"

@@ -2,7 +2,7 @@
  * R20: backups and restores are killed at random instants under load; then a backup is restored and compared with what
  * clients know.
  *
- *     npm run prove:backup -- --times 50 --seed 1
+ *     npm run prove -- backup --times 50 --seed 1
  */
 import { backupProof } from "../e2e/proofs/BackupProof.ts"
 import { conclude, options, spread } from "./Report.ts"

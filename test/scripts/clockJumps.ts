@@ -2,7 +2,7 @@
  * R10: a process starts on a machine whose clock is two minutes ahead. Then that clock moves forward by an hour, back by
  * two minutes, and to the right time again. The time of the process is the database's all the while.
  *
- *     npm run prove:clock-jumps -- --rounds 3
+ *     npm run prove -- clock-jumps --rounds 3
  */
 import { type Figures, clockJumpsProof, mostInASecondMax } from "../e2e/proofs/ClockJumpsProof.ts"
 import { conclude, options, spread } from "./Report.ts"

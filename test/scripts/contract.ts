@@ -2,7 +2,7 @@
  * S2: the contract holds under fuzzing. Every operation of both APIs receives requests derived from its declaration:
  * valid ones, ones with one broken constraint, and damaged ones.
  *
- *     npm run prove:contract -- --requests 200 --seed 1
+ *     npm run prove -- contract --requests 200 --seed 1
  */
 import { Effect, Logger } from "effect"
 import { proofs, services } from "../http/contract/contractProof.ts"

@@ -1,7 +1,7 @@
 /**
  * R1, R2, R4: the server is killed at random times under load.
  *
- *     npm run prove:crash -- --kills 200 --seed 1
+ *     npm run prove -- crash --kills 200 --seed 1
  */
 import * as CrashProof from "../e2e/proofs/CrashProof.ts"
 import { grantFigures, recordFigures } from "../e2e/load/Ground.ts"

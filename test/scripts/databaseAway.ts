@@ -4,7 +4,7 @@
  * for longer than cached places are valid. Then the same on three nodes behind the HAProxy of `docker-compose.yml`; without
  * HAProxy on this machine the nodes are asked in turns.
  *
- *     npm run prove:database-away -- --seconds 20 --longest 70
+ *     npm run prove -- database-away --seconds 20 --longest 70
  */
 import { databaseAwayFromNodesProof, databaseAwayProof, type Way } from "../e2e/proofs/DatabaseAwayProof.ts"
 import { isInstalled } from "../e2e/support/Balancer.ts"

@@ -2,7 +2,7 @@
  * R12: Postgres is shut down in immediate mode every 10 seconds and started again, under load: first with a single
  * process, then with two nodes.
  *
- *     npm run prove:database-restart -- --restarts 10 --seed 1
+ *     npm run prove -- database-restart --restarts 10 --seed 1
  */
 import { recordFigures } from "../e2e/load/Ground.ts"
 import { databaseRestartProof } from "../e2e/proofs/DatabaseRestartProof.ts"

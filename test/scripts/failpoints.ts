@@ -1,7 +1,7 @@
 /**
  * R8: the server kills itself between decision, commit and response.
  *
- *     npm run prove:failpoints -- --each 50 --seed 1
+ *     npm run prove -- failpoints --each 50 --seed 1
  */
 import { failpointProof } from "../e2e/proofs/FailpointProof.ts"
 import { grantFigures } from "../e2e/load/Ground.ts"

@@ -2,7 +2,7 @@
  * S11: a drop of people, and a farm of scripted guests behind a few addresses. With the default gate the farm's share of
  * the grants must be at most a tenth of its share without.
  *
- *     npm run prove:farm -- --people 2000 --bots 20000 --addresses 50 --cores 4
+ *     npm run prove -- farm --people 2000 --bots 20000 --addresses 50 --cores 4
  */
 import { farmProof } from "../e2e/proofs/attacks/FarmProof.ts"
 import { conclude, options, spread } from "./Report.ts"

@@ -2,7 +2,7 @@
  * Several nodes on one database: a random node is killed every 10 seconds and started again, under load of every kind
  * through all nodes. Then each node stops gracefully and starts again.
  *
- *     npm run prove:nodes -- --seconds 180 --nodes 3 --seed 1
+ *     npm run prove -- nodes --seconds 180 --nodes 3 --seed 1
  */
 import { grantFigures, recordFigures } from "../e2e/load/Ground.ts"
 import { nodesProof } from "../e2e/proofs/NodesProof.ts"

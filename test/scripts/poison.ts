@@ -1,7 +1,7 @@
 /**
  * R17: a mechanism with an unreadable journal next to 50 others, in one process and among three nodes.
  *
- *     npm run prove:poison -- --seconds 20
+ *     npm run prove -- poison --seconds 20
  */
 import { poisonProof } from "../e2e/proofs/PoisonProof.ts"
 import { conclude, options } from "./Report.ts"

@@ -2,7 +2,7 @@
  * Every timed transition happens within 250 ms of its time without a request, on an idle machine. A transition that was
  * due during a downtime happens within 250 ms after the server is ready.
  *
- *     npm run prove:punctual -- --rounds 1 --each 5 --slots 1 --seed 1
+ *     npm run prove -- punctual --rounds 1 --each 5 --slots 1 --seed 1
  *
  * A round takes 3 to 4 minutes, because slots last a minute. With --slots 0 it leaves them out and takes half a minute.
  */

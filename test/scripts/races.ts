@@ -2,7 +2,7 @@
  * R2 for mechanisms with units: a hundred consumers race for ten, for each kind, and the server is killed in every
  * third race.
  *
- *     npm run prove:races -- --races 50 --seed 1
+ *     npm run prove -- races --races 50 --seed 1
  */
 import { raceProof } from "../e2e/proofs/RaceProof.ts"
 import { conclude, options } from "./Report.ts"

@@ -2,7 +2,7 @@
  * R9: the time from a process's start to ready with much to restore: 1,000 queues, one of them with 100,000 waiting,
  * then with a million.
  *
- *     npm run prove:recovery -- --mechanisms 1000 --waiting 100000 --most 1000000 --runs 3
+ *     npm run prove -- recovery --mechanisms 1000 --waiting 100000 --most 1000000 --runs 3
  */
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"

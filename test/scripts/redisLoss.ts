@@ -1,7 +1,7 @@
 /**
  * R13: Redis is flushed, suspended and killed while two servers share their limits through it.
  *
- *     npm run prove:redis-loss -- --rounds 20 --seed 1
+ *     npm run prove -- redis-loss --rounds 20 --seed 1
  */
 import { canStart } from "../http/limits/redisFixture.ts"
 import { entriesPerSecond, redisLossProof } from "../e2e/proofs/RedisLossProof.ts"

@@ -1,7 +1,7 @@
 /**
  * R3: connections are cut after the request is written, and the request is sent again.
  *
- *     npm run prove:retries -- --cuts 10000 --seed 1
+ *     npm run prove -- retries --cuts 10000 --seed 1
  */
 import { retryProof } from "../e2e/proofs/RetryProof.ts"
 import { conclude, options } from "./Report.ts"

@@ -3,8 +3,8 @@
  * its one place, in the committed order, and get one grant, within the rate. Then visitors wait on streams, and
  * their memory is compared with that of streams of the Consumer API. Examples:
  *
- *     npm run prove:rooms -- --visitors 2000 --rooms 10000 --seed 1
- *     npm run prove:rooms -- --visitors 200 --rooms 0
+ *     npm run prove -- rooms --visitors 2000 --rooms 10000 --seed 1
+ *     npm run prove -- rooms --visitors 200 --rooms 0
  */
 import { roomsProof } from "../e2e/proofs/rooms/RoomsProof.ts"
 import { type Memory, streamsMemory } from "../e2e/proofs/rooms/StreamsProof.ts"

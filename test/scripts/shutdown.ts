@@ -1,7 +1,7 @@
 /**
  * R18: the server receives SIGTERM under load.
  *
- *     npm run prove:shutdown -- --rounds 20 --seed 1
+ *     npm run prove -- shutdown --rounds 20 --seed 1
  */
 import { shutdownProof } from "../e2e/proofs/ShutdownProof.ts"
 import { conclude, options, spread } from "./Report.ts"

@@ -1,7 +1,7 @@
 /**
  * R7: a node is suspended until others have taken over and changed its mechanisms, and resumes with stale ownership.
  *
- *     npm run prove:stale-owner -- --rounds 10 --seed 1
+ *     npm run prove -- stale-owner --rounds 10 --seed 1
  */
 import { recordFigures } from "../e2e/load/Ground.ts"
 import { staleOwnerProof } from "../e2e/proofs/StaleOwnerProof.ts"

@@ -1,7 +1,7 @@
 /**
  * R16: the memory of a server under the same load stays constant over a long time.
  *
- *     npm run prove:steady -- --minutes 10 --seed 1
+ *     npm run prove -- steady --minutes 10 --seed 1
  */
 import { courseOf, growthShareMax, steadyProof } from "../e2e/proofs/SteadyProof.ts"
 import { conclude, options } from "./Report.ts"

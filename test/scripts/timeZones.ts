@@ -2,7 +2,7 @@
  * R11: compares the slots of appointments around every clock change of every time zone, from 2020 to 2035. The reference
  * is an independent model that cuts slots minute by minute from local time.
  *
- *     npm run prove:time-zones -- --from 2020 --to 2035
+ *     npm run prove -- time-zones --from 2020 --to 2035
  */
 import { changesOf } from "../domain/appointment/MinuteByMinute.ts"
 import { compareAround } from "../domain/appointment/zoneProof.ts"

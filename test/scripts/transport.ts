@@ -1,7 +1,7 @@
 /**
  * The direct path answers as HttpApi does: generated requests go to a listener with it and to one without it.
  *
- *     npm run prove:transport -- --minutes 60 --seed 1
+ *     npm run prove -- transport --minutes 60 --seed 1
  */
 import { Effect, Logger } from "effect"
 import { compare, completeListener, type Difference, services } from "../http/direct/generated.ts"

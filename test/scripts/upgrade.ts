@@ -5,7 +5,7 @@
  * With --from the former release is the program at that commit or tag, and the next release is this folder's. Without it
  * the former release is this folder's, and the next one is the same program with one more level, protocol and step.
  *
- *     npm run prove:upgrade -- --nodes 3 --returns 2 --seed 1 --from v1.0.0
+ *     npm run prove -- upgrade --nodes 3 --returns 2 --seed 1 --from v1.0.0
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"

@@ -3,7 +3,7 @@
  * answer slowly. Before that, it measures the lag of a healthy endpoint at 500 deliveries a second for some seconds, and
  * the time to catch up after the endpoint was away as long. `--lagSeconds 0` leaves that out, `--kills 0` the rest.
  *
- *     npm run prove:webhooks -- --kills 1000 --seed 1
+ *     npm run prove -- webhooks --kills 1000 --seed 1
  */
 import { measureLag } from "../e2e/proofs/webhook/LagMeasurement.ts"
 import { webhookProof } from "../e2e/proofs/webhook/WebhookProof.ts"

@@ -1,6 +1,6 @@
 /**
  * Simulated drops. A failure names its seed; `SIMULATION_SEED=<seed>` plays that drop alone, the same way again.
- * `npm run prove:simulation` plays 1,000.
+ * `npm run prove -- simulation` plays 1,000.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

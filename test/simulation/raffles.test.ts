@@ -1,6 +1,6 @@
 /**
  * Simulated raffles. A failure names its seed; `SIMULATION_SEED=<seed>` plays that raffle alone, the same way again.
- * `npm run prove:simulation` plays 300.
+ * `npm run prove -- simulation` plays 300.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

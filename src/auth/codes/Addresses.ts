@@ -1,6 +1,6 @@
 /**
  * The two kinds of address a one-time code is sent to, in the normalized form in which they are stored and compared: an
- * email address in its one spelling, a phone number in E.164 (completions 2).
+ * email address in its one spelling, a phone number in E.164.
  */
 import {
   type CountryCode,

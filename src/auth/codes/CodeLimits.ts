@@ -1,4 +1,4 @@
-/** The bounds on one-time codes and access codes (completions 2 and 3). */
+/** The bounds on one-time codes and access codes. */
 import type { AttemptLimit, AttemptSubject } from "./AttemptLimits.ts"
 
 /** Wrong codes that one client address may show in ten minutes. */

@@ -1,8 +1,8 @@
 /**
- * One-time codes by email and phone (completions 2): valid for ten minutes, one use, five wrong tries. A code has six
- * digits, or twelve if many wrong ones were shown for the address (`CodeRows`), and belongs to the request that asked for it. With the id of the request, a verification counts for that request
- * alone, so a stranger can neither use up its tries nor replace its code. Without the id the code that was sent last
- * counts.
+ * One-time codes by email and phone: valid for ten minutes, one use, five wrong tries. A code has six digits, or twelve
+ * if many wrong ones were shown for the address (`CodeRows`), and belongs to the request that asked for it. With the id
+ * of the request, a verification counts for that request alone, so a stranger can neither use up its tries nor replace
+ * its code. Without the id the code that was sent last counts.
  *
  * A code could be recovered from a plain hash by trying all million codes. Codes are therefore hashed with a secret
  * that is not stored in their table.

@@ -1,7 +1,7 @@
 /**
- * API keys (interface document 5.1; completions 2). A key is its prefix and 32 random characters. The database stores
- * its SHA-256 and, for display, its first characters and last four. Keys are cached, so a request with a known key
- * costs no SQL. While this process may have missed a revocation, every lookup queries the database.
+ * API keys. A key is its prefix and 32 random characters. The database stores its SHA-256 and, for display, its first
+ * characters and last four. Keys are cached, so a request with a known key costs no SQL. While this process may have
+ * missed a revocation, every lookup queries the database.
  */
 import { Cache, Context, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"

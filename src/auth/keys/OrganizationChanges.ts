@@ -1,8 +1,7 @@
 /**
- * Changes to an organization: the organization changes its settings, and the operator its plan (completions 4,
- * "Organization", and 5). Processes cache an organization's settings with its keys (`ApiKeys`) and its token lifetimes
- * (`TokenLifetimes`). The commit of a change notifies every process. The call returns when all processes have
- * confirmed, or after two seconds.
+ * Changes to an organization: the organization changes its settings, and the operator its plan. Processes cache an
+ * organization's settings with its keys (`ApiKeys`) and its token lifetimes (`TokenLifetimes`). The commit of a change
+ * notifies every process. The call returns when all processes have confirmed, or after two seconds.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"

@@ -1,5 +1,5 @@
 /**
- * Lists and replaces the current API keys of organizations (interface document 5.1; completions 2 and 4).
+ * Lists and replaces the current API keys of organizations.
  *
  * Guarantee of a rotation: after it returns, no process accepts the old key for a new request. One transaction revokes
  * the old key and creates the new one, and its commit notifies every process. This process evicts the old key before it

@@ -1,4 +1,4 @@
-/** Organizations (interface document 5.1): the tenants. Each has a live pair and a test pair of API keys. */
+/** Organizations: the tenants. Each has a live pair and a test pair of API keys. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,7 +1,4 @@
-/**
- * Rotates the key that signs tokens and grants (completions 2). Only for operators: the key is shared by all
- * organizations.
- */
+/** Rotates the key that signs tokens and grants. Only for operators: the key is shared by all organizations. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"

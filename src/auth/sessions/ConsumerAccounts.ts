@@ -1,6 +1,6 @@
 /**
  * Finds or creates the consumer record of a caller: by an address that the caller has verified, or by claims from the
- * organization's server (completions 2).
+ * organization's server.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"

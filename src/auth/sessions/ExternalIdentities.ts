@@ -1,7 +1,6 @@
 /**
- * Consumers authenticated by the organization's own server (completions 2; interface document 4.3 and 5.3). The server
- * identifies a consumer by provider, issuer and subject, and receives a code. The consumer's browser exchanges the code
- * for a session, once.
+ * Consumers authenticated by the organization's own server. The server identifies a consumer by provider, issuer and
+ * subject, and receives a code. The consumer's browser exchanges the code for a session, once.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -15,7 +14,7 @@ import { type Claims, ConsumerAccounts } from "./ConsumerAccounts.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "./Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 
-/** How long an exchange code is valid (interface document 5.4: not configurable). */
+/** How long an exchange code is valid (not configurable). */
 const exchangeSeconds = 60
 
 /** How the organization's server identifies a consumer. */

@@ -1,6 +1,4 @@
-/**
- * Consumer sessions (interface document 2.10 and 5.3; completions 2): start, refresh and end.
- */
+/** Consumer sessions: start, refresh and end. */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

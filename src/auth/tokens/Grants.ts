@@ -1,9 +1,9 @@
 /**
- * Admission grants as tokens (completions 3, "Shared"): a JWT that a shop can check offline with the published keys.
- * The journal is the record of a grant. The token is derived from that record at any time, always with the same text,
- * because Ed25519 signatures are deterministic. After a rotation of the signing key, a grant is signed with the new key
- * when it is next shown. So a grant that never expires also moves to the current key. If the system assigns the
- * product, the token contains the product assigned when it is signed.
+ * Admission grants as tokens: a JWT that a shop can check offline with the published keys. The journal is the record of
+ * a grant. The token is derived from that record at any time, always with the same text, because Ed25519 signatures are
+ * deterministic. After a rotation of the signing key, a grant is signed with the new key when it is next shown. So a
+ * grant that never expires also moves to the current key. If the system assigns the product, the token contains the
+ * product assigned when it is signed.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"

@@ -1,7 +1,7 @@
 /**
- * Receipts for entries in a draw (completions 3, "Draw"): a JWT that states which entry was accepted, when, and under
- * which seed commitment. It is signed with the same keys as grants. Its holder can prove that the entry must be in the
- * list. It contains the entry's pseudonym and not the consumer, so it can be shown publicly. It does not expire.
+ * Receipts for entries in a draw: a JWT that states which entry was accepted, when, and under which seed commitment. It
+ * is signed with the same keys as grants. Its holder can prove that the entry must be in the list. It contains the
+ * entry's pseudonym and not the consumer, so it can be shown publicly. It does not expire.
  *
  * Like a grant token, a receipt is derived again at any time. Recent receipts are cached.
  */

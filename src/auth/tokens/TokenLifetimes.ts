@@ -1,7 +1,7 @@
 /**
- * Token lifetimes of an organization's consumers (interface document 5.4): the organization's own, or else the
- * installation's. They are cached, and the database notifies every process of changes (`Invalidations`), so starting a
- * session does not read the organization.
+ * Token lifetimes of an organization's consumers: the organization's own, or else the installation's. They are cached,
+ * and the database notifies every process of changes (`Invalidations`), so starting a session does not read the
+ * organization.
  */
 import { Cache, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,6 +1,6 @@
 /**
- * A consumer's tokens (interface document 2.10; completions 2): JWTs signed with Ed25519. Access tokens, refresh tokens
- * and admission grants differ in `type` and audience, so none can be used in place of another.
+ * A consumer's tokens: JWTs signed with Ed25519. Access tokens, refresh tokens and admission grants differ in `type`
+ * and audience, so none can be used in place of another.
  *
  * A token that was verified or issued here is cached until it expires, so a consumer's second request costs no
  * signature check. The cache key is the SHA-256 of the whole token, signature included.

@@ -1,5 +1,5 @@
 /**
- * The signatures of webhook requests: the header of the interface document (section 6) and those of the Standard
+ * The signatures of webhook requests: `X-Service-Signature` and those of the Standard
  * Webhooks specification, so that its libraries verify our requests.
  */
 import { createHmac } from "node:crypto"
@@ -25,7 +25,7 @@ export const signatureHeaders = (
   const signatures = secrets.map(
     (secret) => `v1,${createHmac("sha256", keyOf(secret)).update(content).digest("base64")}`
   )
-  // A receiver of the interface document's header knows one secret: the former one, until the overlap has ended.
+  // A receiver of `X-Service-Signature` knows one secret: the former one, until the overlap has ended.
   const oldest = secrets.at(-1)!
   return {
     "x-service-signature": `sha256=${createHmac("sha256", keyOf(oldest)).update(body).digest("hex")}`,

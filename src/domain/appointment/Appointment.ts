@@ -1,7 +1,6 @@
 /**
- * The appointment: a consumer books one of many slots (interface document 2.8; completions 3, "Appointment"). This file
- * declares it. Timetable defines the slots, Evolve what events change, Decide what commands lead to, Timed what time
- * brings.
+ * The appointment: a consumer books one of many slots. This file declares it. Timetable defines the slots, Evolve what
+ * events change, Decide what commands lead to, Timed what time brings.
  */
 import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"

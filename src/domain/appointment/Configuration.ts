@@ -1,4 +1,4 @@
-/** The settings of an appointment (interface document 2.8; completions 4, "appointment"). */
+/** The settings of an appointment. */
 import { Schema } from "effect"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
 import { count, experienceWindow, name } from "../mechanism/Configuring.ts"
@@ -12,7 +12,7 @@ export const slotsDaysMax = 3_660
 
 const minutes = (minimum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum: 1_440 }))
 
-/** The settings that an admin sends. Completions 4 ("appointment") defines the defaults of absent keys. */
+/** The settings that an admin sends. The handlers complete absent keys. */
 export const Configuration = Schema.Struct({
   name,
   timeZone: Schema.String,

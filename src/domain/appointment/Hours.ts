@@ -1,6 +1,4 @@
-/**
- * Opening hours: the openings of each day of the week, in local time (completions 3, "Appointment").
- */
+/** Opening hours: the openings of each day of the week, in local time. */
 import { Schema } from "effect"
 
 /** The maximum of openings on one day. */

@@ -1,5 +1,5 @@
 /**
- * The commands, refusals, views and facts of an appointment (completions 3, "Appointment").
+ * The commands, refusals, views and facts of an appointment.
  *
  * | status     | becomes, by the consumer                      | by an admin                                  | at the slot's end |
  * |------------|-----------------------------------------------|----------------------------------------------|-------------------|

@@ -1,5 +1,5 @@
 /**
- * The slots of an appointment, computed from its opening hours (completions 3, "Appointment").
+ * The slots of an appointment, computed from its opening hours.
  *
  * An opening lasts from the first instant at which local time shows its beginning to the first at which it shows its
  * end. On a day whose clock is put forward it may be shorter, or empty. On a day whose clock is put back it may be

@@ -1,7 +1,7 @@
 /**
- * The auction (interface document 2.8; completions 3, "Auction"). In an english auction the highest bids win, and each
- * bidder pays its bid. In a dutch one the price falls until a bidder takes it. This file declares the kind. Evolve
- * contains what events change, Decide and Bidding what commands lead to, Prices the prices, Timed what time brings.
+ * The auction. In an english auction the highest bids win, and each bidder pays its bid. In a dutch one the price falls
+ * until a bidder takes it. This file declares the kind. Evolve contains what events change, Decide and Bidding what
+ * commands lead to, Prices the prices, Timed what time brings.
  *
  * Choices that the documents leave open:
  * - A consumer who enters is BIDDING until its first bid, and a bid enters by itself. A place takes one unit.

@@ -1,4 +1,4 @@
-/** The settings of an auction (interface document 2.8; completions 3 and 4, "auction"). */
+/** The settings of an auction. */
 import { Schema } from "effect"
 import { amountMax, isBelow, isWhole, ofText, PositivePrice, Price, toText } from "../values/Amount.ts"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
@@ -10,7 +10,7 @@ import { Timestamp } from "../values/Time.ts"
 export const AuctionType = Schema.Literals(["english", "dutch"])
 export type AuctionType = typeof AuctionType.Type
 
-/** The settings that an admin sends. Completions 4 ("auction") defines the defaults of absent keys. */
+/** The settings that an admin sends. The handlers complete absent keys. */
 export const Configuration = Schema.Struct({
   name,
   timeZone: Schema.String,

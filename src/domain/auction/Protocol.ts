@@ -1,6 +1,4 @@
-/**
- * The commands, refusals, views and facts of an auction (completions 3, "Auction").
- */
+/** The commands, refusals, views and facts of an auction. */
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
 import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"

@@ -1,4 +1,4 @@
-/** The media asset: a picture, a film or another file that products show (interface document 2.7). */
+/** The media asset: a picture, a film or another file that products show. */
 import { Schema } from "effect"
 import { recordSchema } from "../values/Record.ts"
 import { HttpsUrl, Name, text } from "../values/Text.ts"

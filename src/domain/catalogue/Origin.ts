@@ -1,4 +1,4 @@
-/** The origin of a product or a variant that is maintained in another system (interface document 2.7). */
+/** The origin of a product or a variant that is maintained in another system. */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { text } from "../values/Text.ts"

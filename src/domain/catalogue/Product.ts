@@ -1,4 +1,4 @@
-/** The product that an experience releases, with its variants and media (interface document 2.7). */
+/** The product that an experience releases, with its variants and media. */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { recordSchema } from "../values/Record.ts"

@@ -1,4 +1,4 @@
-/** The sync source: the system that catalogue records are synchronized from (interface document 2.7). */
+/** The sync source: the system that catalogue records are synchronized from. */
 import { Schema } from "effect"
 import { recordSchema } from "../values/Record.ts"
 import { JsonObject, text } from "../values/Text.ts"

@@ -1,6 +1,5 @@
 /**
- * The variant: one form of a product, which differs from the others in its values of options such as size and colour
- * (interface document 2.7).
+ * The variant: one form of a product, which differs from the others in its values of options such as size and colour.
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"

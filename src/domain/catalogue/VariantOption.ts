@@ -1,6 +1,5 @@
 /**
- * The variant option: a property in which the variants of a product differ, such as size or colour, with its values
- * (interface document 2.5; completions 4, "Catalogue" and "Reorder of values").
+ * The variant option: a property in which the variants of a product differ, such as size or colour, with its values.
  */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"

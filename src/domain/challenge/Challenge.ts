@@ -1,6 +1,6 @@
 /**
- * The settings of the gate for bots (completions 4, "Organization"): when a caller must solve a challenge, and who makes
- * and checks it. An organization sets them for all its experiences, and an experience for its own entries.
+ * The settings of the gate for bots: when a caller must solve a challenge, and who makes and checks it. An organization
+ * sets them for all its experiences, and an experience for its own entries.
  */
 import { Schema } from "effect"
 import type { Mode } from "../values/Ids.ts"

@@ -1,6 +1,4 @@
-/**
- * The audience: a group of consumers; a sequence can be restricted to it (interface document 8.3; completions 4, "Audiences").
- */
+/** The audience: a group of consumers; a sequence can be restricted to it. */
 import { Schema } from "effect"
 import { AudienceRules } from "./AudienceRules.ts"
 import { recordSchema } from "../values/Record.ts"

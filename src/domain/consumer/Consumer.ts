@@ -1,4 +1,4 @@
-/** The consumer as an organization stores it (completions 4, "Consumers"). Guests are consumers too. */
+/** The consumer as an organization stores it. Guests are consumers too. */
 import { Schema } from "effect"
 import { Amount } from "../values/Amount.ts"
 import { recordSchema } from "../values/Record.ts"

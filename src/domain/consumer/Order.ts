@@ -1,4 +1,4 @@
-/** The order: a consumer's purchase, as reported by the organization's shop (completions 1 and 4, "Orders"). */
+/** The order: a consumer's purchase, as reported by the organization's shop. */
 import { Schema } from "effect"
 import { type Amount, amountMax, digitsOf, ofText, Price, toText } from "../values/Amount.ts"
 import { Id } from "../values/Ids.ts"

@@ -1,4 +1,4 @@
-/** The settings of a draw (interface document 2.8; completions 3, "Draw", and 4, "draw"). */
+/** The settings of a draw. */
 import { Schema } from "effect"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
@@ -11,7 +11,7 @@ export const placesMax = 2_000_000
 /** The maximum of `loyaltyWeight` with a `riskWeight`: weights are then larger numbers, and these are bounded. */
 export const loyaltyWeightMaxWithRisk = 9
 
-/** The settings that an admin sends. Completions 4 ("draw") defines the defaults of absent keys. */
+/** The settings that an admin sends. The handlers complete absent keys. */
 export const Configuration = Schema.Struct({
   name,
   timeZone: Schema.String,

@@ -1,8 +1,8 @@
 /**
- * The draw: a raffle that every reader of its proof can check (interface document 2.8; completions 3, "Draw"). This file
- * declares it. Evolve contains what events change, Decide what commands lead to, Timed what time brings. The head of
- * Algorithm explains how the winners follow from the seed. Entries and Selection compute them in slices, Proof presents
- * them, and Verification checks them from the proof alone.
+ * The draw: a raffle that every reader of its proof can check. This file declares it. Evolve contains what events
+ * change, Decide what commands lead to, Timed what time brings. The head of Algorithm explains how the winners follow
+ * from the seed. Entries and Selection compute them in slices, Proof presents them, and Verification checks them from
+ * the proof alone.
  *
  * The events of a draw: Entered and Left until `closeAt`; Closed; EntriesFixed, when the digest of the list is computed;
  * from `drawAt` on, with the beacon's round if it waits for one, a Won for each winner, and Drawn. The consumers who are

@@ -1,6 +1,4 @@
-/**
- * The commands, refusals and views of a draw (completions 3, "Draw").
- */
+/** The commands, refusals and views of a draw. */
 import { Schema } from "effect"
 import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"

@@ -1,6 +1,4 @@
-/**
- * The experience: a release of products to consumers, through its sequences (interface document 2.6; completions 4).
- */
+/** The experience: a release of products to consumers, through its sequences. */
 import { Schema } from "effect"
 import { ExperienceChallenge } from "../challenge/Challenge.ts"
 import { recordSchema } from "../values/Record.ts"
@@ -14,7 +12,7 @@ const Picture = Schema.optionalKey(Uri).annotateKey({
   description: "The address of a picture. Rooms show only `https` addresses without user and password."
 })
 
-/** The look of an experience (interface document 2.3). */
+/** The look of an experience. */
 export const Theme = Schema.Struct({
   background: Schema.optionalKey(ThemeText),
   danger: Schema.optionalKey(ThemeText),

@@ -1,6 +1,4 @@
-/**
- * The experience page: a creative document of an experience, found by its slug (interface document 2.1; completions 4).
- */
+/** The experience page: a creative document of an experience, found by its slug. */
 import { Schema } from "effect"
 import { ReceivedDocument, SentDocument, SentRichContent } from "./creative/Document.ts"
 import { Id } from "../values/Ids.ts"

@@ -1,6 +1,6 @@
 /**
- * The products that an experience offers, each in all variants or in one (interface document 2.7; completions 4).
- * Catalogue records are shown here as stored. Unset fields are null.
+ * The products that an experience offers, each in all variants or in one. Catalogue records are shown here as stored.
+ * Unset fields are null.
  */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"

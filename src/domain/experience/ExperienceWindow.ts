@@ -1,6 +1,6 @@
 /**
  * An experience's own `openAt` and `closeAt`, which bound its mechanisms: the later opening and the earlier closing
- * apply (completions 3, "Shared").
+ * apply.
  *
  * A mechanism records the window with its settings. So its rules need nothing from outside, and replaying its journal
  * gives the same times. The settings stay as the admin set them; {@link bounded} returns the effective ones.

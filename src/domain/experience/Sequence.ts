@@ -1,6 +1,4 @@
-/**
- * The sequence: one step of an experience, which holds mechanisms (interface document 2.8; completions 4).
- */
+/** The sequence: one step of an experience, which holds mechanisms. */
 import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { SequenceProduct, SequenceProducts } from "./SequenceProduct.ts"

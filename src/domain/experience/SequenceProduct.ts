@@ -1,6 +1,5 @@
 /**
- * The weighted products of a sequence, and the selection of one for a consumer (interface document 2.8,
- * `productSelectionMode`; completions 1 and 4).
+ * The weighted products of a sequence, and the selection of one for a consumer.
  *
  * The selection is computed, never stored. Each product gets `u` from a hash over sequence, consumer and product, and
  * the product with the largest u^(1/weight) is selected, as in a draw. So a product's chance is its weight over the sum

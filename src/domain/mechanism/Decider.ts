@@ -52,7 +52,7 @@ export interface Moment {
   readonly level: number
 }
 
-/** The phase of a mechanism; derived from time and override, never stored (completions 3, "Shared"). */
+/** The phase of a mechanism; derived from time and override, never stored. */
 export type Lifecycle = "scheduled" | "open" | "settling" | "closed"
 
 /** A consumer's place as search and lists need it: a row of the `places` projection. */
@@ -64,7 +64,7 @@ export interface PlaceRow {
   readonly fields: { readonly [name: string]: unknown }
 }
 
-/** The status fields of every mechanism (interface document 2.8). */
+/** The status fields of every mechanism. */
 export interface StatusFields {
   readonly statusOverride: "ended" | null
   readonly statusOverrideAt: Millis | null
@@ -152,5 +152,5 @@ export interface MechanismIdentity extends Tenant {
   readonly sequenceId: string
 }
 
-/** The kinds of mechanism (`type` on `/distributions`, completions 4). */
+/** The kinds of mechanism (`type` on `/distributions`). */
 export type Kind = "queue" | "draw" | "auction" | "appointment" | "timed_release" | "waitlist"

@@ -1,6 +1,6 @@
 /**
- * The reasons with which an organization denies a place or a grant (completions 3). Other reasons belong to the
- * mechanisms: no admin can send them.
+ * The reasons with which an organization denies a place or a grant. Other reasons belong to the mechanisms: no admin
+ * can send them.
  */
 import { Schema } from "effect"
 

@@ -1,7 +1,7 @@
 /**
- * The lifecycle of a mechanism, the same for every kind (interface document 2.8; completions 3, "Shared"). It closes at
- * its time, or an admin ends it at once. When nothing is outstanding any more it is torn down, and its work is over.
- * A mechanism's state extends {@link LifecycleState}; its events contain {@link lifecycleEvents}.
+ * The lifecycle of a mechanism, the same for every kind. It closes at its time, or an admin ends it at once. When
+ * nothing is outstanding any more it is torn down, and its work is over. A mechanism's state extends {@link
+ * LifecycleState}; its events contain {@link lifecycleEvents}.
  */
 import { Schema } from "effect"
 import { reason, reasoned, type StaffReason } from "./Author.ts"

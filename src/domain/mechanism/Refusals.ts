@@ -1,6 +1,5 @@
 /**
- * The refusals that mechanisms share. A refusal changes nothing; its HTTP status is attached where the API is declared
- * (completions 1).
+ * The refusals that mechanisms share. A refusal changes nothing; its HTTP status is attached where the API is declared.
  */
 import { Schema } from "effect"
 

@@ -1,7 +1,6 @@
 /**
- * Analytics queries of an organization (completions 4, "Analytics"): measures over recorded events and orders, in
- * buckets of time. Buckets start at whole multiples of their length since 1970 on the UTC clock. So a day is a UTC day
- * in every time zone.
+ * Analytics queries of an organization: measures over recorded events and orders, in buckets of time. Buckets start at
+ * whole multiples of their length since 1970 on the UTC clock. So a day is a UTC day in every time zone.
  */
 import { Result, Schema, SchemaAST } from "effect"
 import { deciders } from "../mechanism/Mechanism.ts"

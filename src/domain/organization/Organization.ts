@@ -1,7 +1,4 @@
-/**
- * The organization, and its settings for all its experiences (completions 4, "Organization"). Its live and its test
- * keys share one organization.
- */
+/** The organization, and its settings for all its experiences. Its live and its test keys share one organization. */
 import { Schema } from "effect"
 import { OrganizationChallenge } from "../challenge/Challenge.ts"
 import { Theme } from "../experience/Experience.ts"
@@ -16,7 +13,7 @@ export const originsMax = 100
 export const accessTokenTtl = { least: 60, most: 86_400 } as const
 export const refreshTokenTtl = { least: 3_600, most: 31_536_000 } as const
 
-/** The balance that counts as full loyalty if the organization has not set one (completions 3, "Queue"). */
+/** The balance that counts as full loyalty if the organization has not set one. */
 export const defaultLoyaltyFullScoreBalance = 1_000
 
 /** Countries in the list of an organization: more than there are. */
@@ -81,7 +78,7 @@ export const Settings = Schema.Struct({
   oneAccountPerMailbox: Schema.optionalKey(Schema.Boolean),
   /** The address for mail about what fails; absent: no mail. */
   operationsEmail: Schema.optionalKey(EmailText),
-  /** Default look of its experiences (interface document 2.3). */
+  /** Default look of its experiences. */
   theme: Schema.optionalKey(Theme)
 })
 export type Settings = typeof Settings.Type

@@ -1,6 +1,6 @@
 /**
- * Plans and their rate limits (interface document 8.1; completions 5). A limit is a number of requests in a fixed
- * window, for an organization with all its live and test keys together.
+ * Plans and their rate limits. A limit is a number of requests in a fixed window, for an organization with all its live
+ * and test keys together.
  */
 import { Schema } from "effect"
 

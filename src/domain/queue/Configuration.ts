@@ -1,4 +1,4 @@
-/** The settings of a queue (interface document 2.8; completions 4, "queue"). */
+/** The settings of a queue. */
 import { Schema } from "effect"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
@@ -9,7 +9,7 @@ import { Timestamp } from "../values/Time.ts"
 /** The maximum of admissions per minute. It is more than one process can admit durably. */
 export const admitRateMax = 1_000_000
 
-/** The settings that an admin sends. Completions 4 ("queue") defines the defaults of absent keys. */
+/** The settings that an admin sends. The handlers complete absent keys. */
 export const Configuration = Schema.Struct({
   name,
   timeZone: Schema.String,

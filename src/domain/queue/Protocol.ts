@@ -1,6 +1,4 @@
-/**
- * The commands, refusals and views of a queue (completions 3, "Queue").
- */
+/** The commands, refusals and views of a queue. */
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
 import type { StaffReason } from "../mechanism/Author.ts"

@@ -1,6 +1,6 @@
 /**
- * The queue: a virtual waiting room (interface document 2.8; completions 3, "Queue"). This file declares it. Evolve
- * contains what events change, Decide what commands lead to, Timed and Pacing what time brings.
+ * The queue: a virtual waiting room. This file declares it. Evolve contains what events change, Decide what commands
+ * lead to, Timed and Pacing what time brings.
  */
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"

@@ -1,4 +1,4 @@
-/** The receiver: an address at which Usher takes the events of a provider (interface document 6). */
+/** The receiver: an address at which Usher takes the events of a provider. */
 import { Schema } from "effect"
 import { recordSchema } from "../values/Record.ts"
 import { isP256Key } from "../values/Signatures.ts"

@@ -1,4 +1,4 @@
-/** The settings of a timed release (completions 3, "Timed release", and 4, "timed release"). */
+/** The settings of a timed release. */
 import { Schema } from "effect"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
@@ -8,7 +8,7 @@ import { Timestamp } from "../values/Time.ts"
 /** The maximum of variants in one timed release. */
 export const variantsMax = 1_000
 
-/** The settings that an admin sends. Completions 3 and 4 ("timed release") define the defaults of absent keys. */
+/** The settings that an admin sends. The handlers complete absent keys. */
 export const Configuration = Schema.Struct({
   name,
   timeZone: Schema.String,

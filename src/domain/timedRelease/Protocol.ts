@@ -1,6 +1,4 @@
-/**
- * The commands, refusals and views of a timed release (interface document 2.9; completions 3, "Timed release").
- */
+/** The commands, refusals and views of a timed release. */
 import { Schema } from "effect"
 import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"

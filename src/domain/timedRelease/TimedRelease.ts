@@ -1,7 +1,6 @@
 /**
- * The timed release: every consumer who enters inside its window, while its units last, is granted at once (interface
- * document 2.9; completions 3, "Timed release"). This file declares it. Evolve contains what events change, Decide what
- * commands lead to, Timed what time brings.
+ * The timed release: every consumer who enters inside its window, while its units last, is granted at once. This file
+ * declares it. Evolve contains what events change, Decide what commands lead to, Timed what time brings.
  */
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"

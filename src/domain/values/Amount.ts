@@ -1,6 +1,6 @@
 /**
  * Exact amounts of money: decimal text outside, a whole number of hundred-millionths inside, so that rules are integer
- * arithmetic (completions 1). A price is shown as it was written, so it stays text inside too.
+ * arithmetic. A price is shown as it was written, so it stays text inside too.
  */
 import { Schema, SchemaTransformation } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * Identifiers. Records have UUIDs (interface document, head). Usher creates UUIDv7, which sort by age. Requests may
- * contain any UUID; it is converted to lower case.
+ * Identifiers. Records have UUIDs. Usher creates UUIDv7, which sort by age. Requests may contain any UUID; it is
+ * converted to lower case.
  */
 import { Schema, SchemaTransformation } from "effect"
 import type { Millis } from "./Time.ts"

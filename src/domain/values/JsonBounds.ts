@@ -12,7 +12,7 @@ export interface JsonBounds {
   readonly valuesMax: number
 }
 
-/** The bounds of operations of the public key (completions 1). */
+/** The bounds of operations of the public key. */
 export const publicBounds: JsonBounds = { bytesMax: 16_384, depthMax: 32, valuesMax: 1_000 }
 
 /** The bounds of operations of the secret key. They fit the largest creative document. */

@@ -125,7 +125,7 @@ export const storableJson = (depthMax: number) =>
     toJsonSchema: () => ({})
   })
 
-/** A JSON object with free content, stored as sent (interface document: "object"). */
+/** A JSON object with free content, stored as sent. */
 export const JsonObject = Schema.Record(Schema.String, AnyJson).check(
   // Later checks can rely on the depth.
   storableJson(jsonDepthMax).abort()

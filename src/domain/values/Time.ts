@@ -1,7 +1,7 @@
 /**
  * Instants. Inside the domain an instant is a number of milliseconds since the Unix epoch, so that rules are plain
  * arithmetic. Outside it is ISO 8601 text: with any offset in requests, and in UTC with milliseconds and `Z` in
- * responses (interface document, head; completions 1).
+ * responses.
  */
 import { Schema, SchemaTransformation } from "effect"
 

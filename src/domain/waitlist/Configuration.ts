@@ -1,9 +1,9 @@
-/** The settings of a waitlist (interface document 2.8; completions 4, "waitlist"). */
+/** The settings of a waitlist. */
 import { Schema } from "effect"
 import { count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { Timestamp } from "../values/Time.ts"
 
-/** The settings that an admin sends. Completions 3 and 4 ("waitlist") define the defaults of absent keys. */
+/** The settings that an admin sends. The handlers complete absent keys. */
 export const Configuration = Schema.Struct({
   name,
   timeZone: Schema.String,

@@ -1,6 +1,4 @@
-/**
- * The commands, refusals and views of a waitlist (completions 3, "Waitlist").
- */
+/** The commands, refusals and views of a waitlist. */
 import { Schema } from "effect"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"

@@ -1,7 +1,6 @@
 /**
- * The waitlist: it collects interest before a sequence opens, and its members are notified, once, when it does (interface
- * document 2.8; completions 3, "Waitlist"). This file declares it. Evolve contains what events change, Decide what
- * commands lead to, Timed what time brings.
+ * The waitlist: it collects interest before a sequence opens, and its members are notified, once, when it does. This
+ * file declares it. Evolve contains what events change, Decide what commands lead to, Timed what time brings.
  *
  * Commands say when the sequence opens, because that depends on other mechanisms, and which members were notified.
  */

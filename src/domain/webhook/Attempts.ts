@@ -1,4 +1,4 @@
-/** When a failed delivery is repeated (interface document 6), and when an endpoint is disabled. */
+/** When a failed delivery is repeated, and when an endpoint is disabled. */
 import type { Millis } from "../values/Time.ts"
 import type { RetrySchedule } from "./Webhook.ts"
 

@@ -1,6 +1,6 @@
 /**
- * Notifications in batches: several events in one request (interface document 6). A batch is a notification itself, with
- * one result for all of its events, and it keeps its content and its id once it has been tried.
+ * Notifications in batches: several events in one request. A batch is a notification itself, with one result for all of
+ * its events, and it keeps its content and its id once it has been tried.
  *
  * The lanes of a journal are spread over a few lanes of batches. So the events of a lane stay in order, and a batch that
  * fails holds a part of the lanes.

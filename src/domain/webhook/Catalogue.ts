@@ -1,5 +1,5 @@
 /**
- * The types of events that webhooks report (interface document 6), and the events of mechanisms that they come from.
+ * The types of events that webhooks report, and the events of mechanisms that they come from.
  *
  * Only the fields listed here leave the journal. A new field of an event is private until a row names it, so seeds,
  * salts and confirmation codes cannot leak.

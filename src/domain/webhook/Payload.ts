@@ -1,4 +1,4 @@
-/** The body of a webhook request (interface document 6), made from an event of a mechanism or of a record. */
+/** The body of a webhook request, made from an event of a mechanism or of a record. */
 import type { Event, MechanismIdentity } from "../mechanism/Decider.ts"
 import type { RecordedChange } from "../organization/TenantEvent.ts"
 import type { Tenant } from "../values/Ids.ts"

@@ -1,6 +1,6 @@
 /**
- * The schema of each type's payload (interface document 6), derived from the catalogues. A type gets its fields from
- * the rows that report it; the tables below describe each field.
+ * The schema of each type's payload, derived from the catalogues. A type gets its fields from the rows that report it;
+ * the tables below describe each field.
  */
 import { Schema } from "effect"
 import { OrderStatus } from "../consumer/Order.ts"

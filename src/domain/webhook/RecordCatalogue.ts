@@ -1,6 +1,6 @@
 /**
- * The types of events about records that webhooks report (interface document 6), and the events of the tenant's journal
- * that they come from. Only the fields listed here leave it. Of consumers these are ids and names of fields.
+ * The types of events about records that webhooks report, and the events of the tenant's journal that they come from.
+ * Only the fields listed here leave it. Of consumers these are ids and names of fields.
  */
 import type { RecordedChange, TenantEventType } from "../organization/TenantEvent.ts"
 

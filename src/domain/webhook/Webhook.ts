@@ -1,4 +1,4 @@
-/** The webhook: an address of an organization's server that Usher reports events to (interface document 6). */
+/** The webhook: an address of an organization's server that Usher reports events to. */
 import { Schema } from "effect"
 import { recordSchema } from "../values/Record.ts"
 import { text } from "../values/Text.ts"

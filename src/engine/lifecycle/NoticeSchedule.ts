@@ -1,6 +1,5 @@
 /**
- * Notifies waitlists when their sequence opens (completions 3, "Waitlist"): at the earliest opening of its other
- * mechanisms.
+ * Notifies waitlists when their sequence opens: at the earliest opening of its other mechanisms.
  *
  * A caller that changes one of these openings calls `reschedule` afterwards. The change and the notice are two
  * commits in two journals. If the process dies between them, the waitlist keeps an old time until `rescheduleAll`

@@ -1,5 +1,5 @@
 /**
- * Notifies mechanisms of a change to their experience's window (completions 3, "Shared").
+ * Notifies mechanisms of a change to their experience's window.
  *
  * The change is committed first and gets a number. Each mechanism with an earlier number then records it in its own
  * journal. The caller gets its answer when all mechanisms have it. If the work is interrupted, sending the same

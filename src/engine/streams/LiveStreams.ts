@@ -1,5 +1,5 @@
 /**
- * Streams the changes of places in one mechanism to their subscribers (completions 3, "Live updates").
+ * Streams the changes of places in one mechanism to their subscribers.
  *
  * After a commit the actor reports whose places changed, and continues. One loop per mechanism with subscribers reads
  * the committed state and sends each view that differs from the last one sent. Consumers whose own place changed come

@@ -1,4 +1,4 @@
-/** Streams the proof of a draw, which may be too large for one reply (completions 3, "Draw"). */
+/** Streams the proof of a draw, which may be too large for one reply. */
 import { Effect, Stream } from "effect"
 import type { FactsOf, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 

@@ -1,7 +1,4 @@
-/**
- * The Admin API: the operations of an organization's server. Every operation takes the secret key (completions 2 and
- * 4).
- */
+/** The Admin API: the operations of an organization's server. Every operation takes the secret key. */
 import { HttpApi } from "effect/http-api"
 import { AdminKey } from "../credentials/Credentials.ts"
 import { IgnoredFields } from "../fields/IgnoredFields.ts"

@@ -1,4 +1,4 @@
-/** The certificate for HTTPS that the process serves itself (completions 1). It is read once, at the start. */
+/** The certificate for HTTPS that the process serves itself. It is read once, at the start. */
 import { Effect, Result } from "effect"
 import { readFileSync } from "node:fs"
 import { createSecureContext } from "node:tls"

@@ -1,6 +1,6 @@
 /**
- * The Consumer API: every path with its input, its credentials and its answers (interface document 4; completions 2 and
- * 3). Routes, decoding, credentials and the OpenAPI description are made from it.
+ * The Consumer API: every path with its input, its credentials and its answers. Routes, decoding, credentials and the
+ * OpenAPI description are made from it.
  */
 import { HttpApi } from "effect/http-api"
 import { describe } from "../server/OpenApi.ts"

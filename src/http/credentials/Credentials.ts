@@ -1,6 +1,6 @@
 /**
- * The callers of operations (completions 2). Each class of operations has one middleware here. It accepts the
- * credentials of its class and provides the caller. A cached key and a cached token cost no SQL and no signature check.
+ * The callers of operations. Each class of operations has one middleware here. It accepts the credentials of its class
+ * and provides the caller. A cached key and a cached token cost no SQL and no signature check.
  *
  * `requirement` lists the same credentials for OpenAPI; `describe` in `OpenApi.ts` adds them to every operation.
  */

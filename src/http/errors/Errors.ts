@@ -1,13 +1,12 @@
 /**
- * The error answers of both APIs (completions 1; interface document 7). Each is a class whose JSON body has its fields:
- * `{error}` or `{error, code, …}`. The class declares its status. An endpoint lists its own errors; `Validation`
- * declares those that any operation can have.
+ * The error answers of both APIs. Each is a class whose JSON body has its fields: `{error}` or `{error, code, …}`. The
+ * class declares its status. An endpoint lists its own errors; `Validation` declares those that any operation can have.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Timestamp } from "../../domain/values/Time.ts"
 
-/** One thing that is wrong with a request (interface document 7; completions 1). */
+/** One thing that is wrong with a request. */
 export const Issue = Schema.Struct({
   /** `schema`: the value has the wrong type or is missing. `validation`: the type is right, but a check failed. */
   kind: Schema.Literals(["schema", "validation"]),

@@ -1,4 +1,4 @@
-/** Problems that a schema found, in the terms of the APIs (interface document 7). */
+/** Problems that a schema found, in the terms of the APIs. */
 import { SchemaAST, type SchemaIssue } from "effect"
 import type { Issue } from "./Errors.ts"
 

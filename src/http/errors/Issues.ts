@@ -1,5 +1,5 @@
 /**
- * The issues of a request, in the form in which the caller gets them (interface document 7; completions 1).
+ * The issues of a request, in the form in which the caller gets them.
  *
  * Values in issues are short, and bounded for a request of any size. A value in a secret field is never shown.
  */

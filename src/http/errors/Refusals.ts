@@ -1,6 +1,6 @@
 /**
- * The HTTP answers to refusals of mechanisms and to errors of the engine (completions 1 and 3), for all kinds of
- * mechanism. An operation declares the answers that it can have with `answersTo`.
+ * The HTTP answers to refusals of mechanisms and to errors of the engine, for all kinds of mechanism. An operation
+ * declares the answers that it can have with `answersTo`.
  */
 import { Clock, Effect } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"

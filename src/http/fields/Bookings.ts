@@ -1,4 +1,4 @@
-/** Bookings of appointments as both APIs answer them (completions 3, "Appointment"). */
+/** Bookings of appointments as both APIs answer them. */
 import { Schema, Tuple } from "effect"
 import { slotId, statuses, type View } from "../../domain/appointment/Appointment.ts"
 import { Id } from "../../domain/values/Ids.ts"

@@ -1,6 +1,6 @@
 /**
- * The fields of a body that an operation ignores, named in the header `X-Ignored-Fields`. Unknown fields are accepted
- * (completions 1), so without the header a misspelled field would be lost silently. Only names are sent, no values.
+ * The fields of a body that an operation ignores, named in the header `X-Ignored-Fields`. Unknown fields are accepted,
+ * so without the header a misspelled field would be lost silently. Only names are sent, no values.
  *
  * The names of an operation's fields are read once from its schema. A body is parsed a second time for the header, which
  * costs some microseconds for a body of a kilobyte.

@@ -1,4 +1,4 @@
-/** A consumer's sessions as both APIs answer them (completions 2). */
+/** A consumer's sessions as both APIs answer them. */
 import { Schema } from "effect"
 import { SessionType } from "../../auth/tokens/Tokens.ts"
 import { Id } from "../../domain/values/Ids.ts"

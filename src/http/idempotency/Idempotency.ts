@@ -1,6 +1,6 @@
 /**
- * `Idempotency-Key` on every POST of the Admin API (completions 4, last paragraph). A request that is repeated with its
- * key gets the first answer again. Without the header nothing is done, and nothing is spent.
+ * `Idempotency-Key` on every POST of the Admin API. A request that is repeated with its key gets the first answer
+ * again. Without the header nothing is done, and nothing is spent.
  *
  * A key belongs to a tenant and to one request: its method, path, query and body, as they were sent.
  */

@@ -1,6 +1,6 @@
 /**
- * The limits of an operation (interface document 8.1; completions 5): those of its category, with a burst limit if it
- * has one, and the general limit of its API. The endpoint declares the category; without one it is general.
+ * The limits of an operation: those of its category, with a burst limit if it has one, and the general limit of its
+ * API. The endpoint declares the category; without one it is general.
  */
 import { Context } from "effect"
 import { defaultRateLimits, type RateLimits } from "../../domain/organization/Plan.ts"

@@ -1,7 +1,7 @@
 /**
- * The limits of an organization, and what is reserved in them for the first requests of addresses (completions 5). So
- * no number of addresses uses up an organization's limit for others, and the organization never passes more than a
- * fixed number of requests.
+ * The limits of an organization, and what is reserved in them for the first requests of addresses. So no number of
+ * addresses uses up an organization's limit for others, and the organization never passes more than a fixed number of
+ * requests.
  *
  * A limit of L requests has three counts. R is the reserve: L without `LIMIT_ADDRESS_SHARE` of it.
  *

@@ -1,6 +1,6 @@
 /**
- * The rate limits of requests (interface document 8.2). Each operation is admitted here once its organization is known,
- * before anything else is looked up or decoded. The envelope adds the caller's limit status to each response.
+ * The rate limits of requests. Each operation is admitted here once its organization is known, before anything else is
+ * looked up or decoded. The envelope adds the caller's limit status to each response.
  */
 import { Clock, Context, Effect, Exit } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,8 +1,7 @@
 /**
- * Decides whether a caller may make another request (interface document 8.1, 8.2; completions 5). A request has up to
- * three limits of its organization, of which `OrganizationLimits.ts` has the arithmetic, and those that the operator has set
- * for one address or one consumer within it. It passes if no limit is reached, and then counts under all of them. A
- * refused request counts under none.
+ * Decides whether a caller may make another request. A request has up to three limits of its organization, of which
+ * `OrganizationLimits.ts` has the arithmetic, and those that the operator has set for one address or one consumer
+ * within it. It passes if no limit is reached, and then counts under all of them. A refused request counts under none.
  *
  * One process counts in memory and never waits. With `REDIS_URL` the processes share their counts under the rules of
  * `QuotaLease.ts`. Only a request that finds no lent units waits for a loan.

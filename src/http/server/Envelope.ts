@@ -1,8 +1,7 @@
 /**
  * The parts of every response of a listener: the request's id, the API's version and the caller's limit status. The
  * body is JSON also if no operation was reached (404, 405, 413, 415, 500, 503), and browsers may read responses of the
- * Consumer API (completions 1). A request over plain HTTP through an open network gets a 403, except for `/health` and
- * `/ready`.
+ * Consumer API. A request over plain HTTP through an open network gets a 403, except for `/health` and `/ready`.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { type Cause, Context, Effect, Exit, LogLevel, References, type Types } from "effect"

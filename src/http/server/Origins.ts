@@ -1,6 +1,6 @@
 /**
  * The real origin of a request: its protocol and its client's address. Headers of proxies count only if the proxy is in
- * `TRUSTED_PROXIES` (completions 1).
+ * `TRUSTED_PROXIES`.
  *
  * A proxy on this machine that is not named there, or that names no client, makes every client look like one on this
  * machine, for which there is neither HTTPS nor a gate for bots. Its headers give it away. Such clients are not local to

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import type { Api } from "../limits/Limit.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 
-/** The value of `X-Api-Version` (completions 6) and of `info.version` in both descriptions. */
+/** The value of `X-Api-Version` and of `info.version` in both descriptions. */
 export const apiVersion = "1.0.0"
 
 /** Browsers that have used HTTPS once use only HTTPS for a year. */

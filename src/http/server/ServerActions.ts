@@ -1,6 +1,6 @@
 /**
- * Actions of an organization's server on the place of a consumer that it names (completions 2 and 3). The consumer must
- * be one of the tenant's: an unknown, archived or foreign one is a 404. A cached consumer costs no SQL.
+ * Actions of an organization's server on the place of a consumer that it names. The consumer must be one of the
+ * tenant's: an unknown, archived or foreign one is a 404. A cached consumer costs no SQL.
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"

@@ -1,8 +1,8 @@
 /**
- * The paths of each listener outside `/api`, without credentials and without the rate limits of organizations
- * (completions 1): `/health`, `/ready`, `/openapi.json`, `/docs`, and on the consumer listener also the public signing
- * keys. One address gets the reference page a bounded number of times a minute. The description has no limit at all
- * (interface document 8.1); it is one buffer in memory, which caches may keep.
+ * The paths of each listener outside `/api`, without credentials and without the rate limits of organizations:
+ * `/health`, `/ready`, `/openapi.json`, `/docs`, and on the consumer listener also the public signing keys. One address
+ * gets the reference page a bounded number of times a minute. The description has no limit at all; it is one buffer in
+ * memory, which caches may keep.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,5 +1,5 @@
 /**
- * Responses that stay open: Server-Sent Events (completions 3, "Live updates").
+ * Responses that stay open: Server-Sent Events.
  *
  * There may be many thousands of streams, so a stream has no fiber. The source of an event writes to the stream, and
  * one loop checks all streams. Each second it ends those whose token has expired or whose session has ended. Every 15

@@ -30,10 +30,7 @@ export interface AudienceChanges extends Partial<Settings> {
   readonly type?: AudienceType | undefined
 }
 
-/**
- * The list of audiences (interface document 8.3). Sorted by `lastRefreshedAt`, audiences that never had members come
- * first.
- */
+/** The list of audiences. Sorted by `lastRefreshedAt`, audiences that never had members come first. */
 export const shape = listShape("audiences", "a", {
   createdAt: "timestamptz",
   name: "text",

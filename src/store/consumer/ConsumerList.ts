@@ -19,7 +19,7 @@ import { ofTenant } from "../records/Tenancy.ts"
 /** The order of consumers with an equal sort field. */
 export const byAge: SortField = { expression: "c.created_at", type: "timestamptz" }
 
-/** The list of consumers (interface document 8.3). Consumers without a value come first. */
+/** The list of consumers. Consumers without a value come first. */
 export const shape = listShape(
   "consumers",
   "c",

@@ -1,6 +1,6 @@
 /**
- * The keys under which requests may be repeated (completions 4, last paragraph). The first process that carries a
- * request out claims its key. The key then holds the answer for a day.
+ * The keys under which requests may be repeated. The first process that carries a request out claims its key. The key
+ * then holds the answer for a day.
  *
  * A claim is a lease. Its holder extends it while it lives. If the holder dies, the next request with the key can be
  * carried out. The database's clock counts the lease, because all processes share it.

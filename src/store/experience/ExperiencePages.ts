@@ -35,7 +35,7 @@ export interface PageFilter {
   readonly status?: PageStatus | undefined
 }
 
-/** The list of experience pages (completions 4). */
+/** The list of experience pages. */
 export const shape = listShape("experience pages", "p", {
   createdAt: "timestamptz",
   title: "text",

@@ -22,7 +22,7 @@ import type { Statements } from "../records/Statements.ts"
 import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { type AccessCodeHash, makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
-/** The list of experiences (interface document 8.3). Sorted by `openAt`, experiences without one come last. */
+/** The list of experiences. Sorted by `openAt`, experiences without one come last. */
 export const shape = listShape("experiences", "e", {
   createdAt: "timestamptz",
   name: "text",

@@ -1,6 +1,4 @@
-/**
- * The opening of the sequences of waitlists, and the addresses of their members (completions 3, "Waitlist").
- */
+/** The opening of the sequences of waitlists, and the addresses of their members. */
 import { Context, Effect } from "effect"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"

@@ -1,7 +1,7 @@
 /**
- * Records security events, and lists them (completions 2). Recording costs no SQL: events gather in memory, events that
- * agree are counted together, and once a second one statement writes them. A crash loses the events of that second. A
- * flood is one row an hour for each client address, with a count.
+ * Records security events, and lists them. Recording costs no SQL: events gather in memory, events that agree are
+ * counted together, and once a second one statement writes them. A crash loses the events of that second. A flood is
+ * one row an hour for each client address, with a count.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Cursors of lists (interface document 8.3; completions 4). A cursor is Base64 text of a JSON object that names a row
- * of one list, under one sort and one filter, for one tenant. It is valid for 24 hours. Callers treat it as opaque.
+ * Cursors of lists. A cursor is Base64 text of a JSON object that names a row of one list, under one sort and one
+ * filter, for one tenant. It is valid for 24 hours. Callers treat it as opaque.
  *
  * A cursor contains a digest with a secret of the installation. So every node accepts the cursors of all nodes, and
  * callers cannot make one. The digest is verified before anything else in a cursor is used. The position is then

@@ -1,5 +1,5 @@
 /**
- * Pages of a list (interface document 2.11 and 8.3; completions 4).
+ * Pages of a list.
  *
  * A page is found by its key, never by counting rows. The order is the sort field and then the id, so it is total: no
  * row is skipped or shown twice when rows are inserted in between. A cursor (`Cursors.ts`) names the row at which a
@@ -97,7 +97,7 @@ export interface RowKey {
   readonly sortId: string
 }
 
-/** One page and its cursors (interface document 2.11). */
+/** One page and its cursors. */
 export interface Page<A> {
   readonly data: ReadonlyArray<A>
   readonly pageInfo: { readonly startCursor: string | null; readonly endCursor: string | null }

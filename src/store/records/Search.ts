@@ -1,6 +1,6 @@
 /**
- * Search in lists (interface document 8.3): rows whose text contains the search text, without regard to case. Both are
- * compared in the spelling of `fold_case`, so the locale of the database changes nothing.
+ * Search in lists: rows whose text contains the search text, without regard to case. Both are compared in the spelling
+ * of `fold_case`, so the locale of the database changes nothing.
  *
  * A common text is found quickly by reading the rows in list order. For a rare text, an index on `search_pieces` of the
  * same expression finds the rows, which are then sorted. A statement cannot know in advance which case applies. So it

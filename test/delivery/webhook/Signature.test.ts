@@ -33,7 +33,7 @@ describe("The signature of a webhook", () => {
     }
   })
 
-  it("is the digest of the interface document, by the former secret during a rotation", () => {
+  it("is the hexadecimal digest of the body, by the former secret during a rotation", () => {
     const digest = (key: Buffer | string) => `sha256=${createHmac("sha256", key).update(body).digest("hex")}`
     const plain = signatureHeaders(signed, ["a plain secret, at least"])
     assert.strictEqual(plain["x-service-signature"], digest("a plain secret, at least"))

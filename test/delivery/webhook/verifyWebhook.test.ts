@@ -34,7 +34,7 @@ describe("The receiver's verification", () => {
     assert.isTrue(verifyWebhook({ ...headers, "webhook-signature": `v2,AAAA v1, ${signature}` }, body, present, now))
   })
 
-  it("accepts either secret during a rotation; the header of the interface document is by the former one", () => {
+  it("accepts either secret during a rotation; `X-Service-Signature` is by the former one", () => {
     const headers = signatureHeaders(signed, [present, former])
     for (const secret of [present, former]) assert.isTrue(verifyWebhook(headers, body, secret, now))
     assert.isTrue(verifyServiceSignature(headers, body, former, now))

@@ -3,7 +3,7 @@ import { Exit, Schema } from "effect"
 import { defaultRateLimits, RateLimits, rateLimitsOf } from "../../../src/domain/organization/Plan.ts"
 
 describe("the limits of a plan", () => {
-  it("are those of the interface document", () => {
+  it("are those that the API promises", () => {
     const categories = {
       otpRequestsPerMinute: 10,
       externalAuthorizationsPerMinute: 100,

@@ -26,7 +26,7 @@ const notified = (kind: Kind, event: Sample, types: ReadonlyArray<string> = even
   notificationsOf(identity(kind), { sequence: 7, event: { at, consumerId, ...event } }, types)
 
 describe("The notification of an event", () => {
-  it("has the fields of the interface document, and an id from mechanism, event and part", () => {
+  it("has consumer, distribution, experience and product, and an id from mechanism, event and part", () => {
     const [joined] = notified("queue", { _tag: "Entered" })
     assert.deepStrictEqual(JSON.parse(joined!.body), {
       id: "evt_0199a000000070008000000000000001_7_0",

@@ -1,4 +1,4 @@
-/** S2 in short: a few generated requests of each sort for every operation. `npm run prove:contract` sends many. */
+/** S2 in short: a few generated requests of each sort for every operation. `npm run prove -- contract` sends many. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { proofs, services } from "./contractProof.ts"

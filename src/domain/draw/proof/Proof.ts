@@ -1,6 +1,6 @@
 /**
- * The proof of a draw, as JSON: everything needed to compute its winners again (completions 3, "Draw"). It has about 55
- * bytes for each entry, so it is written in pieces.
+ * The proof of a draw, as JSON: everything needed to compute its winners again. It has about 55 bytes for each entry,
+ * so it is written in pieces.
  */
 import { Schema } from "effect"
 import { ruleOf } from "../../risk/RiskWeight.ts"

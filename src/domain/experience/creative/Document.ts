@@ -1,6 +1,6 @@
 /**
- * The creative document of an experience page (interface document 2.2): the contents of a page or a message. It has
- * three forms, which differ by the editor that made them.
+ * The creative document of an experience page: the contents of a page or a message. It has three forms, which differ by
+ * the editor that made them.
  */
 import { Schema } from "effect"
 import { Theme } from "../Experience.ts"

@@ -1,5 +1,5 @@
 /**
- * The parts of an email (interface document 2.4): nodes of thirteen types, of which three contain others.
+ * The parts of an email: nodes of thirteen types, of which three contain others.
  *
  * A recursive decoder could receive nodes nested so deep that they exhaust the stack, or so many that they delay all
  * other work. So the outline of the nodes is checked level by level first, and decoded only if it is within the limits.

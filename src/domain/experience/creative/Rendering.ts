@@ -1,6 +1,6 @@
 /**
- * Renders creative documents as messages (interface document 2.2 to 2.4): an email as HTML and plain text, an SMS as
- * text. The placeholders are in `rendering/Placeholders.ts`.
+ * Renders creative documents as messages: an email as HTML and plain text, an SMS as text. The placeholders are in
+ * `rendering/Placeholders.ts`.
  */
 import type { Theme } from "../Experience.ts"
 import type { EmailDocument, SmsDocument } from "./Document.ts"

@@ -1,7 +1,4 @@
-/**
- * Appointments on the Admin API: the declaration (interface document 2.8; completions 3, "Appointment", and 4,
- * "appointment").
- */
+/** Appointments on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/appointment/Appointment.ts"

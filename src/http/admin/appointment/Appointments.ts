@@ -10,7 +10,7 @@ import { appointmentSchemas } from "./AppointmentApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 
-/** Completions 4, "appointment". */
+/** The appointment on the Admin API: its names, schemas and defaults. */
 export const appointments: KindOfMechanism<"appointment"> = {
   kind: "appointment",
   Configuration,

@@ -1,4 +1,4 @@
-/** Auctions on the Admin API: the declaration (interface document 2.8; completions 4, "auction"). */
+/** Auctions on the Admin API: the declaration. */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/auction/Auction.ts"
 import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"

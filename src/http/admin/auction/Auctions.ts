@@ -9,7 +9,7 @@ import { auctionSchemas } from "./AuctionApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 
-/** Completions 4, "auction". */
+/** The auction on the Admin API: its names, schemas and defaults. */
 export const auctions: KindOfMechanism<"auction"> = {
   kind: "auction",
   Configuration,

@@ -1,4 +1,4 @@
-/** Media assets on the Admin API: the declaration (completions 4, "Catalogue"). */
+/** Media assets on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { MediaAsset, Settings } from "../../../domain/catalogue/MediaAsset.ts"

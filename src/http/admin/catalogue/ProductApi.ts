@@ -1,4 +1,4 @@
-/** Products on the Admin API: the declaration (completions 4, "Catalogue"). */
+/** Products on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { MediaUses, Product, Settings } from "../../../domain/catalogue/Product.ts"

@@ -1,4 +1,4 @@
-/** Sync sources on the Admin API: the declaration (completions 4, "Catalogue"). */
+/** Sync sources on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Settings, SyncSource, SyncStatus } from "../../../domain/catalogue/SyncSource.ts"

@@ -1,4 +1,4 @@
-/** Variants on the Admin API: the declaration (completions 4, "Catalogue"). */
+/** Variants on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { OptionChoices, Settings, Variant, variantsMax } from "../../../domain/catalogue/Variant.ts"

@@ -1,7 +1,4 @@
-/**
- * Variant options and their values on the Admin API: the declaration (interface document 2.5 and 4.1; completions 4,
- * "Catalogue" and "Reorder of values").
- */
+/** Variant options and their values on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

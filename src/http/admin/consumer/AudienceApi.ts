@@ -1,4 +1,4 @@
-/** Audiences on the Admin API: the declaration (completions 4, "Audiences"). */
+/** Audiences on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Audience, AudienceType, membersAtOnceMax, Settings } from "../../../domain/consumer/Audience.ts"

@@ -1,4 +1,4 @@
-/** Consumers on the Admin API: the declaration (interface document 4.4 and 8.3; completions 4, "Consumers"). */
+/** Consumers on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as ConsumerSessions from "../../../auth/sessions/ConsumerSessions.ts"

@@ -1,4 +1,4 @@
-/** Draws on the Admin API: the declaration (interface document 2.8; completions 4, "draw"). */
+/** Draws on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/draw/Draw.ts"

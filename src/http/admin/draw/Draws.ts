@@ -7,7 +7,7 @@ import { drawSchemas, publishedFields } from "./DrawApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 
-/** Completions 4, "draw". */
+/** The draw on the Admin API: its names, schemas and defaults. */
 export const draws: KindOfMechanism<"draw"> = {
   kind: "draw",
   Configuration,

@@ -1,7 +1,4 @@
-/**
- * An experience with its products, sequences and mechanisms in one body: the schemas that create it and show it
- * (interface document 2.6 to 2.8; completions 4, "Create").
- */
+/** An experience with its products, sequences and mechanisms in one body: the schemas that create it and show it. */
 import { Schema } from "effect"
 import { Experience, Settings } from "../../../domain/experience/Experience.ts"
 import {

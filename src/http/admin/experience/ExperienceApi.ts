@@ -1,4 +1,4 @@
-/** Experiences on the Admin API: the declaration (completions 4, "Experiences"). */
+/** Experiences on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Settings } from "../../../domain/experience/Experience.ts"

@@ -1,4 +1,4 @@
-/** Experience pages on the Admin API: the declaration (interface document 2.1 to 2.4 and 4.1; completions 4). */
+/** Experience pages on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { nodeLevelsMax, nodesMax } from "../../../domain/experience/creative/EmailNode.ts"

@@ -1,6 +1,6 @@
 /**
- * The schemas of a sequence with its mechanisms in one body: to create it, alone or with its experience, and to show it
- * (interface document 2.8; completions 4, "Create").
+ * The schemas of a sequence with its mechanisms in one body: to create it, alone or with its experience, and to show
+ * it.
  */
 import { Schema } from "effect"
 import { Id } from "../../../domain/values/Ids.ts"

@@ -1,4 +1,4 @@
-/** Sequences on the Admin API: the declaration (completions 4, "Sequences"). */
+/** Sequences on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

@@ -1,6 +1,6 @@
 /**
- * The state and the history of mechanisms for admins: the declaration (completions 4, "Live state"). "Distribution" is
- * the Admin API's word for a mechanism of any kind.
+ * The state and the history of mechanisms for admins: the declaration. "Distribution" is the Admin API's word for a
+ * mechanism of any kind.
  */
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

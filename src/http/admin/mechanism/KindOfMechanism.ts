@@ -22,7 +22,7 @@ export interface KindOfMechanism<K extends Kind> {
    * settings, or null.
    */
   readonly published?: ReadonlyArray<string>
-  /** The values of settings that an admin leaves out, except the time zone (completions 4). */
+  /** The values of settings that an admin leaves out, except the time zone. */
   readonly defaults: (said: Partial<ConfigurationOf<K>>, around: RegionalDefaults) => Partial<ConfigurationOf<K>>
   /** The problems between settings that are each in range. `before` is empty at the creation. */
   readonly problems: (configuration: ConfigurationOf<K>, before: Partial<ConfigurationOf<K>>) => ReadonlyArray<Problem>

@@ -1,7 +1,4 @@
-/**
- * The operations that mechanisms of all kinds have on the Admin API: the declaration (interface document 2.8;
- * completions 4, "Mechanisms").
- */
+/** The operations that mechanisms of all kinds have on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

@@ -1,6 +1,6 @@
 /**
- * A mechanism's record as the Admin API shows it: identity, settings, status and authors (interface document 2.8;
- * completions 4). It is the same for every kind.
+ * A mechanism's record as the Admin API shows it: identity, settings, status and authors. It is the same for every
+ * kind.
  */
 import { Schema } from "effect"
 import type { StatusFields } from "../../../domain/mechanism/Decider.ts"

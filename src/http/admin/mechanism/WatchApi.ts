@@ -1,4 +1,4 @@
-/** The live state of a mechanism as a stream: its events (completions 4, "Live state"). */
+/** The live state of a mechanism as a stream: its events. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

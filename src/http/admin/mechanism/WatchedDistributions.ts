@@ -1,5 +1,5 @@
 /**
- * The mechanisms that admins watch (completions 4, "Live state"). WatchApi.ts describes the events.
+ * The mechanisms that admins watch. WatchApi.ts describes the events.
  *
  * One loop for each watched mechanism inspects it once a second, for any number of watchers, and at once when the
  * mechanism itself changes. It compares each inspection with the last snapshot and encodes the difference once for all

@@ -1,4 +1,4 @@
-/** Analytics on the Admin API: the declaration (completions 4, "Analytics"). */
+/** Analytics on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {

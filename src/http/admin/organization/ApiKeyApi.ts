@@ -1,4 +1,4 @@
-/** API keys on the Admin API: the declaration (interface document 5.1; completions 2 and 4). */
+/** API keys on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { KeyKind } from "../../../auth/keys/ApiKeys.ts"

@@ -1,4 +1,4 @@
-/** The caller's organization on the Admin API: the declaration (completions 4, "Organization"). */
+/** The caller's organization on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ShownChallenge } from "../../../domain/challenge/Challenge.ts"

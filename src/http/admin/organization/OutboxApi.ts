@@ -1,6 +1,6 @@
 /**
- * Messages that were not sent because no provider is set: the declaration (completions 2). It is for development. If
- * every channel has a provider, the path does not exist.
+ * Messages that were not sent because no provider is set: the declaration. It is for development. If every channel has
+ * a provider, the path does not exist.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

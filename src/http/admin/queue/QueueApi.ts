@@ -1,4 +1,4 @@
-/** Queues on the Admin API: the declaration (interface document 2.8; completions 4, "queue"). */
+/** Queues on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { StaffReason } from "../../../domain/mechanism/Author.ts"

@@ -8,7 +8,7 @@ import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import * as Steering from "../steering/Steering.ts"
 import { pauseFields, queueSchemas } from "./QueueApi.ts"
 
-/** Completions 4, "queue". */
+/** The queue on the Admin API: its names, schemas and defaults. */
 export const queues: KindOfMechanism<"queue"> = {
   kind: "queue",
   Configuration,

@@ -1,4 +1,4 @@
-/** Receivers on the Admin API: the declaration (interface document 6). */
+/** Receivers on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Outcome, ReceivedStatus, Receiver, Settings } from "../../../domain/receiver/Receiver.ts"

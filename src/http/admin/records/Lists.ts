@@ -1,4 +1,4 @@
-/** Lists on the Admin API: their query parameters and their envelope (interface document 2.11 and 8.3). */
+/** Lists on the Admin API: their query parameters and their envelope. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { isAtLeast, key } from "../../../domain/values/Text.ts"

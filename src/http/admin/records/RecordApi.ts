@@ -1,6 +1,6 @@
 /**
- * Declares the operations that records of most kinds have on the Admin API (completions 4). A kind of record names its
- * schemas and the differences of each operation. Names, paths and answers follow from the names of the kind.
+ * Declares the operations that records of most kinds have on the Admin API. A kind of record names its schemas and the
+ * differences of each operation. Names, paths and answers follow from the names of the kind.
  */
 import type { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"

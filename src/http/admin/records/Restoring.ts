@@ -1,6 +1,4 @@
-/**
- * Archived records on the Admin API: the parameter of their lists, and the answers to restoring one (completions 4).
- */
+/** Archived records on the Admin API: the parameter of their lists, and the answers to restoring one. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import type { ParentArchived, ReferenceArchived } from "../../../store/records/Restoring.ts"

@@ -1,4 +1,4 @@
-/** Timed releases on the Admin API: the declaration (completions 3, "Timed release", and 4, "timed release"). */
+/** Timed releases on the Admin API: the declaration. */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/timedRelease/TimedRelease.ts"
 import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"

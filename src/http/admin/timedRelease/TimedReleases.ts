@@ -7,7 +7,7 @@ import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
 
-/** Completions 4, "timed release". */
+/** The timed release on the Admin API: its names, schemas and defaults. */
 export const timedReleases: KindOfMechanism<"timed_release"> = {
   kind: "timed_release",
   Configuration,

@@ -1,6 +1,4 @@
-/**
- * Waitlists on the Admin API: the declaration (interface document 2.8; completions 3, "Waitlist", and 4, "waitlist").
- */
+/** Waitlists on the Admin API: the declaration. */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../../domain/waitlist/Waitlist.ts"
 import { mechanismGroup, schemasOf } from "../mechanism/MechanismApi.ts"

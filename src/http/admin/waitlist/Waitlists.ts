@@ -7,7 +7,7 @@ import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { waitlistSchemas } from "./WaitlistApi.ts"
 
-/** Completions 4, "waitlist". */
+/** The waitlist on the Admin API: its names, schemas and defaults. */
 export const waitlists: KindOfMechanism<"waitlist"> = {
   kind: "waitlist",
   Configuration,

@@ -1,4 +1,4 @@
-/** Webhooks on the Admin API: the declaration (interface document 6). */
+/** Webhooks on the Admin API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"

@@ -1,4 +1,4 @@
-/** Appointments, as the Consumer API declares them (interface document 2.8; completions 3, "Appointment"). */
+/** Appointments, as the Consumer API declares them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Hours } from "../../../domain/appointment/Appointment.ts"

@@ -1,4 +1,4 @@
-/** Auctions, as the Consumer API declares them (interface document 2.8; completions 3, "Auction"). */
+/** Auctions, as the Consumer API declares them. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Price } from "../../../domain/values/Amount.ts"

@@ -1,4 +1,4 @@
-/** Sessions on the Consumer API: the declaration (interface document 2.10, 4.3, 5.3 and 7; completions 2). */
+/** Sessions on the Consumer API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import type { WrongCode } from "../../../auth/codes/OneTimeCodes.ts"

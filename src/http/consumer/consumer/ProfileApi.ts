@@ -1,7 +1,4 @@
-/**
- * Consumers with their places and sessions on the Consumer API: the declaration (completions 2; 3, "Experience and
- * sequences").
- */
+/** Consumers with their places and sessions on the Consumer API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PersonName } from "../../../domain/consumer/Consumer.ts"

@@ -1,4 +1,4 @@
-/** Draws on the Consumer API: the declaration (interface document 2.8; completions 3, "Draw"). */
+/** Draws on the Consumer API: the declaration. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"

@@ -1,7 +1,4 @@
-/**
- * Experiences on the Consumer API: the declaration (interface document 2.6, 2.8 and 4.2; completions 3, "Experience and
- * sequences").
- */
+/** Experiences on the Consumer API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../../domain/experience/Experience.ts"

@@ -1,6 +1,6 @@
 /**
- * The public view of a sequence's mechanisms (interface document 2.8). Each kind shows the fields of its own public
- * read, as far as its stored record has them.
+ * The public view of a sequence's mechanisms. Each kind shows the fields of its own public read, as far as its stored
+ * record has them.
  */
 import { Schema, Struct } from "effect"
 import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"

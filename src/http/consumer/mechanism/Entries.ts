@@ -1,7 +1,7 @@
 /**
- * The handlers of entries, for every kind of mechanism. An entry is checked before the engine gets its command: the gate
- * for bots must let it pass, the mechanism's sequence must be for the consumer (completions 1), and the consumer must
- * have an order left in it (completions 4). An entry that passes gets its risk.
+ * The handlers of entries, for every kind of mechanism. An entry is checked before the engine gets its command: the
+ * gate for bots must let it pass, the mechanism's sequence must be for the consumer, and the consumer must have an
+ * order left in it. An entry that passes gets its risk.
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"

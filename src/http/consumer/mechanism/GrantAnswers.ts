@@ -1,6 +1,6 @@
 /**
- * Grants on the Consumer API, for every kind of mechanism that grants (completions 3, "Shared"): the token for the
- * consumer that holds one, and the check of a token that a shop was shown.
+ * Grants on the Consumer API, for every kind of mechanism that grants: the token for the consumer that holds one, and
+ * the check of a token that a shop was shown.
  */
 import { Effect, Result, Schema } from "effect"
 import { type Grant, type GrantClaims, type GrantProblem, Grants } from "../../../auth/tokens/Grants.ts"

@@ -1,6 +1,6 @@
 /**
- * The handlers of mechanisms whose kind grants (completions 3, "Shared"). They are those of every kind, with a grant's
- * token in the consumer's standing, and those with which an organization's server handles grants.
+ * The handlers of mechanisms whose kind grants. They are those of every kind, with a grant's token in the consumer's
+ * standing, and those with which an organization's server handles grants.
  */
 import { Effect, type Schema } from "effect"
 import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"

@@ -1,4 +1,4 @@
-/** Live updates on the Consumer API: the declaration, for every kind of mechanism (completions 3, "Live updates"). */
+/** Live updates on the Consumer API: the declaration, for every kind of mechanism. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { answersTo } from "../../errors/Refusals.ts"

@@ -1,6 +1,6 @@
 /**
- * The endpoints that several kinds of mechanism have on the Consumer API (interface document 2.8; completions 3). A
- * kind adds its own endpoints and the texts of the description.
+ * The endpoints that several kinds of mechanism have on the Consumer API. A kind adds its own endpoints and the texts
+ * of the description.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"

@@ -1,6 +1,6 @@
 /**
- * The public view of a mechanism of any kind (interface document 2.8). It has the fields of the kind's schema. A
- * setting without a field there, such as a reserve, is never sent.
+ * The public view of a mechanism of any kind. It has the fields of the kind's schema. A setting without a field there,
+ * such as a reserve, is never sent.
  */
 import { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"

@@ -1,7 +1,4 @@
-/**
- * The list of grants that ended before their time, for shops that check grants offline: the declaration (completions 3,
- * "Shared").
- */
+/** The list of grants that ended before their time, for shops that check grants offline: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { SentTimestamp, Timestamp } from "../../../domain/values/Time.ts"

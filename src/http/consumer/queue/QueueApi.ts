@@ -1,4 +1,4 @@
-/** Queues on the Consumer API: the declaration (interface document 2.8; completions 3, "Queue"). */
+/** Queues on the Consumer API: the declaration. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

@@ -1,6 +1,4 @@
-/**
- * Timed releases on the Consumer API: the declaration (interface document 2.9 and 4.2; completions 3, "Timed release").
- */
+/** Timed releases on the Consumer API: the declaration. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
@@ -26,7 +24,7 @@ export const PublicTimedRelease = Schema.Struct(
 ).annotate({ identifier: "TimedRelease" })
 
 /**
- * A consumer's own standing in a timed release: `status`, and the fields of the interface document's 2.9 that the
+ * A consumer's own standing in a timed release: `status`, and the fields that the
  * status has.
  */
 export const TimedReleaseState = Schema.Union([

@@ -1,4 +1,4 @@
-/** Waitlists on the Consumer API: the declaration (interface document 2.8; completions 3, "Waitlist"). */
+/** Waitlists on the Consumer API: the declaration. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"

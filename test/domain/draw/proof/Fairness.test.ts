@@ -1,6 +1,6 @@
 /**
  * Small draws of each shape, with fixed seeds. Chi-square compares the frequency of each outcome with its chance. An
- * outcome is the winners in their order. p below 0.001 fails. `npm run prove:fairness` makes 100,000 draws of each
+ * outcome is the winners in their order. p below 0.001 fails. `npm run prove -- fairness` makes 100,000 draws of each
  * shape.
  */
 import { assert, describe, it } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** The consumer flows of interface document 5.3 from a client's view, with a mail server in this process. */
+/** The ways to sign in from a client's view, with a mail server in this process. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted, References, Schedule } from "effect"
 import { SqlClient } from "effect/sql"

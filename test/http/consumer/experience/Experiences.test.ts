@@ -14,7 +14,7 @@ const refused = ({ status, body }: Answer) => [status, body]
 
 describe("An experience on the Consumer API", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
-    it.effect("returns every field of the interface document, with null or an empty list where nothing is set", () =>
+    it.effect("returns every field of an experience, with null or an empty list where nothing is set", () =>
       Effect.gen(function* () {
         const id = yield* anExperience()
         const { get } = yield* inExperience(id)
