@@ -51,9 +51,7 @@ describe("the source", () => {
     )
   })
 
-  it("matches text in linear time", () => assertTidy(slowExpressions(source)))
-
-  it("that backtracks, searches from every character, or composes an expression is found", () => {
+  it("with an expression that backtracks, searches from every character, or is composed is found", () => {
     const slow = [
       "/^(a+)+$/",
       String.raw`/^\s*(?:"[\w -]+"|[\w -]+)(?:\s*,\s*(?:"[\w -]+"|[\w -]+))*\s*$/`,

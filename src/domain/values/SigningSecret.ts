@@ -29,7 +29,7 @@ export const isKey = (secret: string): boolean => {
   if (!secret.startsWith(base64Prefix)) return true
   const text = secret.slice(base64Prefix.length).replace(/={1,2}$/, "")
   const key = Buffer.from(text, "base64")
-  const spellings = [key.toString("base64").replace(/=+$/, ""), key.toString("base64url")]
+  const spellings = [key.toString("base64").replace(/={1,2}$/, ""), key.toString("base64url")]
   return spellings.includes(text) && key.length >= keyBytesMin
 }
 

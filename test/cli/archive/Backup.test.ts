@@ -418,7 +418,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
   )
 })
 
-/** The changes of an unpacked backup. Its digests are made anew. */
+/** The changes of an unpacked backup. Its digests are computed again. */
 interface Unpacked {
   readonly table: (name: string, change: (text: string) => string) => void
   readonly manifest: (change: (manifest: any) => void) => void

@@ -44,7 +44,7 @@ export function untrueLimits(tree: ReadonlyArray<TextFile>): ReadonlyArray<Findi
       const [, name, target, number] = match as unknown as [string, string, string, string]
       const path = posix.normalize(posix.join(posix.dirname(document.path), target))
       const source = tree.find((file) => file.path === path)?.text ?? ""
-      const value = new RegExp(`\\b${name}(?::| =) ([\\d_]+)\\b`).exec(source)?.[1]?.replaceAll("_", "")
+      const value = new RegExp(`\\b${name}(?::| =) ([\\d_]+)n?\\b`).exec(source)?.[1]?.replaceAll("_", "")
       if (value === number.replaceAll(",", "")) return []
       const problem = `${name} is ${number} here and ${value ?? "not a plain number"} in ${path}`
       return [{ path: document.path, line: lineAt(document, match.index), problem, fix: "Write what the source says." }]

@@ -52,18 +52,22 @@ const several = `
 /** Returns the folding of each character that has another one. */
 export const foldings = (): { readonly [character: string]: string } => {
   const found: { [character: string]: string } = {}
-  const ranges = /([\da-f]+)(?:-([\da-f]+))?(\/2)?([+-])([\da-f]+)/g
-  for (const [, from, to, step, sign, distance] of single.matchAll(ranges)) {
+  const range = /^([\da-f]+)(?:-([\da-f]+))?(\/2)?([+-])([\da-f]+)$/
+  for (const one of entriesOf(single)) {
+    const [, from, to, step, sign, distance] = range.exec(one)!
     const last = hex(to ?? from!)
     for (let at = hex(from!); at <= last; at += step === undefined ? 1 : 2) {
       found[String.fromCodePoint(at)] = String.fromCodePoint(at + hex(distance!) * (sign === "+" ? 1 : -1))
     }
   }
-  for (const [, from, to] of several.matchAll(/([\da-f]+):([\da-f,]+)/g)) {
+  for (const one of entriesOf(several)) {
+    const [from, to] = one.split(":")
     found[String.fromCodePoint(hex(from!))] = String.fromCodePoint(...to!.split(",").map(hex))
   }
   return found
 }
+
+const entriesOf = (table: string): ReadonlyArray<string> => table.trim().split(/\s+/)
 
 const hex = (digits: string): number => Number.parseInt(digits, 16)
 
