@@ -23,7 +23,7 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
   said.style.cssText = hidden
   root.append(said)
   const sheet = new CSSStyleSheet()
-  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet]
+  root.adoptedStyleSheets.push(sheet)
   const say = (text: string) => {
     if (said.textContent !== text) said.textContent = text
   }
@@ -66,9 +66,10 @@ const countDown = (root: ParentNode, language: string, now: number, say: (text: 
     if (!until) time.textContent = clock(Math.ceil(left / 1000), language)
     // A slot that has begun cannot be booked.
     else if (!left) time.closest("li")?.remove()
-    if (!warn || left > announceMillis) continue
-    delete time.dataset["warn"]
-    say(warn)
+    if (warn && left <= announceMillis) {
+      delete time.dataset["warn"]
+      say(warn)
+    }
   }
 }
 
@@ -82,8 +83,10 @@ const makePosition = (root: ParentNode, say: (text: string) => void) => {
       if (!field) return
       const position = Number(field.dataset["value"])
       const now = performance.now()
-      if (announced !== Infinity && (now - announcedAt < announceMillis || position > announced * 0.9)) return
-      if (announced !== Infinity) say(field.dataset["said"]!.replace("{position}", field.textContent))
+      if (announced < Infinity) {
+        if (now - announcedAt < announceMillis || position > announced * 0.9) return
+        say(field.dataset["said"]!.replace("{position}", field.textContent))
+      }
       announcedAt = now
       announced = position
     },

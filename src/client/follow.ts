@@ -126,7 +126,7 @@ async function stream<State>(
 ): Promise<string | undefined> {
   const cut = new AbortController()
   const onAbort = () => cut.abort()
-  signal.onabort = onAbort
+  signal.addEventListener("abort", onAbort, { signal: cut.signal })
   let timer = setTimeout(onAbort, silentMillisMax)
   try {
     const reply = await source.open(cut.signal)

@@ -36,7 +36,7 @@ export const keeping = (open: () => TokenStorage, key: string): Kept => {
         else open().removeItem(key)
         return true
       })
-      return (isStored = !!done)
+      return (isStored = done === true)
     }
   }
 }

@@ -305,7 +305,7 @@ const brought = Effect.fnUntraced(function* ({ sequence, bring }: Row, productId
         path: action,
         headers: { ...bearer, "content-type": "application/x-www-form-urlencoded" },
         // The page's own values stay, as hidden fields do.
-        body: `${new URLSearchParams({ ...fields, ...more, ...hiddenIn(fields) } as Record<string, string>)}`
+        body: `${new URLSearchParams({ ...fields, ...more, ...hiddenIn(fields) })}`
       }),
     store: client.experience(made.experienceId)
   }

@@ -8,10 +8,10 @@ export const hear = (at: number): void => {
   beginning = at - performance.now()
 }
 
-/** Takes in the instant that the headers of an answer name. It is cut to its second. */
+/** Takes in the instant of a piece of a room. */
 export const hearFrom = ({ headers }: Response): void => {
-  const at = Date.parse(headers.get("date")!)
-  if (at > 0) hear(at + 500)
+  const at = Number(headers.get("x-server-time"))
+  if (at) hear(at)
 }
 
 /** Now, in milliseconds. */

@@ -27,10 +27,10 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
     const stay = document.createElement("button")
     stay.className = "quiet"
     stay.textContent = form.dataset["stay"]!
-    stay.onclick = () => {
+    stay.addEventListener("click", () => {
       settle(form)
       form.querySelector("button")?.focus()
-    }
+    })
     announced = [text, stay]
     form.after(...announced)
     say(`${root.querySelector("h2")?.textContent} ${soon(form, continueSeconds, language())}`)
@@ -58,9 +58,7 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
       if (!left && settle(form)) form.submit()
     },
     /** Called when the visitor's status has changed. */
-    reset: () => {
-      goesOnAt = 0
-    }
+    reset: () => void (goesOnAt = 0)
   }
 }
 

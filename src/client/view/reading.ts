@@ -40,5 +40,5 @@ export async function read(sessions: Sessions, id: string, options: Options): Pr
       return { ...place, own: state } as Place
     })
   )
-  return { experience, places, isBarred: !!isProtected && !entry }
+  return { experience, places, isBarred: isProtected !== undefined && !entry }
 }

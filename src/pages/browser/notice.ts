@@ -9,7 +9,7 @@ import { language } from "./formats.ts"
 const canAsk = (): boolean => {
   if (!("Notification" in window)) return false
   if (Notification.permission !== "default") return Notification.permission === "granted"
-  return !!orNone(() => new Notification(""))
+  return orNone(() => new Notification("")) !== undefined
 }
 
 /** Makes the steps of a notification for a room, in this part of its page. */

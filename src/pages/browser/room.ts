@@ -239,5 +239,5 @@ if (isShell() && mayHavePlace()) void swap()
 else watch()
 notice.show()
 // The device's clock may be wrong, so a page that counts down asks early.
-if (box.querySelector("[data-until]")) seenAt -= lookMillis - Math.random() * 3000
+if (box.querySelector("[data-until='']")) seenAt -= lookMillis - Math.random() * 3000
 tick()

@@ -32,6 +32,9 @@ export interface Scene {
   readonly path: (name: string, more?: { readonly [name: string]: string }) => string
 }
 
+/** The header of a piece with the instant at which it was written, in milliseconds. A script counts by it. */
+export const timeOf = ({ now }: Scene) => ({ "x-server-time": `${now}` })
+
 /** Returns the text of a key. */
 export const say = ({ words }: Scene, key: PlainKey, values: Values = {}): string => filled(words[key], values)
 

@@ -9,6 +9,7 @@ import { headersOf } from "../Security.ts"
 import { documentOf } from "./Document.ts"
 import { piecesOf } from "./Pieces.ts"
 import type { Places } from "./Places.ts"
+import { timeOf } from "./Scene.ts"
 import { formOriginsOf, sceneOf, type Visit } from "./Visit.ts"
 
 /** Open mechanisms change within seconds. */
@@ -30,11 +31,10 @@ export const make = (places: Places, assets: Assets["Service"]) => {
     const css = yield* assets.text("room.css")
     const script = yield* assets.text("room.ts")
     if (isPart)
-      return yield* shared(
-        pieces.html.text,
-        partCacheControl,
-        headersOf({ scripts: [], styles: [css], formOrigins: formOriginsOf(scene) })
-      )
+      return yield* shared(pieces.html.text, partCacheControl, {
+        ...headersOf({ scripts: [], styles: [css], formOrigins: formOriginsOf(scene) }),
+        ...timeOf(scene)
+      })
     const { organizationName } = room
     const { text, styles } = documentOf(scene, { ...shown, organizationName, pieces, script, css, isShell: true })
     const headers = headersOf({

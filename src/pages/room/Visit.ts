@@ -19,7 +19,7 @@ import { documentOf } from "./Document.ts"
 import { messageOf } from "./Messages.ts"
 import { type Asked, piecesOf, type Place } from "./Pieces.ts"
 import type { Mechanism, Places, Shown } from "./Places.ts"
-import type { Experience, Scene } from "./Scene.ts"
+import { type Experience, type Scene, timeOf } from "./Scene.ts"
 
 /** The visitor and the requested room. */
 export interface Visit {
@@ -165,7 +165,7 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     const script = widgetSources.length === 0 ? yield* assets.text("room.ts") : ""
     if (visit.isPart) {
       const headers = headersOf({ scripts: [], styles: [css], formOrigins })
-      return yield* Answer.ofVisitor(pieces.html.text, status, headers)
+      return yield* Answer.ofVisitor(pieces.html.text, status, { ...headers, ...timeOf(scene) })
     }
     const { organizationName } = room
     const page = { ...shown, organizationName, pieces, script, css, isShell: false }

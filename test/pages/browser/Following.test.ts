@@ -185,16 +185,23 @@ ofPages("An open room", (it) => {
           // A routed request does not come from the browser's cache, which counts real time.
           await page.route(/\/now/, (route) => route.continue())
           await page.goto(url)
-          await page.clock.pauseAt(Date.parse(openAt) - 5_000)
+        })
+        yield* clock.putForward(45_000)
+        const left = yield* Effect.promise(async () => {
+          await page.clock.pauseAt(Date.parse(openAt) - 10_000)
           // The page has looked once more, because so much time has passed for it.
           await page.waitForLoadState("networkidle")
+          await page.clock.runFor(1_000)
+          const shown = await page.locator("time[data-until]").first().textContent()
+          return Number(shown!.slice(-2)) * 1_000
         })
         const before = yield* asked
-        yield* Effect.promise(() => page.clock.runFor(5_000 + notBeforeMillis))
+        // The seconds that are shown are rounded up.
+        yield* Effect.promise(() => page.clock.runFor(left - 1_000 + notBeforeMillis))
         assert.strictEqual(yield* asked, before)
         yield* clock.putForward(64_000)
         yield* Effect.promise(async () => {
-          await page.clock.runFor(2_000)
+          await page.clock.runFor(3_000)
           await sees(page, "Join the queue")
         })
       }
