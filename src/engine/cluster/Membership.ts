@@ -14,6 +14,9 @@ import * as Transport from "./Transport.ts"
 /** Time between two checks of whether a node is still alive or can be reached. */
 const checkMillis = 250
 
+/** How long a node that starts tries to reach another one at least. On a starved machine that one is late, and not gone. */
+const reachSecondsMin = 15
+
 /** Joins the cluster, and publishes the options this node was started with. */
 export const join = Effect.fnUntraced(function* (own: Nodes.Node, identity: Transport.Identity) {
   yield* refuseWildcard(own.address)
@@ -102,7 +105,7 @@ const reached = Effect.fnUntraced(function* (own: Nodes.Node, other: Nodes.Node,
   for (;;) {
     const found = yield* Effect.result(Transport.probe(identity, address))
     if (Result.isSuccess(found)) return
-    const isLate = (yield* Clock.currentTimeMillis) - begun >= own.lockSeconds * 1_000
+    const isLate = (yield* Clock.currentTimeMillis) - begun >= Math.max(own.lockSeconds, reachSecondsMin) * 1_000
     if (isLate || found.failure.reason === "stranger") return yield* found.failure
     yield* Effect.sleep(checkMillis)
     if (!(yield* Nodes.alive).some((node) => node.address === other.address)) return
