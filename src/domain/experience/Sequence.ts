@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Id } from "../values/Ids.ts"
 import { SequenceProduct, SequenceProducts } from "./SequenceProduct.ts"
 import { recordSchema } from "../values/Record.ts"
-import { Name, text } from "../values/Text.ts"
+import { lengthOf, Name, text } from "../values/Text.ts"
 import { plainCode } from "../values/TypedCode.ts"
 
 /** The selector of the product: the consumer, or the system by the weights of the sequence's products. */
@@ -14,12 +14,12 @@ export const AccessCode = text({ minLength: 1, maxLength: 200 })
 
 const accessCodeLengthMin = 6
 
-/** An access code that an admin sets. Codes from before this minimum keep working. */
-export const NewAccessCode = text({ minLength: accessCodeLengthMin, maxLength: 200 }).check(
-  Schema.makeFilter((code: string) => plainCode(code).length >= accessCodeLengthMin, {
-    expected: `>=${accessCodeLengthMin} without blanks`,
+/** An access code that an admin sets, without its blanks. Codes from before this minimum keep working. */
+export const NewAccessCode = text({ maxLength: 200 }).check(
+  Schema.makeFilter((code: string) => lengthOf(plainCode(code)) >= accessCodeLengthMin, {
+    expected: `>=${accessCodeLengthMin}`,
     representation: { id: "usher/min_length", payload: null },
-    toJsonSchema: () => ({})
+    toJsonSchema: () => ({ minLength: accessCodeLengthMin })
   })
 )
 

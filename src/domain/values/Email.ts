@@ -36,10 +36,15 @@ export const normalizedEmail = (text: string): string | undefined => {
 }
 
 /** An email address in any spelling. */
-export const EmailText = text({ maxLength: typedLengthMax }).check(
-  Schema.makeFilter((value: string) => normalizedEmail(value) !== undefined, {
-    expected: "an email address",
-    representation: { id: "usher/email", payload: null },
-    toJsonSchema: () => ({ format: "email" })
+export const EmailText = text({ maxLength: typedLengthMax })
+  .check(
+    Schema.makeFilter((value: string) => normalizedEmail(value) !== undefined, {
+      expected: "an email address",
+      representation: { id: "usher/email", payload: null },
+      toJsonSchema: () => ({ format: "email" })
+    })
+  )
+  .annotate({
+    description:
+      "In any spelling. It is returned in one: in lower case and NFC, with its host in Unicode (`bücher.example`, not `xn--…`)."
   })
-)

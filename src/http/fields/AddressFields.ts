@@ -8,7 +8,9 @@ import { invalidInput } from "../errors/Validation.ts"
 
 /** A phone number. The handler checks it, because that needs the country as well. */
 export const PhoneText = text({ minLength: 1, maxLength: 64 }).annotate({
-  description: "In international form, or in the national form of `defaultCountry`.",
+  description:
+    "In international form, or in the national form of `defaultCountry`. The digits and separators of every script count. " +
+    "Letters, extensions, two numbers, and a number that can be read as two are a 400.",
   examples: ["+4915112345678"]
 })
 
