@@ -125,7 +125,7 @@ describe("denying bidders", () => {
     assert.isAbove(restored, 200)
   })
 
-  it("tells whoever leads again in the same commit, once for each place that becomes free", () => {
+  it("tells the bidders that lead again in the same commit, once for each place that becomes free", () => {
     const auction = given(english({ quantity: 2 }))
     auction.bids(1, ["ada", "10"], ["bob", "10"], ["guest 1", "900"], ["guest 2", "950"])
     assert.deepStrictEqual(auction.status(5, "ada", "bob"), ["OUTBID", "OUTBID"])
@@ -142,7 +142,7 @@ describe("denying bidders", () => {
     assert.deepInclude(auction.facts(6), { currentPrice: "10", minimumBid: "11" })
   })
 
-  it("gives no unit below the reserve to whoever leads again", () => {
+  it("gives no unit below the reserve to a bidder that leads again", () => {
     const auction = given(english({ reservePrice: "50", closeAt: at(60), settleAt: at(90) }))
     auction.bids(1, ["ada", "20"], ["guest 1", "999"])
     auction.when(70, deny("guest 1"))

@@ -6,7 +6,7 @@ import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
 import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import { ownFields, statusesOf } from "../../../src/domain/mechanism/PlaceFields.ts"
 import type { AnyDecider } from "../../../src/engine/actor/Batch.ts"
-import { eventsOf, type Recording } from "./replay.ts"
+import { eventsOf, type Recording } from "../../engine/recorded/replay.ts"
 
 const Fields = Schema.Struct(ownFields)
 
@@ -19,7 +19,7 @@ describe("A place in a list", () => {
     })
 
     it(`has declared fields alone, after each event of a recorded journal: ${kind}`, () => {
-      const file = new URL(`./level1/${kind}.jsonl`, import.meta.url)
+      const file = new URL(`../../engine/recorded/level1/${kind}.jsonl`, import.meta.url)
       const { journals }: Recording = JSON.parse(readFileSync(file, "utf8"))
       const seen = new Set<string>()
       for (const { events } of journals) {
