@@ -88,39 +88,9 @@ export class Consumers extends Context.Service<
         refresh: Cache.invalidateAll(cached)
       })
 
-      const selectScore = SqlSchema.findAll({
-        Request: Owned,
-        Result: Schema.Struct({ score: Schema.Finite }),
-        execute: ({ consumerId, ...tenant }) => sql`
-          select least(1, greatest(0,
-            c.loyalty_balance / coalesce((o.settings ->> 'loyaltyFullScoreBalance')::numeric, ${defaultLoyaltyFullScoreBalance})
-          ))::float8 as score
-          from consumers c join organizations o on o.id = c.organization_id
-          where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
-      })
-
-      const selectProved = SqlSchema.findAll({
-        Request: Owned,
-        Result: Schema.Struct({ id: Id }),
-        execute: ({ consumerId, ...tenant }) => sql`
-          select id from consumers
-          where id = ${consumerId} and ${unarchivedOf(sql, tenant)} and (email = proved_email or phone = proved_phone)`
-      })
-
       return {
         find: (tenant, consumerId) => Cache.get(cached, keyOf(tenant, consumerId)),
-        loyaltyScore: (tenant, consumerId) =>
-          selectScore({ ...tenant, consumerId }).pipe(
-            Effect.map((rows) => rows[0]?.score ?? 0),
-            Effect.catchTag("SchemaError", Effect.die),
-            orUnavailable
-          ),
-        hasProvedAddress: (tenant, consumerId) =>
-          selectProved({ ...tenant, consumerId }).pipe(
-            Effect.map((rows) => rows.length > 0),
-            Effect.catchTag("SchemaError", Effect.die),
-            orUnavailable
-          ),
+        ...makeFacts(sql),
         archived: Effect.fnUntraced(function* (tenant, consumerId) {
           revocations.add(consumerId, (yield* Clock.currentTimeMillis) + longestAccessSeconds * 1000)
           yield* Cache.invalidate(cached, keyOf(tenant, consumerId))
@@ -142,6 +112,43 @@ export class Consumers extends Context.Service<
       }
     })
   )
+}
+
+/** Makes the questions that read the database. */
+const makeFacts = (sql: SqlClient.SqlClient): Pick<Consumers["Service"], "loyaltyScore" | "hasProvedAddress"> => {
+  const selectScore = SqlSchema.findAll({
+    Request: Owned,
+    Result: Schema.Struct({ score: Schema.Finite }),
+    execute: ({ consumerId, ...tenant }) => sql`
+      select least(1, greatest(0,
+        c.loyalty_balance / coalesce((o.settings ->> 'loyaltyFullScoreBalance')::numeric, ${defaultLoyaltyFullScoreBalance})
+      ))::float8 as score
+      from consumers c join organizations o on o.id = c.organization_id
+      where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
+  })
+
+  const selectProved = SqlSchema.findAll({
+    Request: Owned,
+    Result: Schema.Struct({ id: Id }),
+    execute: ({ consumerId, ...tenant }) => sql`
+      select id from consumers
+      where id = ${consumerId} and ${unarchivedOf(sql, tenant)} and (email = proved_email or phone = proved_phone)`
+  })
+
+  return {
+    loyaltyScore: (tenant, consumerId) =>
+      selectScore({ ...tenant, consumerId }).pipe(
+        Effect.map((rows) => rows[0]?.score ?? 0),
+        Effect.catchTag("SchemaError", Effect.die),
+        orUnavailable
+      ),
+    hasProvedAddress: (tenant, consumerId) =>
+      selectProved({ ...tenant, consumerId }).pipe(
+        Effect.map((rows) => rows.length > 0),
+        Effect.catchTag("SchemaError", Effect.die),
+        orUnavailable
+      )
+  }
 }
 
 const Owned = Schema.Struct({ organizationId: Id, mode: Mode, consumerId: Id })

@@ -62,7 +62,7 @@ export const maximumBid = ({ configuration, fractionDigits, highestBid: highest 
 }
 
 /** How many times the least bid a bid may be without a confirmation. */
-const unconfirmedFactor = 100n
+const unconfirmedFactor = 100
 
 /**
  * Returns the greatest amount that an english auction accepts without a confirmation, if `minimum` is the least. Undefined
@@ -74,7 +74,7 @@ export const maximumUnconfirmed = (state: State, minimum: Price): Price | undefi
   if (maxBid !== undefined || maxBidJump !== undefined) return undefined
   const least = ofText(minimum)
   const compared = least === 0n ? smallestOf(state.fractionDigits) : least
-  const greatest = compared * unconfirmedFactor
+  const greatest = compared * BigInt(unconfirmedFactor)
   return greatest > amountMax ? undefined : toText(greatest, digitsOf(minimum))
 }
 

@@ -1,6 +1,6 @@
 /**
- * The keyed digest of a backup. Digests alone show damage, but a person who changes a file can change its digests too. Where
- * `SECRETS_KEY` is set, the manifest, with the digests of all tables, has an HMAC.
+ * The keyed digest of a backup. Digests alone show damage, but an attacker who changes a file can change its digests too.
+ * Where `SECRETS_KEY` is set, the manifest, with the digests of all tables, has an HMAC.
  */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { Keyring, SealingKey } from "../secrets/Sealing.ts"

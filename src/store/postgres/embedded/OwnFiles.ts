@@ -1,6 +1,6 @@
 /**
  * The files of the embedded server's folder, opened without following symbolic links. Where Usher runs as root, the
- * folder belongs to an unprivileged account: an attacker who takes over that account must not lead a write of root elsewhere.
+ * folder belongs to an unprivileged account: an attacker with that account must not lead a write of root elsewhere.
  */
 import { Effect } from "effect"
 import { closeSync, constants, openSync, readFileSync, type Stats, writeFileSync } from "node:fs"
