@@ -52,7 +52,7 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
         const secret = Context.get(endpoint.annotations, AnswerSecret)
         type Answer = Effect.Effect<
           HttpServerResponse.HttpServerResponse,
-          Effect.Error<typeof handle> | Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
+          Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
           Effect.Services<typeof handle> | Effect.Services<ReturnType<typeof malformedHeader>> | CurrentTenant
         >
         return Effect.withFiber((fiber): Answer => {

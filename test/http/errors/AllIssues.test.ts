@@ -7,7 +7,7 @@ import * as Fixture from "../support/usherFixture.ts"
 describe("The issues of a request", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
     const keysOf = (body: any): ReadonlyArray<string> =>
-      body.issues.map(({ path }: any) => path.map(({ key }: any) => key).join(".")).sort()
+      body.issues.map(({ path }: any) => path.map(({ key }: any) => key).join(".")).toSorted()
 
     it.effect("of the Consumer API come together from path, query, headers and body", () =>
       Effect.gen(function* () {

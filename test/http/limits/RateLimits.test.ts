@@ -226,7 +226,7 @@ describe("rate limits", () => {
       assert.deepStrictEqual(["a", "b", "c", "d", "e", "f"].map(requests), [5_000, 250, 125, 63, 31, 16])
       const crowd = Array.from({ length: 4_000 }, (_, index) => requests(`${index}`))
       assert.deepStrictEqual(
-        [...new Set(crowd)].sort((a, b) => b - a),
+        [...new Set(crowd)].toSorted((a, b) => b - a),
         [8, 4, 3, 2, 0]
       )
       assert.strictEqual(

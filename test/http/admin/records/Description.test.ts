@@ -58,7 +58,7 @@ describe("The Admin API's description", () => {
       for (const [name, status, headers] of responses) {
         if (!["423", "429", "503"].includes(status)) continue
         const { "Retry-After": wait } = headers as { readonly "Retry-After"?: object }
-        assert.deepInclude({ ...wait } as object, { required: true, schema: { type: "integer", minimum: 1 } }, name)
+        assert.deepInclude({ ...wait }, { required: true, schema: { type: "integer", minimum: 1 } }, name)
       }
     })
   }
