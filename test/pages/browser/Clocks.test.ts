@@ -35,12 +35,8 @@ const counts = (page: Page) =>
 const set = (page: Page, aheadMillis: number) => page.evaluate(`deviceAhead = ${aheadMillis}`)
 /** Lets the page count on for two of its seconds. */
 const counted = async (page: Page) => {
-  const before = await countdown(page).textContent()
-  await page.waitForFunction(`{
-    const root = document.querySelector("usher-experience")?.shadowRoot ?? document
-    const time = root.querySelector("time[data-until='']")
-    time !== null && time.textContent !== ${JSON.stringify(before)}
-  }`)
+  const before = (await countdown(page).textContent())!
+  await countdown(page).filter({ hasNotText: before }).waitFor()
 }
 
 /** A shop's page with the widget. */
