@@ -60,8 +60,11 @@ const causes: Readonly<Record<string, (alert: string) => Effect.Effect<void, unk
     const each = Effect.promise(() => Queue.guest(server))
     const isReadOnly = ({ labels }: Scraped.Firing) => labels["cause"] === "read_only"
     yield* Scraped.fires(alert, server, { cause, each, by: isReadOnly })
-    const { samples } = yield* server.scrape
-    assert.strictEqual(samples.get("usher_database_writable")?.[0]?.value, 0)
+    const isWritable = Effect.map(
+      Effect.andThen(each, server.scrape),
+      ({ samples }) => samples.get("usher_database_writable")![0]!.value
+    )
+    yield* Effect.repeat(isWritable, { until: (value) => value === 0, schedule: Schedule.spaced("200 millis") })
   }),
   /** A lock keeps the database from taking the only process's heartbeat. */
   UsherNoNodeReady: Effect.fnUntraced(function* (alert) {
