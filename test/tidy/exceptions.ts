@@ -8,7 +8,6 @@ export const functions: Exceptions = {
   "src/auth/keys/OrganizationChanges.ts": 61,
   "src/auth/sessions/ConsumerAccounts.ts": 107,
   "src/auth/sessions/ConsumerSessions.ts": 66,
-  "src/auth/sessions/Consumers.ts": 72,
   "src/auth/sessions/ExternalIdentities.ts": 89,
   "src/auth/sessions/Protection.ts": 80,
   "src/auth/sessions/Revocations.ts": 77,
