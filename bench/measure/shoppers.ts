@@ -69,11 +69,18 @@ interface Call {
   readonly body?: object
 }
 
+/** The fields of answers that the script reads. */
+interface Answer {
+  readonly id: string
+  readonly accessToken: string
+  readonly session: { readonly consumerId: string }
+}
+
 /** Sends a request, and sends it again after a 503. */
-const call = async (what: Call): Promise<any> => {
+const call = async (what: Call): Promise<Answer> => {
   for (;;) {
     const { status, text } = await send(what)
-    if (status < 300) return JSON.parse(text)
+    if (status < 300) return JSON.parse(text) as Answer
     if (status !== 503) throw new Error(`${what.path}: ${status} ${text}`)
     await setTimeout(500)
   }
@@ -92,17 +99,17 @@ const send = ({ port, method = "POST", path, headers, body }: Call) =>
       path: `/api${path}`,
       headers: { ...headers, ...described }
     }
-    const sent = request(options, async (response) => {
+    const sent = request(options, (response) => {
       let answer = ""
-      for await (const chunk of response.setEncoding("utf8")) answer += chunk
-      resolve({ status: response.statusCode!, text: answer })
+      response.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk))
+      response.on("end", () => resolve({ status: response.statusCode!, text: answer }))
     })
     sent.on("error", reject)
     sent.end(text)
   })
 
 /** Runs the step for every number, some at once. */
-const forAll = async (step: (number: number) => Promise<void>): Promise<void> => {
+const forAll = async (step: (number: number) => Promise<unknown>): Promise<void> => {
   let next = 0
   const worker = async () => {
     while (next < shoppers) await step(next++)
@@ -122,7 +129,10 @@ const environment = {
 }
 await run(process.execPath, [mainScript, "migrate"], environment)
 const create = ["organizations", "create", "--name", "Bench", "--plan", "enterprise", "--json"]
-const keys = JSON.parse(await run(process.execPath, [mainScript, ...create], environment))
+const keys = JSON.parse(await run(process.execPath, [mainScript, ...create], environment)) as {
+  readonly secretKey: string
+  readonly publishableKey: string
+}
 const most = 1_000_000_000
 const limits = { rateLimits: { consumerApiPerMinute: most, queueEntriesPerMinute: most, queueEntriesPerSecond: most } }
 await query(url.href, "update organizations set settings = settings || $1::jsonb", [JSON.stringify(limits)])
@@ -140,7 +150,7 @@ try {
   const { id: experienceId } = await admin("/experiences", { name: "Bench" })
   const { id: sequenceId } = await admin("/sequences", { experienceId, name: "Bench" })
   const queue = await admin("/queues", { sequenceId, name: "Bench", admitRate: 0, supportsGuest: true })
-  const publishable = { "x-publishable-key": keys.publishableKey as string }
+  const publishable = { "x-publishable-key": keys.publishableKey }
   const sessions: Array<{ readonly id: string; readonly token: string }> = []
   const asShopper = (number: number, path: string, method = "POST") =>
     call({
@@ -156,7 +166,7 @@ try {
       headers: secret,
       body: { consumerId: sessions[number]!.id }
     })
-  const steps: { readonly [step: string]: (number: number) => Promise<void> } = {
+  const steps: { readonly [step: string]: (number: number) => Promise<unknown> } = {
     session: async (number) => {
       const { session, accessToken } = await call({ port: consumerPort, path: "/auth/guest", headers: publishable })
       sessions[number] = { id: session.consumerId, token: accessToken }

@@ -186,7 +186,10 @@ describe("the embedded Postgres", { concurrent: false }, () => {
       const linked = (path: string) => {
         renameSync(path, outside)
         symlinkSync(outside, path)
-        return () => (rmSync(path), renameSync(outside, path))
+        return () => {
+          rmSync(path)
+          renameSync(outside, path)
+        }
       }
       const opened = (path: string, mode: number) => {
         const before = statSync(path).mode
