@@ -4,7 +4,7 @@
  * experience, and the session of a cookie.
  */
 import { Clock, Context, Effect, Layer, Predicate, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { KeyHolder } from "../auth/keys/ApiKeys.ts"
 import { PageTokens } from "../auth/tokens/PageTokens.ts"
@@ -136,6 +136,8 @@ interface Operation {
   readonly endpoint: HttpApiEndpoint.Top
   readonly handler: (request: object) => Effect.Effect<unknown, unknown>
   readonly decode: (input: Input) => Effect.Effect<object, unknown>
+  /** Decodes an answer that the handler has written itself. */
+  readonly read: (answer: unknown) => Effect.Effect<unknown>
   readonly encode: (answer: unknown) => unknown
 }
 
@@ -151,7 +153,7 @@ export const callsOf = <Api, Caller>(
 
 /** Runs an operation with the credentials that `provide` adds. */
 const runOperation = (
-  { endpoint, handler, decode }: Operation,
+  { endpoint, handler, decode, read }: Operation,
   input: Input,
   provide: (services: Context.Context<never>) => Context.Context<never>
 ): Effect.Effect<unknown, Refused, HttpServerRequest.HttpServerRequest> =>
@@ -159,7 +161,7 @@ const runOperation = (
     const request = yield* HttpServerRequest.HttpServerRequest
     const decoded = yield* decode(input)
     const handled = handler({ endpoint, request, headers: input.headers ?? {}, ...decoded })
-    return yield* Effect.updateContext(handled, provide)
+    return yield* read(yield* Effect.updateContext(handled, provide))
   }).pipe(Effect.catchCause((cause) => refusedBy(cause)))
 
 /** A group with its handlers, as `HttpApiBuilder.group` registers it. */
@@ -175,11 +177,14 @@ export const operationsOf = (api: { readonly groups: object }) =>
       const registered = services.mapUnsafe.get(group.key) as RegisteredGroup
       for (const [name, { endpoint, handler }] of registered.handlers) {
         const decoder = once(() => decoderOf(endpoint))
+        const reader = once(() => readerOf(endpoint))
         const encoder = once(() => encoderOf(endpoint))
         operations.set(`${group.identifier} ${name}`, {
           endpoint,
           handler,
           decode: (input) => decoder()(input),
+          read: (answer) =>
+            HttpServerResponse.isHttpServerResponse(answer) ? reader()(answer) : Effect.succeed(answer),
           encode: (answer) => encoder()(answer)
         })
       }
@@ -219,6 +224,16 @@ const present = (input: unknown): unknown =>
   Predicate.isObject(input)
     ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
     : input
+
+const readerOf = ({ success }: HttpApiEndpoint.Top) => {
+  const [schema] = success
+  const json = Schema.fromJsonString(Schema.toCodecJson(schema as Schema.Codec<unknown, unknown>))
+  const decode = Schema.decodeUnknownEffect(json)
+  return ({ body, status }: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> =>
+    body._tag === "Uint8Array" && status === 200
+      ? Effect.orDie(decode(Buffer.from(body.body).toString()))
+      : Effect.die(new Error(`a page cannot read an answer of status ${status}`))
+}
 
 const encoderOf = ({ success }: HttpApiEndpoint.Top): ((answer: unknown) => unknown) => {
   const [schema] = success

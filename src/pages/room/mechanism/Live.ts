@@ -1,6 +1,6 @@
 /** The live state of mechanisms, from the public facts of an experience, shown in a line of each card. */
 import { Effect } from "effect"
-import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Headers, HttpServerRequest } from "effect/http"
 import type { Caller, Calls } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
@@ -14,18 +14,9 @@ export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerReq
 /** Reads the live facts of an experience by the ids of its mechanisms. There are none while they cannot be read. */
 export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId: string) =>
   forEverybody(calls.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
-    Effect.map((answer) => factsIn(answer as unknown as HttpServerResponse.HttpServerResponse)),
+    Effect.map(({ mechanisms }) => new Map<string, LiveFacts>(mechanisms.map((facts) => [facts.id, facts]))),
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )
-
-/** The operation answers with finished bytes. */
-const factsIn = ({ body }: HttpServerResponse.HttpServerResponse): ReadonlyMap<string, LiveFacts> => {
-  if (body._tag !== "Uint8Array") return new Map()
-  const { mechanisms } = JSON.parse(Buffer.from(body.body).toString()) as {
-    readonly mechanisms: ReadonlyArray<LiveFacts & { readonly id: string }>
-  }
-  return new Map(mechanisms.map((facts) => [facts.id, facts]))
-}
 
 /** The line of a mechanism that is open. */
 export const liveLine = (scene: Scene, mechanism: Seen): Html | undefined => {

@@ -3,12 +3,10 @@
  * caller gets, and what staff did. It has no script.
  */
 import { isolated } from "../../../domain/values/Direction.ts"
-import { Clock, Effect, Schema } from "effect"
-import type { HttpServerResponse } from "effect/http"
+import { Clock, Effect } from "effect"
 import type { StaffReason } from "../../../domain/mechanism/Author.ts"
 import { positionIn } from "../../../domain/queue/LineChecks.ts"
 import type { Act, Line } from "../../../domain/queue/Tickets.ts"
-import { QueueLine } from "../../../http/consumer/live/LineApi.ts"
 import * as Answer from "../../Answer.ts"
 import type { Assets } from "../../Assets.ts"
 import type { Calls } from "../../Calls.ts"
@@ -22,20 +20,12 @@ import type { Places } from "../Places.ts"
 import { facts, instant, say, type Scene } from "../Scene.ts"
 import { callerOf, sceneOf, type Visit } from "../Visit.ts"
 
-const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(QueueLine)))
-
 const unknown = new Refused({ status: 404, code: "NOT_FOUND" })
-const unavailable = new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 })
 
 /** Makes the function that answers with the page of the queue that the query names. */
 export const make = (calls: Calls["Service"], places: Places, assets: Assets["Service"]) => {
-  /** The operation answers with finished bytes. */
-  const lineOf = Effect.fnUntraced(function* ({ holder }: Visit, queueId: string) {
-    const answer = yield* forEverybody(calls.run({ holder }, "live", "line", { params: { queueId } }))
-    const { body } = answer as unknown as HttpServerResponse.HttpServerResponse
-    if (body._tag !== "Uint8Array") return yield* unavailable
-    return yield* Effect.orDie(decode(Buffer.from(body.body).toString()))
-  })
+  const lineOf = ({ holder }: Visit, queueId: string) =>
+    forEverybody(calls.run({ holder }, "live", "line", { params: { queueId } }))
 
   return Effect.fnUntraced(function* (visit: Visit) {
     const caller = callerOf(visit)
