@@ -4,7 +4,7 @@
  *
  * A key belongs to a tenant and to one request: its method, path, query and body, as they were sent.
  */
-import { Context, Effect, Layer, type Types } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApi, type HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
 import { hash } from "node:crypto"
@@ -52,9 +52,8 @@ export class Idempotency extends HttpApiMiddleware.Service<Idempotency, { requir
         const secret = Context.get(endpoint.annotations, AnswerSecret)
         type Answer = Effect.Effect<
           HttpServerResponse.HttpServerResponse,
-          // oxlint-disable-next-line typescript/no-redundant-type-constituents -- the linter takes it for never
-          Types.unhandled | Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
-          Effect.Services<typeof handle> | Effect.Services<ReturnType<typeof malformedHeader>> | CurrentTenant
+          Effect.Error<typeof handle> | Conflict | ConflictForNow | ServiceUnavailable | ValidationError,
+          Effect.Services<ReturnType<typeof malformedHeader>> | CurrentTenant
         >
         return Effect.withFiber((fiber): Answer => {
           const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
