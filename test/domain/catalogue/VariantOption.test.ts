@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { orderProblems, Settings, ValueSettings } from "../../../src/domain/catalogue/VariantOption.ts"
 
 describe("a variant option", () => {
@@ -11,7 +11,7 @@ describe("a variant option", () => {
 })
 
 describe("a value of a variant option", () => {
-  const isAccepted = Schema.is(ValueSettings)
+  const isAccepted = (input: unknown) => Result.isSuccess(Schema.decodeUnknownResult(ValueSettings)(input))
   const value = { value: "S", isCentrallyManaged: true }
 
   it("is a text, and whether it is centrally managed", () => {

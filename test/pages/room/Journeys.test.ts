@@ -161,7 +161,7 @@ describe("A visitor without a script", () => {
           ["INR", "en", "1,00,000", "100000"]
         ] as const
         for (const [currencyCode, lang, typed, amount] of rows) {
-          const auctions = [{ name: "Lot", startPrice: "1", settleAt: at(3600) }]
+          const auctions = [{ name: "Lot", startPrice: "1", maxBid: "1000000", settleAt: at(3600) }]
           const room = yield* Fixture.room({ auctions }, { currencyCode })
           const { id } = room.sequence.auctions[0]
           const asked = yield* room.post(`bid?lang=${lang}`, { at: id, amount: typed })
