@@ -1,4 +1,4 @@
-/** The hour that a clock shows twice when it is put back. Free of imports: the scripts of pages use it too. */
+/** The hour that a clock shows twice when it is put back. */
 
 const dayMillis = 86_400_000
 

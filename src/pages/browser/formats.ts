@@ -1,6 +1,4 @@
 /** Numbers, durations and local times in the language of the page. */
-import { isShownTwice } from "../../domain/values/TimeShownTwice.ts"
-
 export const language = document.documentElement.lang
 export const number = new Intl.NumberFormat(language)
 
@@ -18,9 +16,9 @@ export const duration = (seconds: number) => {
 export const fill = (text: string, values: Record<string, string>) =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => values[name] ?? "")
 
-/** The local time. One that the clock shows twice, because it is put back, has its offset from UTC with it. */
+/** The local time. Within a day of a change of the clock, when one may be shown twice, it has its offset from UTC with it. */
 export const localTime = (at: Date, language: string | undefined, options: Intl.DateTimeFormatOptions) => {
-  const ahead = (millis: number) => -60_000 * new Date(millis).getTimezoneOffset()
-  const named = isShownTwice(at.getTime(), ahead) ? ({ timeZoneName: "shortOffset" } as const) : {}
-  return at.toLocaleString(language, { ...options, ...named })
+  const offset = (millis: number) => new Date(+at + millis).getTimezoneOffset()
+  const timeZoneName = offset(-864e5) === offset(864e5) ? undefined : "shortOffset"
+  return at.toLocaleString(language, { ...options, timeZoneName })
 }

@@ -7,13 +7,13 @@ const every = document.getElementById("every") as HTMLSelectElement
 /** Makes the steps of a position that is shown in a card, and said at times. */
 export const makePosition = (say: (text: string) => void) => {
   let first = 0
-  let announcedAt = 0
+  let announcedAt = -Infinity
   let announced = Infinity
 
   const announce = (said: string, position: number): void => {
     const now = performance.now()
     if (now - announcedAt < Number(every.value) || position > announced * 0.9) return
-    if (announcedAt) say(said)
+    if (announcedAt > 0) say(said)
     announcedAt = now
     announced = position
   }
@@ -46,7 +46,7 @@ export const makePosition = (say: (text: string) => void) => {
     /** Called when the visitor's status has changed. */
     reset: () => {
       first = 0
-      announcedAt = 0
+      announcedAt = -Infinity
       announced = Infinity
       document.title = document.title.replace(/^\([^)]*\) /, "")
     }

@@ -7,7 +7,7 @@ import { askedSeconds, pause, pauseSecondsMax } from "../../client/follow.ts"
 import { clock } from "../../client/moving/clock.ts"
 import { hearFrom, serverNow } from "../../client/moving/time.ts"
 import { makeTurn } from "../../client/moving/turn.ts"
-import { fill, language, localTime } from "./formats.ts"
+import { fill, language } from "./formats.ts"
 import { follow, stop, type Told } from "./live.ts"
 import { look } from "./look.ts"
 import { makeNotice } from "./notice.ts"
@@ -207,7 +207,12 @@ function tick(): void {
   for (const time of all<HTMLTimeElement>("time[data-zone]:empty")) {
     const at = new Date(time.dateTime)
     const here = Intl.DateTimeFormat().resolvedOptions().timeZone
-    const text = localTime(at, language, { weekday: "short", hour: "numeric", minute: "2-digit" })
+    const text = at.toLocaleString(language, {
+      weekday: "short",
+      hour: "numeric",
+      minute: "2-digit",
+      timeZoneName: "short"
+    })
     if (here !== time.dataset["zone"]) time.textContent = fill(words["inYourZone"]!, { time: text })
   }
   turn.goOn()

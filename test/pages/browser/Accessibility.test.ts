@@ -160,13 +160,13 @@ ofPages("Pages", (it) => {
       const { experienceId } = yield* Fixture.room({ queues })
       const { page } = yield* opened()
       const url = yield* roomUrl(experienceId)
-      let laterMillis = 0
+      let serverTime: number | undefined
       const said = yield* Effect.promise(async () => {
         // The page counts by the server's clock, which it reads again with each answer.
         await page.route(/\/place/, async (route) => {
           const response = await route.fetch()
           const headers = response.headers()
-          headers["date"] = new Date(Date.parse(headers["date"]!) + laterMillis).toUTCString()
+          if (serverTime !== undefined) headers["x-server-time"] = `${serverTime}`
           await route.fulfill({ response, headers })
         })
         await page.goto(url)
@@ -175,7 +175,7 @@ ofPages("Pages", (it) => {
         const said = page.locator("#said")
         const before = await said.textContent()
         const until = await page.locator("time[data-warn]").getAttribute("datetime")
-        laterMillis = Date.parse(until!) - Date.now() - 50_000
+        serverTime = Date.parse(until!) - 50_000
         await page.evaluate(`dispatchEvent(new Event("online"))`)
         await said.filter({ hasText: "One minute left." }).waitFor()
         return before
