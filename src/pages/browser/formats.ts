@@ -18,7 +18,7 @@ export const fill = (text: string, values: Record<string, string>) =>
 
 /** The local time. Within a day of a change of the clock, when one may be shown twice, it has its offset from UTC with it. */
 export const localTime = (at: Date, language: string | undefined, options: Intl.DateTimeFormatOptions) => {
-  const offset = (millis: number) => new Date(+at + millis).getTimezoneOffset()
+  const offset = (millis: number) => new Date(at.getTime() + millis).getTimezoneOffset()
   const timeZoneName = offset(-864e5) === offset(864e5) ? undefined : "shortOffset"
   return at.toLocaleString(language, { ...options, timeZoneName })
 }
