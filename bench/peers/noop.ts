@@ -58,6 +58,7 @@ const answer = Effect.succeed(view)
 const engine = Layer.succeed(Engine, {
   send: () => answer,
   view: () => answer,
+  viewForStatus: () => answer,
   administer: () => Effect.succeed(inspection),
   definition: () => Effect.succeed(inspection),
   identity: () => Effect.succeed(inspection.identity),

@@ -1,5 +1,6 @@
 /** Tests the generator and the checks of generated requests: responses, valid and invalid requests, and seeds. */
 import { assert, describe, it } from "@effect/vitest"
+import { apiVersion } from "../../../src/http/server/ResponseHeaders.ts"
 import { Dice } from "../../e2e/support/Dice.ts"
 import { breaksOf } from "./breaks.ts"
 import { declarations } from "./description.ts"
@@ -10,10 +11,18 @@ const all = declarations()
 const declared = (name: string) => all.find(({ operation }) => operation.name === name)!
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+/** The headers that every response has. */
+const always = {
+  "x-ratelimit-limit": "300",
+  "x-ratelimit-remaining": "299",
+  "x-ratelimit-reset": "1790000000",
+  "x-request-id": "ada-1",
+  "x-api-version": apiVersion
+}
 const json = { "content-type": "application/json" }
 const answer = (status: number, body: unknown, headers: object = json) => ({
   status,
-  headers: { ...headers },
+  headers: { ...always, ...headers },
   text: JSON.stringify(body),
   body
 })
@@ -41,6 +50,7 @@ describe("a response", () => {
       answer(200, { status: "LOST" }),
       answer(200, "NOT_QUEUED", { "content-type": "text/plain" }),
       answer(503, { error: "Service unavailable" }),
+      answer(200, { status: "NOT_QUEUED" }, { ...json, "x-ratelimit-limit": "many" }),
       answer(400, { error: "validation_error", issues: [{ kind: "schema" }] })
     ]
     for (const one of wrong) assert.isDefined(undeclared(one), one.text)

@@ -138,7 +138,7 @@ describe("The Admin API", () => {
       readonly paths: { readonly [path: string]: { readonly [method: string]: Described } }
       readonly components: { readonly headers: object }
     }
-    assert.deepStrictEqual(Object.keys(components.headers), ["X-Ignored-Fields"])
+    assert.property(components.headers, "X-Ignored-Fields")
     const reference = { $ref: "#/components/headers/X-Ignored-Fields" }
     for (const [path, operations] of Object.entries(paths)) {
       for (const [method, { requestBody, responses }] of Object.entries(operations)) {

@@ -83,7 +83,7 @@ describe("Outside /api", () => {
         ])
         for (const status of ["423", "503", "409"]) {
           const { headers } = paths["/api/queues/{queueId}/enter"].post.responses[status]
-          assert.isDefined(headers["retry-after"], status)
+          assert.isDefined(headers["Retry-After"], status)
         }
         assert.deepStrictEqual(paths["/api/queues/{queueId}/enter"].post.security, [
           { publishableKey: [], accessToken: [] },
