@@ -158,6 +158,8 @@ class Lease {
   private validSince: ClockReading | undefined
   /** The last attempt that began after the lease had ended, and that the database did not answer or refused. */
   private failedAt: ClockReading | undefined
+  /** The last failed attempt of any time, unless one has succeeded since. */
+  private refusedAt: ClockReading | undefined
   /** When the lease began again after such an attempt. */
   private backAt: ClockReading | undefined
 
@@ -174,10 +176,12 @@ class Lease {
     if (this.failedAt !== undefined) this.backAt = readClocks(this.clock)
     this.validSince = laterOf(this.validSince, begun)
     this.failedAt = undefined
+    this.refusedAt = undefined
   }
 
   /** Notes a failed attempt, unless the process was suspended meanwhile: then the failure says nothing. */
   fail(begun: ClockReading, limitMillis: number): void {
+    this.refusedAt = readClocks(this.clock)
     const wasSuspended = millisAtMost(this.clock, begun) > limitMillis + suspendedMillis
     if (this.pastMillis(begun) >= 0 && !wasSuspended) this.failedAt = readClocks(this.clock)
   }
@@ -198,11 +202,12 @@ class Lease {
   }
 
   /**
-   * True while the database cannot be asked, and for the time of a lease afterwards. All nodes have been silent then, so
-   * the list of nodes in the database does not show who is alive.
+   * True from the first refresh that fails until one succeeds, and after an absence of the database for the time of a
+   * lease. All nodes have been silent then, so the list of nodes in the database does not show who is alive. It begins
+   * before this node's lease ends: another node's last refresh may be older.
    */
   isSettling(): boolean {
-    if (this.failedAt !== undefined) return millisAtMost(this.clock, this.failedAt) < this.expirationMillis
+    if (this.refusedAt !== undefined) return millisAtMost(this.clock, this.refusedAt) < this.expirationMillis
     return this.backAt !== undefined && millisAtMost(this.clock, this.backAt) < this.expirationMillis
   }
 

@@ -224,7 +224,9 @@ export class WaitingScene {
     figures.notShown += 1
     const isExpected = mayBeMoving() || afterMillis > shownMillisMin
     if (answer.status === 503 && isExpected) return
-    figures.violations.push(`a read of a place returned ${answer.status} after ${afterMillis.toFixed(0)} ms`)
+    figures.violations.push(
+      `a read of a place returned ${answer.status} after ${afterMillis.toFixed(0)} ms: ${JSON.stringify(answer.body)}`
+    )
   }
 
   /** A place of nodes without locks names an instant between their last certain one and now. */

@@ -5,7 +5,7 @@
  * behind HAProxy; without HAProxy to the nodes in turns.
  */
 import { Apis } from "../support/Apis.ts"
-import { Balancer, isInstalled } from "../support/Balancer.ts"
+import { Balancer, behindBalancer, isInstalled } from "../support/Balancer.ts"
 import { Nodes } from "../support/Nodes.ts"
 import { OwnPostgres } from "../support/OwnPostgres.ts"
 import { pause } from "../support/Processes.ts"
@@ -43,7 +43,7 @@ export async function databaseAwayProof(ways: ReadonlyArray<Way>): Promise<Reado
 /** The same for three nodes behind a balancer. */
 export async function databaseAwayFromNodesProof(ways: ReadonlyArray<Way>): Promise<ReadonlyArray<Figures>> {
   await using database = await OwnPostgres.make()
-  await using nodes = await Nodes.make({ count: 3, database })
+  await using nodes = await Nodes.make({ count: 3, database, settings: isInstalled ? behindBalancer : {} })
   await nodes.start()
   if (!isInstalled) return await absent(ways, { database, servers: nodes.all, front: nodes.all })
   await using balancer = await Balancer.make(nodes.all)

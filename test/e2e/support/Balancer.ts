@@ -17,6 +17,9 @@ const composeFile = new URL("../../../docker-compose.yml", import.meta.url)
 /** Whether HAProxy is on the path. */
 export const isInstalled = spawnSync("haproxy", ["-v"]).status === 0
 
+/** What a node needs to believe the balancer's word on addresses. */
+export const behindBalancer = { TRUSTED_PROXIES: "127.0.0.1" }
+
 interface Compose {
   readonly configs: { readonly balancer: { readonly content: string } }
 }
