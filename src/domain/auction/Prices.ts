@@ -64,17 +64,19 @@ export const maximumBid = ({ configuration, fractionDigits, highestBid: highest 
 /** How many times the least bid a bid may be without a confirmation. */
 const unconfirmedFactor = 100
 
+/** No bid below this needs a confirmation: an auction that starts at 0 or 1 takes a hundred, and its minor units. */
+const surelyUnconfirmed = ofText("101")
+
 /**
  * Returns the greatest amount that an english auction accepts without a confirmation, if `minimum` is the least. Undefined
- * if every amount below {@link maximumBid} is, as where the auction has a limit of its own. A minimum of 0 counts as the
- * smallest bid above it.
+ * if every amount below {@link maximumBid} is, as where the auction has a limit of its own.
  */
 export const maximumUnconfirmed = (state: State, minimum: Price): Price | undefined => {
   const { maxBid, maxBidJump } = state.configuration
   if (maxBid !== undefined || maxBidJump !== undefined) return undefined
-  const least = ofText(minimum)
-  const compared = least === 0n ? smallestOf(state.fractionDigits) : least
-  const greatest = compared * BigInt(unconfirmedFactor)
+  const factored = ofText(minimum) * BigInt(unconfirmedFactor)
+  const sure = surelyUnconfirmed - smallestOf(state.fractionDigits)
+  const greatest = factored > sure ? factored : sure
   return greatest > amountMax ? undefined : toText(greatest, digitsOf(minimum))
 }
 

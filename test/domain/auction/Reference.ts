@@ -220,7 +220,8 @@ export class Reference {
   likely(minimum: bigint): bigint {
     const { maxBid, maxBidJump } = this.configuration
     if (maxBid !== undefined || maxBidJump !== undefined) return largest
-    return (minimum === 0n ? minorUnit : minimum) * 100n
+    const sure = 101n * 10n ** 8n - minorUnit
+    return minimum * 100n > sure ? minimum * 100n : sure
   }
 
   get #settlesAt(): number {

@@ -8,8 +8,11 @@ import { at, bid, confirmedBid, deny, dutch, english, given, type History } from
 describe("a bid above 100 times the minimum", () => {
   const limits: ReadonlyArray<readonly [Partial<Configuration>, maximumBid: string, above: string]> = [
     [{}, "1000", "1000.01"],
-    [{ startPrice: "0.50" }, "50.00", "50.01"],
-    [{ startPrice: "0" }, "1", "1.01"],
+    [{ startPrice: "1.02" }, "102.00", "102.01"],
+    [{ startPrice: "1" }, "100.99", "101"],
+    [{ startPrice: "0", currencyCode: "COP" }, "100.99", "101"],
+    [{ startPrice: "0.50", currencyCode: "JPY" }, "100", "101"],
+    [{ startPrice: "0.010", currencyCode: "KWD" }, "100.999", "101"],
     [{ startPrice: "9.999", reservePrice: "5000" }, "1000.00", "4999"],
     [{ startPrice: "150", currencyCode: "JPY", quantity: 3 }, "15000", "15001"],
     [{ startPrice: "1.234", currencyCode: "BHD" }, "123.400", "999999999998.98"]

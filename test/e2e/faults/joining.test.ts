@@ -11,6 +11,7 @@ import { serving } from "../../cli/servingProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import * as FreshDatabase from "../support/FreshDatabase.ts"
 import { nodeSettings } from "../support/Nodes.ts"
+import { freePort } from "../support/Processes.ts"
 
 const nodeOn = (url: string) =>
   Effect.map(Effect.promise(nodeSettings), (address) => ({
@@ -104,7 +105,7 @@ describe("A process that tries to join the nodes", () => {
         )
       )
 
-      const { port: unused } = yield* Effect.scoped(listener(() => {}))
+      const unused = yield* Effect.promise(freePort)
       yield* pretend(url, { port: unused })
       assert.include(yield* refusal(own), "does not reach the node other")
       yield* forget
