@@ -93,7 +93,7 @@ const makeRooms = (lender: QuotaLease | undefined) => {
     const { figure, first, reserve } = use.counts
     const inFigure = roomIn(figure)
     if (first === undefined || reserve === undefined) return noted(figure, inFigure, inNeed)
-    use.rank(first)
+    use.rank(first, inFigure === "full")
     if (!use.isFirst) return noted(figure, inFigure, inNeed)
     const inFirst = roomIn(first)
     const open = inFigure === "full" ? reserve : figure

@@ -16,10 +16,12 @@
  *
  * The n-th request of an address in a window is a first request if n is at most its share. Shares shrink while requests
  * arrive: the first `LIMIT_ADDRESS_SHARE` of L is shared generously, each address may take as much as is left of it.
- * Then an address has up to three first requests, and fewer if less is left than that for 100 more addresses.
+ * Then an address has up to three first requests, and fewer if less is left than that for 100 more addresses. Once the
+ * figure is used up, an address that came before the others pressed may go on: its n-th request is a first request if n
+ * is at most a tenth of what is left of half of R, and within the fair share: the most that all addresses may ask for
+ * alike, so that together they stay within L (max-min fairness).
  *
- * An address presses if the organization refuses a request of it, and it has asked for more than the fair share: the
- * most that all addresses may ask for alike, so that together they stay within L (max-min fairness). It has no first
+ * An address presses if the organization refuses a request of it, and it has asked for more than the fair share. It has no first
  * requests in the windows of the next minute. So the reserve of later windows is for the others. The gate for bots asks
  * it for work (`presses`).
  *
@@ -35,6 +37,9 @@ export const firstRequestsMax = 3
 
 /** An address has a further first request only if so many other addresses would find as many. */
 export const furtherAddresses = 100
+
+/** How many addresses at least share half of the reserve. */
+const sharersMin = 10
 
 /** Classes of ranks: the ranks up to 1, 2, 4, and so on. */
 const rankClasses = 32
@@ -103,6 +108,25 @@ export class LimitCounts {
     this.asked[classOf(rank)]!++
   }
 
+  /** The number of requests that the reserve has, after so many that an address has asked for, if no other comes. */
+  furtherRequestsLeft(asked: number): number {
+    const { requestsMax } = this.reserve!.limit
+    const free = Math.floor(requestsMax / 2) - this.reserve!.usedByAll
+    let left = Math.floor((free + 1 - sharersMin * asked) / (sharersMin + 1))
+    while (left > 0) {
+      const rankClass = classOf(asked + left)
+      const fair = Math.min(left, this.figure.limit.requestsMax - this.askedUpTo(rankClass))
+      if (fair > 0 && classOf(asked + fair) === rankClass) return fair
+      left = Math.floor(2 ** (rankClass - 1)) - asked
+    }
+    return 0
+  }
+
+  /** The requests of the classes up to this one. */
+  private askedUpTo(rankClass: number): number {
+    return this.asked.subarray(0, rankClass + 1).reduce((sum, asked) => sum + asked, 0)
+  }
+
   /** The most requests that all addresses may ask for alike, so that together they stay within the figure. */
   get fairShare(): number {
     let together = 0
@@ -150,13 +174,16 @@ export class Use {
   }
 
   /** Finds out whether the next request is a first request. */
-  rank(first: Count): void {
-    this.isFirst = !this.isPressing && this.used < this.counts.firstRequests(first)
+  rank(first: Count, isFigureFull: boolean): void {
+    this.isFirst =
+      !this.isPressing &&
+      (this.used < this.counts.firstRequests(first) || (isFigureFull && this.counts.furtherRequestsLeft(this.asked) > 0))
   }
 
   /** The number of first requests left. */
   firstRequestsLeft(first: Count): number {
-    return this.isPressing ? 0 : this.counts.firstRequestsLeft(first, this.used)
+    if (this.isPressing) return 0
+    return Math.max(this.counts.firstRequestsLeft(first, this.used), this.counts.furtherRequestsLeft(this.asked))
   }
 
   /** True if the address presses, or did so within the last minute. */

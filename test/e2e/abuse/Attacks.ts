@@ -108,7 +108,7 @@ export const attacks: ReadonlyArray<Attack> = [
 
 export const asPublic = (keys: Keys) => ({ "x-publishable-key": keys.publishableKey })
 
-export function summary(responses: ReadonlyArray<Response>): string {
+export function summary(responses: ReadonlyArray<Pick<Response, "status">>): string {
   const counts = new Map<number, number>()
   for (const { status } of responses) counts.set(status, (counts.get(status) ?? 0) + 1)
   return [...counts].map(([status, count]) => `${count} × ${status === 0 ? "cut" : status}`).join(", ")

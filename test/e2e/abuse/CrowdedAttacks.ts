@@ -2,9 +2,12 @@
  * Attacks from several addresses on the limits of an organization, and attacks on what public reads cost. The latter are
  * made in an organization of their own, beside the shoppers of another.
  */
+import { once } from "node:events"
+import { Worker } from "node:worker_threads"
 import { Apis } from "../support/Apis.ts"
 import { asPublic, type Attack, type Ground, summary } from "./Attacks.ts"
-import { Client, paced, type Response, type Sent } from "./Clients.ts"
+import { Client, paced, type Sent } from "./Clients.ts"
+import type { Reading } from "./Reader.ts"
 
 /** Sends requests at a pace from each of five addresses. */
 const fromFive =
@@ -21,7 +24,10 @@ const fromFive =
     return summary(responses.flat())
   }
 
-/** Reads one path of another organization with eight connections, each as fast as it is answered. */
+/**
+ * Reads one path of another organization with eight connections, each as fast as it is answered. The reader has a thread
+ * of its own, so that shoppers do not wait for it on the client's side.
+ */
 const reading =
   (make: (apis: Apis) => Promise<string>): NonNullable<Attack["prepare"]> =>
   async ({ server }) => {
@@ -31,15 +37,10 @@ const reading =
     using apis = new Apis(server, keys)
     const path = await make(apis)
     return async (_, millis) => {
-      const client = new Client(server.consumerUrl, "127.0.0.3")
-      const responses: Array<Response> = []
-      const until = performance.now() + millis
-      const connection = async () => {
-        while (performance.now() < until) responses.push(await client.send({ path, headers: asPublic(keys) }))
-      }
-      await Promise.all(Array.from({ length: 8 }, connection))
-      client.close()
-      return `${summary(responses)}; the largest of ${Math.max(...responses.map(({ text }) => text.length))} bytes`
+      const workerData: Reading = { url: server.consumerUrl, sent: { path, headers: asPublic(keys) }, millis }
+      const reader = new Worker(new URL("Reader.ts", import.meta.url), { workerData })
+      const [result] = (await once(reader, "message")) as [string]
+      return result
     }
   }
 

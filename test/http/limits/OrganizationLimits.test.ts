@@ -45,24 +45,32 @@ const naive = (requestsMax: number, share: number) => {
     return new Set(asked.filter(({ address, passed }) => passed || before.has(address)).map(({ address }) => address))
   }
 
+  /**
+   * Returns how often each remembered address has asked, and what all addresses ask for together if none asks for more
+   * than `most`.
+   */
+  const demand = (until: ReadonlyArray<Asked>, before: ReadonlySet<string>) => {
+    const numbers = new Map<string, number>()
+    let unknown = 0
+    for (const each of until) {
+      const knownSoFar =
+        before.has(each.address) ||
+        until.slice(0, until.indexOf(each) + 1).some((one) => one.passed && one.address === each.address)
+      if (knownSoFar) numbers.set(each.address, (numbers.get(each.address) ?? 0) + 1)
+      else unknown++
+    }
+    const together = (most: number) =>
+      [...numbers.values()].reduce((sum, number) => sum + Math.min(number, most), unknown)
+    return { numbers, together }
+  }
+
   /** True if the address was refused beyond the fair share at some instant of the window. */
   const pressed = (address: string, window: number): boolean => {
     const asked = inWindow(window)
     const before = remembered(window - 1)
     return asked.some((request, index) => {
       if (request.address !== address || request.passed !== undefined) return false
-      const until = asked.slice(0, index + 1)
-      const numbers = new Map<string, number>()
-      let unknown = 0
-      for (const each of until) {
-        const knownSoFar =
-          before.has(each.address) ||
-          until.slice(0, until.indexOf(each) + 1).some((one) => one.passed && one.address === each.address)
-        if (knownSoFar) numbers.set(each.address, (numbers.get(each.address) ?? 0) + 1)
-        else unknown++
-      }
-      const together = (most: number) =>
-        [...numbers.values()].reduce((sum, number) => sum + Math.min(number, most), unknown)
+      const { numbers, together } = demand(asked.slice(0, index + 1), before)
       const own = numbers.get(address) ?? 0
       let fair = Infinity
       for (let most = 1; most <= 2 ** 20; most *= 2) {
@@ -82,10 +90,18 @@ const naive = (requestsMax: number, share: number) => {
     const own = count((request) => request.address === address && request.passed !== undefined)
     const free = requestsMax - firsts
     const few = free <= 0 ? 0 : Math.min(firstRequestsMax, Math.max(1, Math.floor(free / furtherAddresses)))
+    const isFigureFull = count((request) => request.passed === "figure") >= requestsMax
+    const { numbers, together } = demand(now, remembered(windowOf(at) - 1))
+    const rank = (numbers.get(address) ?? 0) + 1
+    const left = Math.floor((requestsMax - generous) / 2) - count((request) => request.passed === "reserve")
+    const isFurther =
+      isFigureFull && rank * 10 <= left && together(2 ** Math.ceil(Math.log2(rank))) + 1 <= requestsMax
     const isFirst =
-      requestsMax > generous && !pressed(address, windowOf(at) - 1) && own + 1 <= Math.max(generous - firsts, few)
+      requestsMax > generous &&
+      !pressed(address, windowOf(at) - 1) &&
+      (own + 1 <= Math.max(generous - firsts, few) || isFurther)
     const passed =
-      count((request) => request.passed === "figure") < requestsMax
+      !isFigureFull
         ? "figure"
         : isFirst && firsts < requestsMax && count((request) => request.passed === "reserve") < requestsMax - generous
           ? "reserve"
@@ -98,7 +114,7 @@ const naive = (requestsMax: number, share: number) => {
 const settings = Settings.layerTest()
 
 describe("Limits of an organization whose addresses press", () => {
-  for (const requestsMax of [1, 2, 3, 5, 10, 40, 130]) {
+  for (const requestsMax of [1, 2, 3, 5, 10, 40, 130, 400]) {
     it.effect(`pass the same requests of ${requestsMax} as the rules do over the whole history`, () =>
       Effect.gen(function* () {
         for (let history = 0; history < 12; history++) {
