@@ -11,6 +11,7 @@ import * as ProofOfWork from "../../../../src/auth/challenge/ProofOfWork.ts"
 import * as FreshDatabase from "../../support/FreshDatabase.ts"
 import { Apis, Unexpected } from "../../support/Apis.ts"
 import type { HttpAnswer } from "../../support/HttpConnections.ts"
+import { nodeSettings } from "../../support/Nodes.ts"
 import { pause } from "../../support/Processes.ts"
 import { ServerUnderTest } from "../../support/ServerUnderTest.ts"
 
@@ -45,7 +46,9 @@ const phoneMillis = 0.3
 const graceSeconds = 20
 
 export async function farmProof(options: Options): Promise<{ readonly without: Drop; readonly withGate: Drop }> {
-  await using server = await ServerUnderTest.make({ settings: { TRUSTED_PROXIES: "127.0.0.1" } })
+  // A node signs challenges with the installation's secret. A single process has a key of its own.
+  const settings = { TRUSTED_PROXIES: "127.0.0.1", ...(await nodeSettings()) }
+  await using server = await ServerUnderTest.make({ settings })
   await server.start()
   const { url } = server.database
   if (url === undefined) throw new Error("This proof needs a Postgres server: set DATABASE_URL")
