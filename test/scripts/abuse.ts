@@ -8,7 +8,7 @@ import { abuseProof } from "../e2e/proofs/attacks/AbuseProof.ts"
 import { conclude, options } from "./Report.ts"
 
 /** A percentile below this is not told from the noise of a machine that also makes the attack. */
-const { seconds, noise, only } = options({ seconds: 15, noise: 30, only: "" })
+const { seconds, noise, only } = options({ seconds: 15, noise: 20, only: "" })
 
 const { outcomes } = await abuseProof({
   millis: seconds * 1_000,

@@ -64,8 +64,8 @@ export const maximumBid = ({ configuration, fractionDigits, highestBid: highest 
 /** How many times the least bid a bid may be without a confirmation. */
 const unconfirmedFactor = 100
 
-/** No bid below this needs a confirmation: an auction that starts at 0 or 1 takes a hundred, and its minor units. */
-const surelyUnconfirmed = ofText("101")
+/** The least bid that may need a confirmation: a hundredfold of 0 or 1 says little. */
+const confirmedMin = ofText("101")
 
 /**
  * Returns the greatest amount that an english auction accepts without a confirmation, if `minimum` is the least. Undefined
@@ -74,9 +74,8 @@ const surelyUnconfirmed = ofText("101")
 export const maximumUnconfirmed = (state: State, minimum: Price): Price | undefined => {
   const { maxBid, maxBidJump } = state.configuration
   if (maxBid !== undefined || maxBidJump !== undefined) return undefined
-  const factored = ofText(minimum) * BigInt(unconfirmedFactor)
-  const sure = surelyUnconfirmed - smallestOf(state.fractionDigits)
-  const greatest = factored > sure ? factored : sure
+  const multiple = ofText(minimum) * BigInt(unconfirmedFactor)
+  const greatest = multiple < confirmedMin ? confirmedMin - smallestOf(state.fractionDigits) : multiple
   return greatest > amountMax ? undefined : toText(greatest, digitsOf(minimum))
 }
 

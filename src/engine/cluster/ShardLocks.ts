@@ -156,10 +156,10 @@ class Lease {
   readonly clock: Clock.Clock
   readonly expirationMillis: number
   private validSince: ClockReading | undefined
-  /** The last attempt that began after the lease had ended, and that the database did not answer or refused. */
+  /** The last failed attempt that began after the lease had ended. */
+  private awayAt: ClockReading | undefined
+  /** The last attempt that the database did not answer or refused. None once one succeeds. */
   private failedAt: ClockReading | undefined
-  /** The last failed attempt of any time, unless one has succeeded since. */
-  private refusedAt: ClockReading | undefined
   /** When the lease began again after such an attempt. */
   private backAt: ClockReading | undefined
 
@@ -173,17 +173,17 @@ class Lease {
   }
 
   renew(begun: ClockReading): void {
-    if (this.failedAt !== undefined) this.backAt = readClocks(this.clock)
+    if (this.awayAt !== undefined) this.backAt = readClocks(this.clock)
     this.validSince = laterOf(this.validSince, begun)
+    this.awayAt = undefined
     this.failedAt = undefined
-    this.refusedAt = undefined
   }
 
   /** Notes a failed attempt, unless the process was suspended meanwhile: then the failure says nothing. */
   fail(begun: ClockReading, limitMillis: number): void {
-    this.refusedAt = readClocks(this.clock)
+    this.failedAt = readClocks(this.clock)
     const wasSuspended = millisAtMost(this.clock, begun) > limitMillis + suspendedMillis
-    if (this.pastMillis(begun) >= 0 && !wasSuspended) this.failedAt = readClocks(this.clock)
+    if (this.pastMillis(begun) >= 0 && !wasSuspended) this.awayAt = readClocks(this.clock)
   }
 
   leftMillis(): number {
@@ -191,7 +191,7 @@ class Lease {
   }
 
   endedAt(): Millis | undefined {
-    const isAway = this.failedAt !== undefined && millisAtMost(this.clock, this.failedAt) < this.expirationMillis
+    const isAway = this.awayAt !== undefined && millisAtMost(this.clock, this.awayAt) < this.expirationMillis
     if (!isAway || !this.isShown() || this.leftMillis() > 0) return undefined
     return this.clock.currentTimeMillisUnsafe() - this.pastMillis(readClocks(this.clock))
   }
@@ -207,7 +207,7 @@ class Lease {
    * before this node's lease ends: another node's last refresh may be older.
    */
   isSettling(): boolean {
-    if (this.refusedAt !== undefined) return millisAtMost(this.clock, this.refusedAt) < this.expirationMillis
+    if (this.failedAt !== undefined) return millisAtMost(this.clock, this.failedAt) < this.expirationMillis
     return this.backAt !== undefined && millisAtMost(this.clock, this.backAt) < this.expirationMillis
   }
 

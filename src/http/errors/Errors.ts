@@ -92,7 +92,8 @@ export class BidUnlikelyConflict extends Schema.Error<BidUnlikelyConflict>("BidU
   {
     httpApiStatus: 409,
     description:
-      "The bid is above 100 times the minimum, and not below 101; `maximumBid` is the highest one accepted at this moment without `confirmed`"
+      "The bid is at least 101, and above 100 times the minimum; `maximumBid` is the highest one accepted at this moment " +
+      "without `confirmed`"
   }
 ) {}
 

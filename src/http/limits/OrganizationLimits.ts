@@ -21,9 +21,9 @@
  * is at most a tenth of what is left of half of R, and within the fair share: the most that all addresses may ask for
  * alike, so that together they stay within L (max-min fairness).
  *
- * An address presses if the organization refuses a request of it, and it has asked for more than the fair share. It has no first
- * requests in the windows of the next minute. So the reserve of later windows is for the others. The gate for bots asks
- * it for work (`presses`).
+ * An address presses if the organization refuses a request of it, and it has asked for more than the fair share. It has
+ * no first requests in the windows of the next minute. So the reserve of later windows is for the others. The gate for
+ * bots asks it for work (`presses`).
  *
  * With Redis the three counts are leased, each exact, so L + R holds for all processes together. What an address has
  * used, and whether it presses, each process knows for itself. So an address may have its first requests in each.
@@ -38,8 +38,8 @@ export const firstRequestsMax = 3
 /** An address has a further first request only if so many other addresses would find as many. */
 export const furtherAddresses = 100
 
-/** How many addresses at least share half of the reserve. */
-const sharersMin = 10
+/** An address gets at most one of so many parts of what is left of half of the reserve. */
+const reserveParts = 10
 
 /** Classes of ranks: the ranks up to 1, 2, 4, and so on. */
 const rankClasses = 32
@@ -108,11 +108,15 @@ export class LimitCounts {
     this.asked[classOf(rank)]!++
   }
 
-  /** The number of requests that the reserve has, after so many that an address has asked for, if no other comes. */
+  /**
+   * Returns how many more requests half of the reserve has for an address that has asked for so many, if no other comes.
+   * The next k pass if for each i up to k: `asked + i` is at most a part of what is left after i - 1 of them, and the
+   * requests of ranks up to `asked + i` stay within the figure.
+   */
   furtherRequestsLeft(asked: number): number {
     const { requestsMax } = this.reserve!.limit
     const free = Math.floor(requestsMax / 2) - this.reserve!.usedByAll
-    let left = Math.floor((free + 1 - sharersMin * asked) / (sharersMin + 1))
+    let left = Math.floor((free + 1 - reserveParts * asked) / (reserveParts + 1))
     while (left > 0) {
       const rankClass = classOf(asked + left)
       const fair = Math.min(left, this.figure.limit.requestsMax - this.askedUpTo(rankClass))

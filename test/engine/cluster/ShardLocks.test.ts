@@ -194,6 +194,28 @@ describe("The locks of shards", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.live("stay with the nodes that were known before the first refresh that failed", () =>
+    Effect.gen(function* () {
+      const { areValid } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      const known = Effect.map(storage.getRunners, (found) => found.map(([{ address }]) => address.port))
+      const sql = yield* SqlClient.SqlClient
+      for (const address of [own, other]) {
+        yield* storage.register(new Runner.Runner({ address, groups: ["default"], weight: 1 }), true)
+      }
+      yield* storage.acquire(own, shards)
+      assert.sameMembers(yield* known, [1, 2])
+      const back = yield* away
+      yield* storage.refresh(own, shards)
+      yield* sql`update cluster_runners set last_heartbeat = last_heartbeat - interval '1 minute' where address like '%:2'`
+      assert.isTrue(areValid())
+      assert.sameMembers(yield* known, [1, 2], "the row of the other one has expired first")
+      yield* back
+      yield* storage.refresh(own, shards)
+      assert.sameMembers(yield* known, [1])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.live("stay with the nodes that were known before, until all could report to the database again", () =>
     Effect.gen(function* () {
       const storage = yield* RunnerStorage.RunnerStorage

@@ -11,6 +11,7 @@ const all = declarations()
 const declared = (name: string) => all.find(({ operation }) => operation.name === name)!
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
+
 /** The headers that every response has. */
 const always = {
   "x-ratelimit-limit": "300",

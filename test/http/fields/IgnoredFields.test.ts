@@ -138,7 +138,10 @@ describe("The Admin API", () => {
       readonly paths: { readonly [path: string]: { readonly [method: string]: Described } }
       readonly components: { readonly headers: object }
     }
-    assert.property(components.headers, "X-Ignored-Fields")
+    assert.deepStrictEqual(
+      Object.keys(components.headers).filter((name) => /ignored/i.test(name)),
+      ["X-Ignored-Fields"]
+    )
     const reference = { $ref: "#/components/headers/X-Ignored-Fields" }
     for (const [path, operations] of Object.entries(paths)) {
       for (const [method, { requestBody, responses }] of Object.entries(operations)) {

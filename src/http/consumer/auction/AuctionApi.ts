@@ -170,8 +170,8 @@ export class AuctionsGroup extends group.add(
           "units of the currency (400 otherwise), and is final. 409 `BID_TOO_LOW`: `minimumBid` is the least that is " +
           "accepted now. 409 `BID_TOO_HIGH`: `maximumBid` is the most that is accepted. It is `maxBid`, or `maxBidJump` " +
           "above the minimum, or the highest amount that another bid can follow. 409 `BID_UNLIKELY`, where neither " +
-          "`maxBid` nor `maxBidJump` is set: the bid is above 100 times the minimum, which is `maximumBid`, and not below " +
-          "101. A consumer that has proved its email address or phone number by a code may " +
+          "`maxBid` nor `maxBidJump` is set: the bid is at least 101, and above 100 times the minimum; `maximumBid` is " +
+          "the most that needs no confirmation. A consumer that has proved its email address or phone number by a code may " +
           "send the bid again with `confirmed: true`; for others the refusal stays. 409 `SOLD_OUT`: every unit of a dutch " +
           "auction is taken. 409 `CLOSED`: the bid came at `closeAt` or later."
       )
