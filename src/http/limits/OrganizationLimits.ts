@@ -181,7 +181,8 @@ export class Use {
   rank(first: Count, isFigureFull: boolean): void {
     this.isFirst =
       !this.isPressing &&
-      (this.used < this.counts.firstRequests(first) || (isFigureFull && this.counts.furtherRequestsLeft(this.asked) > 0))
+      (this.used < this.counts.firstRequests(first) ||
+        (isFigureFull && this.counts.furtherRequestsLeft(this.asked) > 0))
   }
 
   /** The number of first requests left. */

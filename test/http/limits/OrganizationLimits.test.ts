@@ -94,18 +94,16 @@ const naive = (requestsMax: number, share: number) => {
     const { numbers, together } = demand(now, remembered(windowOf(at) - 1))
     const rank = (numbers.get(address) ?? 0) + 1
     const left = Math.floor((requestsMax - generous) / 2) - count((request) => request.passed === "reserve")
-    const isFurther =
-      isFigureFull && rank * 10 <= left && together(2 ** Math.ceil(Math.log2(rank))) + 1 <= requestsMax
+    const isFurther = isFigureFull && rank * 10 <= left && together(2 ** Math.ceil(Math.log2(rank))) + 1 <= requestsMax
     const isFirst =
       requestsMax > generous &&
       !pressed(address, windowOf(at) - 1) &&
       (own + 1 <= Math.max(generous - firsts, few) || isFurther)
-    const passed =
-      !isFigureFull
-        ? "figure"
-        : isFirst && firsts < requestsMax && count((request) => request.passed === "reserve") < requestsMax - generous
-          ? "reserve"
-          : undefined
+    const passed = !isFigureFull
+      ? "figure"
+      : isFirst && firsts < requestsMax && count((request) => request.passed === "reserve") < requestsMax - generous
+        ? "reserve"
+        : undefined
     history.push({ at, address, passed, isFirst })
     return passed !== undefined
   }
