@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Millis } from "../../domain/values/Time.ts"
 import * as BatchWriter from "../../store/postgres/BatchWriter.ts"
-import type { TokenSubject } from "../tokens/Tokens.ts"
+import type { TokenSubject } from "../../domain/consumer/Session.ts"
 
 /** A new guest and its session. */
 export interface GuestRow {

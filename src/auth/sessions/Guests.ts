@@ -12,8 +12,9 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import type { Lifetimes } from "../tokens/TokenLifetimes.ts"
-import type { IssuedToken, TokenSubject } from "../tokens/Tokens.ts"
+import type { IssuedToken } from "../tokens/Tokens.ts"
 import * as GuestWriter from "./GuestWriter.ts"
+import type { TokenSubject } from "../../domain/consumer/Session.ts"
 
 /** How long a named attempt returns the same guest. */
 const repeatSeconds = 60

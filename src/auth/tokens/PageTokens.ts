@@ -18,7 +18,7 @@ import { Revocations } from "../sessions/Revocations.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
-import { SessionType, type TokenSubject, type VerifiedAccess } from "./Tokens.ts"
+import { SessionType, type TokenSubject, type VerifiedAccess } from "../../domain/consumer/Session.ts"
 
 const audience = "usher:page"
 

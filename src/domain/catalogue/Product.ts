@@ -67,3 +67,6 @@ export const Product = recordSchema("Product", {
   variants: Schema.Array(Variant)
 })
 export type Product = typeof Product.Type
+
+/** How the list of products can be sorted. The first is the default. */
+export const productSorts = ["createdAt", "name", "updatedAt"] as const

@@ -56,3 +56,6 @@ export const Variant = Schema.Struct({
   options: Schema.Array(Schema.Struct({ optionId: Id, optionName: Schema.String, value: Schema.String, valueId: Id }))
 }).annotate({ identifier: "Variant" })
 export type Variant = typeof Variant.Type
+
+/** How the list of variants can be sorted. The first is the default. */
+export const variantSorts = ["createdAt", "updatedAt"] as const

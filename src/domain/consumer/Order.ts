@@ -127,3 +127,6 @@ export const momentsAt = (moments: Moments, status: OrderStatus, at: Millis): Mo
   fulfilledAt: status === "FULFILLED" ? (moments.fulfilledAt ?? at) : moments.fulfilledAt,
   cancelledAt: status === "CANCELLED" ? (moments.cancelledAt ?? at) : moments.cancelledAt
 })
+
+/** How the list of orders can be sorted. The first is the default. */
+export const orderSorts = ["createdAt", "updatedAt", "total"] as const

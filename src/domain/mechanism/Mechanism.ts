@@ -101,3 +101,9 @@ export type ConsumerCommand<K extends Kind> = Extract<CommandOf<K>, { readonly c
 
 /** A command that concerns the mechanism itself. */
 export type AdminCommand<K extends Kind> = Exclude<CommandOf<K>, { readonly consumerId: string }>
+
+/** How the list of mechanisms can be sorted. The first is the default. */
+export const mechanismSorts = ["createdAt", "name", "openAt"] as const
+
+/** How the list of events of a mechanism can be sorted. The first is the default. */
+export const historySorts = ["sequence"] as const

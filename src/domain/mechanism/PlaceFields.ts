@@ -78,3 +78,9 @@ export const placeFields = {
   status: PlaceStatus.annotate({ description: statusesByKind }),
   ...ownFields
 }
+
+/** How the list of places of a mechanism can be sorted. The first is the default. */
+export const placeSorts = ["enteredAt", "consumerId"] as const
+
+/** How the list of places of a consumer can be sorted. The first is the default. */
+export const consumerPlaceSorts = ["enteredAt"] as const

@@ -27,3 +27,6 @@ export interface NewSecurityEvent {
   readonly clientAddress?: string | undefined
   readonly details?: Details
 }
+
+/** How the list of security events can be sorted. The first is the default. */
+export const securityEventSorts = ["at"] as const

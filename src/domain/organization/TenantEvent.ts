@@ -63,3 +63,6 @@ export interface RecordedChange extends Change {
   /** Fields of the record after the event that name its parents. */
   readonly context?: Values
 }
+
+/** How the list of entries of the audit log can be sorted. The first is the default. */
+export const auditLogSorts = ["sequence"] as const

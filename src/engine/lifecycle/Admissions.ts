@@ -8,9 +8,6 @@ import type { MechanismRef, RefusalOf } from "../../domain/mechanism/Mechanism.t
 import { makeOneAtATime } from "../../store/postgres/Turn.ts"
 import { Engine, type EngineError } from "../Engine.ts"
 
-/** Consumers that one request admits by count. */
-export const admissionsAtOnceMax = 10_000
-
 /** Admissions in one commit. It equals the commands in one commit. */
 const admissionsPerCommit = 1_000
 

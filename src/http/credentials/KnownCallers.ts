@@ -19,7 +19,7 @@ import {
   CurrentStreamCredentials,
   CurrentTenant,
   SessionCreation
-} from "./Credentials.ts"
+} from "../../api/Credentials.ts"
 
 /** A caller whose credentials are valid. */
 export interface KnownCaller {

@@ -9,8 +9,7 @@ import type { RouteMeasures } from "../../measures/HttpMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
 import * as KnownCallers from "../credentials/KnownCallers.ts"
 import type { RequestFacts } from "../server/Origins.ts"
-import { RateCategory } from "../limits/Limit.ts"
-import { CompletePathOnly } from "./CompletePathOnly.ts"
+import { CompletePathOnly, RateCategory } from "../../api/Annotations.ts"
 import { type Gate, RateLimits } from "../limits/RateLimits.ts"
 
 /** The input of an operation, decoded. */

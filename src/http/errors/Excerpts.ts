@@ -1,5 +1,5 @@
 /** The parts of a request that issues show. They are short, bounded for a request of any size, and without secrets. */
-import type { Issue } from "./Errors.ts"
+import type { Issue } from "../../api/Errors.ts"
 
 const textLengthMax = 100
 const entriesMax = 20

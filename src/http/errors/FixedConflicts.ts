@@ -1,6 +1,6 @@
 /** The answers to refusals that are the same for every kind of mechanism: 409, by the refusal's tag. */
 import type * as Refusals from "../../domain/mechanism/Refusals.ts"
-import { Conflict } from "./Errors.ts"
+import { Conflict } from "../../api/Errors.ts"
 
 const conflicts = {
   OrderLimitReached: new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" }),

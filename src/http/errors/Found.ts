@@ -1,6 +1,6 @@
 /** Problems that a schema found, in the terms of the APIs. */
 import { SchemaAST, type SchemaIssue } from "effect"
-import type { Issue } from "./Errors.ts"
+import type { Issue } from "../../api/Errors.ts"
 
 /** One problem, without its value. */
 export interface Found {

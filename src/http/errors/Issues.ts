@@ -4,7 +4,7 @@
  * Values in issues are short, and bounded for a request of any size. A value in a secret field is never shown.
  */
 import type { SchemaIssue } from "effect"
-import type { Issue } from "./Errors.ts"
+import type { Issue } from "../../api/Errors.ts"
 import { describe, follow, redacted } from "./Excerpts.ts"
 import { collect, type Found, type Path } from "./Found.ts"
 

@@ -1,6 +1,6 @@
 /**
  * The HTTP answers to refusals of mechanisms and to errors of the engine, for all kinds of mechanism. An operation
- * declares the answers that it can have with `answersTo`.
+ * declares the answers that it can have with `api/MechanismErrors.ts`.
  */
 import { Clock, Effect } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
@@ -42,7 +42,7 @@ import type { KeyTaken } from "../../store/consumer/ConsumerWrites.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import type { ChallengeAsked } from "../../auth/challenge/Challenges.ts"
-import { ChallengeRequired, challengeRequired } from "../challenge/ChallengeApi.ts"
+import { ChallengeRequired, challengeRequired } from "../../api/Challenge.ts"
 import { answering } from "./Answering.ts"
 import {
   BidConflict,
@@ -50,14 +50,12 @@ import {
   BidUnlikelyConflict,
   Conflict,
   ConflictForNow,
-  ConflictWithHeaders,
   Forbidden,
   NotFound,
   NotOpenYet,
-  NotOpenYetWithHeaders,
   ServiceUnavailable,
   type ValidationError
-} from "./Errors.ts"
+} from "../../api/Errors.ts"
 import { conflictOf, isFixed } from "./FixedConflicts.ts"
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
@@ -115,27 +113,6 @@ type Answer<E> =
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
-
-/** The error schemas of operations, by the refusals that they can have. All include 404. */
-export const answersTo = {
-  /** Entering: not open yet, closed, full, guests refused, a challenge to solve first. */
-  entry: [NotFound, Forbidden, ChallengeRequired, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: those of entering, and a bid that is too low, too high or not confirmed. */
-  bid: [
-    NotFound,
-    Forbidden,
-    ChallengeRequired,
-    Conflict,
-    BidConflict,
-    BidTooHighConflict,
-    BidUnlikelyConflict,
-    NotOpenYetWithHeaders
-  ],
-  /** Other changes of a place. */
-  change: [NotFound, Conflict],
-  /** Reading. */
-  read: [NotFound]
-} as const
 
 /** Turns refusals and the engine's errors into HTTP answers for this kind of mechanism. */
 export const orAnswer =

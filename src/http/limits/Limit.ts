@@ -2,7 +2,7 @@
  * The limits of an operation: those of its category, with a burst limit if it has one, and the general limit of its
  * API. The endpoint declares the category; without one it is general.
  */
-import { Context } from "effect"
+import type { Category } from "../../api/Annotations.ts"
 import { defaultRateLimits, type RateLimits } from "../../domain/organization/Plan.ts"
 import type { Settings } from "../../settings/Settings.ts"
 
@@ -23,14 +23,7 @@ const limitsByCategory = {
   auctionBid: ["auctionBidsPerSecond", "auctionBidsPerMinute"],
   drawEntry: ["drawEntriesPerSecond", "drawEntriesPerMinute"],
   analyticsQuery: ["analyticsQueriesPerMinute"]
-} as const satisfies { readonly [category: string]: ReadonlyArray<LimitName> }
-
-export type Category = keyof typeof limitsByCategory
-
-/** An endpoint's category: `.annotate(RateCategory, "queueEntry")` where the endpoint is declared. */
-export const RateCategory = Context.Reference<Category>("usher/http/limits/RateCategory", {
-  defaultValue: () => "general"
-})
+} as const satisfies { readonly [C in Category]: ReadonlyArray<LimitName> }
 
 const generalLimits = { consumer: "consumerApiPerMinute", admin: "adminApiPerMinute" } as const
 

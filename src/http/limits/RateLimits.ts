@@ -24,7 +24,6 @@ import { type LimitStatus, refused } from "./LimitStatus.ts"
 import { Use } from "./OrganizationLimits.ts"
 import {
   type Api,
-  type Category,
   type Limit,
   limitOfAddress,
   limitOfUnknown,
@@ -33,6 +32,7 @@ import {
   rulesFor,
   subLimitsOf
 } from "./Limit.ts"
+import type { Category } from "../../api/Annotations.ts"
 
 /** Organizations with requests in one minute. It is more than there are. */
 const organizationsMax = 1_000_000

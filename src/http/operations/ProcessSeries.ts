@@ -10,7 +10,7 @@ import {
 import { getHeapStatistics } from "node:v8"
 import { counter, type Family, gauge, histogram, only } from "../../measures/Family.ts"
 import { Histogram } from "../../measures/Histogram.ts"
-import { apiVersion } from "../server/ResponseHeaders.ts"
+import { apiVersion } from "../../api/OpenApi.ts"
 
 /** Milliseconds between two looks at the event loop. */
 const resolutionMillis = 10

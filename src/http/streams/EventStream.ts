@@ -5,7 +5,7 @@
 import type { Clock } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
+import type { StreamCredentials } from "../../api/Credentials.ts"
 
 /** Milliseconds after which a reader that has not caught up is cut off. */
 const behindMillisMax = 10_000

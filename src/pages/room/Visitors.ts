@@ -1,7 +1,7 @@
 /** Shared code of a visitor's actions: the session that they need, the mechanism that they name, refusals. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
+import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
 import type { Calls, OperationName } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
 import { groupOf, type Mechanism, type Places } from "./Places.ts"

@@ -2,7 +2,7 @@
  * The media assets of the catalogue.
  */
 import { Context, Layer } from "effect"
-import { type MediaAsset, Settings } from "../../domain/catalogue/MediaAsset.ts"
+import { type MediaAsset, Settings, mediaAssetSorts } from "../../domain/catalogue/MediaAsset.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
@@ -15,7 +15,7 @@ export interface Row extends SettingsRow {
 }
 
 /** The list of media assets. */
-export const shape = listShape("media assets", "r", { createdAt: "timestamptz", name: "text" })
+export const shape = listShape("media assets", "r", mediaAssetSorts, { createdAt: "timestamptz", name: "text" })
 
 const columns = makeSettingsColumns(Settings, { name: "name" })
 

@@ -2,7 +2,7 @@
  * The sync sources of the catalogue.
  */
 import { Context, Layer } from "effect"
-import { Settings, type SyncSource } from "../../domain/catalogue/SyncSource.ts"
+import { Settings, type SyncSource, syncSourceSorts } from "../../domain/catalogue/SyncSource.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
@@ -16,7 +16,7 @@ export interface Row extends SettingsRow {
 }
 
 /** The list of sync sources. */
-export const shape = listShape("sync sources", "r", { createdAt: "timestamptz" })
+export const shape = listShape("sync sources", "r", syncSourceSorts, { createdAt: "timestamptz" })
 
 const columns = makeSettingsColumns(Settings, { syncSource: "sync_source", syncSourceId: "sync_source_id" })
 

@@ -9,7 +9,8 @@ import {
   type PlainVariant,
   type Settings,
   type Variant,
-  variantsMax
+  variantsMax,
+  variantSorts
 } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -45,7 +46,7 @@ export interface VariantFilter {
 }
 
 /** The list of variants. */
-export const shape = listShape("variants", "v", { createdAt: "timestamptz", updatedAt: "timestamptz" })
+export const shape = listShape("variants", "v", variantSorts, { createdAt: "timestamptz", updatedAt: "timestamptz" })
 
 type Sort = keyof typeof shape.sorts
 type Wrong = ParentArchived | ReferenceArchived | TooManyVariants

@@ -4,7 +4,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import type { Audience, AudienceType, Settings } from "../../domain/consumer/Audience.ts"
+import { type Audience, type AudienceType, type Settings, audienceSorts } from "../../domain/consumer/Audience.ts"
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { tellMembersRemoved } from "../experience/SequenceAccess.ts"
@@ -31,7 +31,7 @@ export interface AudienceChanges extends Partial<Settings> {
 }
 
 /** The list of audiences. Sorted by `lastRefreshedAt`, audiences that never had members come first. */
-export const shape = listShape("audiences", "a", {
+export const shape = listShape("audiences", "a", audienceSorts, {
   createdAt: "timestamptz",
   name: "text",
   lastRefreshedAt: { expression: "coalesce(a.last_refreshed_at, '-infinity')", type: "timestamptz" }

@@ -6,7 +6,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { needsOf, type OutOfStock, type Units, unitsOf } from "../../domain/catalogue/Stock.ts"
-import type { Moments, Order, OrderStatus, Settings } from "../../domain/consumer/Order.ts"
+import { type Moments, type Order, type OrderStatus, type Settings, orderSorts } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../catalogue/Stock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -56,7 +56,11 @@ export interface OrderFilter {
 }
 
 /** The list of orders. */
-export const shape = listShape("orders", "o", { createdAt: "timestamptz", updatedAt: "timestamptz", total: "numeric" })
+export const shape = listShape("orders", "o", orderSorts, {
+  createdAt: "timestamptz",
+  updatedAt: "timestamptz",
+  total: "numeric"
+})
 
 type Sort = keyof typeof shape.sorts
 

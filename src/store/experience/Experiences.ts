@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import { type Experience, Settings } from "../../domain/experience/Experience.ts"
+import { type Experience, Settings, experienceSorts } from "../../domain/experience/Experience.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -23,7 +23,7 @@ import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
 import { type AccessCodeHash, makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** The list of experiences. Sorted by `openAt`, experiences without one come last. */
-export const shape = listShape("experiences", "e", {
+export const shape = listShape("experiences", "e", experienceSorts, {
   createdAt: "timestamptz",
   name: "text",
   openAt: { expression: "coalesce((e.record ->> 'openAt')::timestamptz, w.open_at, 'infinity')", type: "timestamptz" }

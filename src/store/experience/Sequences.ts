@@ -5,7 +5,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type Sequence, Settings } from "../../domain/experience/Sequence.ts"
+import { type Sequence, Settings, sequenceSorts } from "../../domain/experience/Sequence.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, parent, reference } from "../records/Declaration.ts"
@@ -26,7 +26,7 @@ export interface SequenceFilter {
 }
 
 /** The list of sequences. */
-export const shape = listShape("sequences", "s", {
+export const shape = listShape("sequences", "s", sequenceSorts, {
   createdAt: "timestamptz",
   name: "text",
   priority: { expression: "(s.record -> 'priority')::bigint", type: "bigint" }

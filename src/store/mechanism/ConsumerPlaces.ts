@@ -4,6 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import { consumerPlaceSorts } from "../../domain/mechanism/PlaceFields.ts"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -34,7 +35,13 @@ export interface ConsumerPlaceFilter {
 }
 
 /** The list of a consumer's places, sorted by entry. */
-export const shape = listShape("consumer places", "p", { enteredAt: "timestamptz" }, { id: "p.mechanism_id" })
+export const shape = listShape(
+  "consumer places",
+  "p",
+  consumerPlaceSorts,
+  { enteredAt: "timestamptz" },
+  { id: "p.mechanism_id" }
+)
 
 export class ConsumerPlaces extends Context.Service<
   ConsumerPlaces,

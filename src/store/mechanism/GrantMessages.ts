@@ -8,7 +8,11 @@
 import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import type { EmailDocument, SmsDocument } from "../../domain/experience/creative/Document.ts"
+import {
+  type EmailDocument,
+  type SmsDocument,
+  messageDocumentBytesMax
+} from "../../domain/experience/creative/Document.ts"
 import type { Theme } from "../../domain/experience/Experience.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { themeOf } from "../../domain/organization/Organization.ts"
@@ -23,9 +27,6 @@ const grantsAtOnce = 20
 
 /** Events of one mechanism that are read at once. */
 const eventsAtOnce = 2_000
-
-/** The maximum size of a creative document for messages, in bytes. Mail programs cut off far smaller ones. */
-export const documentBytesMax = 65_536
 
 /** A mechanism that has work: events after its cursor, or a message to retry. */
 export interface Source {
@@ -193,7 +194,7 @@ export class GrantMessages extends Context.Service<
       const rows = yield* sql<{ readonly document: typeof EmailDocument.Type | typeof SmsDocument.Type }>`
         select distinct on (creative_document ->> 'kind') creative_document as document
         from experience_pages
-        where experience_id = ${experienceId} and ${unarchivedOf(sql, tenant)} and status = 'PUBLISHED' and document_bytes <= ${documentBytesMax}
+        where experience_id = ${experienceId} and ${unarchivedOf(sql, tenant)} and status = 'PUBLISHED' and document_bytes <= ${messageDocumentBytesMax}
           and creative_document ->> 'kind' in ('transactional-email', 'transactional-sms')
         order by creative_document ->> 'kind', last_published_at desc, id desc`
       const documents = rows.map(({ document }) => document)

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { slotStart } from "../../domain/appointment/Appointment.ts"
-import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
+import { type OwnFields, type PlaceStatus, placeSorts } from "../../domain/mechanism/PlaceFields.ts"
 import { noRisk, type Risk } from "../../domain/risk/Risk.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
@@ -59,6 +59,7 @@ export interface PlaceFilter {
 export const shape = listShape(
   "distribution consumers",
   "p",
+  placeSorts,
   { enteredAt: "timestamptz", consumerId: "uuid" },
   { id: "p.consumer_id" }
 )

@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { MessagePurpose, SentMessage } from "../../domain/message/SentMessage.ts"
+import { type MessagePurpose, type SentMessage, messageSorts } from "../../domain/message/SentMessage.ts"
 import { sameAddress } from "../../domain/message/StoppedAddress.ts"
 import { type Channel, MessageStatus } from "../../domain/receiver/Meaning.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -13,14 +13,11 @@ import { equal, listShape, type Page, type PageQuery, type PageRefused } from ".
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Days for which a message is kept. Reports come within a few. */
-export const keptDays = 90
-
 /** The statuses from the least telling to the most. */
 const statuses = [...MessageStatus.literals]
 
 /** The list of messages. */
-export const shape = listShape("messages", "m", { sentAt: "timestamptz" })
+export const shape = listShape("messages", "m", messageSorts, { sentAt: "timestamptz" })
 
 /** A message to be stored. */
 export interface Addressed {

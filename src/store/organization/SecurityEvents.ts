@@ -7,7 +7,12 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createHash } from "node:crypto"
-import type { Details, NewSecurityEvent, SecurityEventType } from "../../domain/organization/SecurityEvent.ts"
+import {
+  type Details,
+  type NewSecurityEvent,
+  type SecurityEventType,
+  securityEventSorts
+} from "../../domain/organization/SecurityEvent.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -43,7 +48,9 @@ export interface SecurityEventFilter extends Period {
 }
 
 /** Shape of the list of events. */
-export const shape = listShape("security-events", "e", { at: { expression: "e.first_at", type: "timestamptz" } })
+export const shape = listShape("security-events", "e", securityEventSorts, {
+  at: { expression: "e.first_at", type: "timestamptz" }
+})
 
 export class SecurityEvents extends Context.Service<
   SecurityEvents,

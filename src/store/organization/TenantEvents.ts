@@ -7,16 +7,13 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import type { Change, TenantEventType, Values } from "../../domain/organization/TenantEvent.ts"
+import { type Change, type TenantEventType, type Values, auditLogSorts } from "../../domain/organization/TenantEvent.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeEventList } from "../records/Lists.ts"
 import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
-
-/** Days for which an event is kept. */
-export const auditLogDays = 400
 
 /** An event as it is listed. */
 export interface TenantEvent extends Change {
@@ -44,6 +41,7 @@ export interface TenantEventFilter extends Period {
 export const shape = listShape(
   "audit-log",
   "t",
+  auditLogSorts,
   { sequence: "bigint" },
   { id: { expression: "t.sequence", type: "bigint" } }
 )

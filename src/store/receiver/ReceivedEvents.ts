@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { InboundEvent } from "../../domain/receiver/Adapter.ts"
-import type { Outcome, ReceivedStatus } from "../../domain/receiver/Receiver.ts"
+import { type Outcome, type ReceivedStatus, receivedEventSorts } from "../../domain/receiver/Receiver.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -15,9 +15,6 @@ import { makeReadPage } from "../records/Lists.ts"
 import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { makeRelease, makeTake, type TakenEvent } from "./TakenEvents.ts"
-
-/** Days for which a received event is kept. A provider's request that is repeated within them is known. */
-export const keptDays = 90
 
 /** The result of an attempt. An event that waits has its next attempt at `nextAt`. */
 export type Settled =
@@ -43,7 +40,7 @@ export interface LoggedEvent {
 }
 
 /** The log of a receiver. */
-export const shape = listShape("received events", "v", { receivedAt: "timestamptz" })
+export const shape = listShape("received events", "v", receivedEventSorts, { receivedAt: "timestamptz" })
 
 export class ReceivedEvents extends Context.Service<
   ReceivedEvents,

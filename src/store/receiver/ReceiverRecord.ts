@@ -1,5 +1,5 @@
 /** The receiver as a kind of record: its rows, its list, and its form on the Admin API. */
-import { pathOf, type Receiver, Settings } from "../../domain/receiver/Receiver.ts"
+import { pathOf, type Receiver, Settings, receiverSorts } from "../../domain/receiver/Receiver.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { make } from "../records/Records.ts"
@@ -14,7 +14,7 @@ export interface Row extends SettingsRow, SecretColumns, FormerSecretColumns {
 }
 
 /** The list of receivers. */
-export const shape = listShape("receivers", "r", { createdAt: "timestamptz" })
+export const shape = listShape("receivers", "r", receiverSorts, { createdAt: "timestamptz" })
 
 /** How receivers can be sorted. */
 export type Sort = keyof typeof shape.sorts

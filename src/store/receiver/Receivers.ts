@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AdapterName } from "../../domain/receiver/Adapter.ts"
-import type { Receiver, Settings } from "../../domain/receiver/Receiver.ts"
+import { type Receiver, type Settings, secretOverlapHours } from "../../domain/receiver/Receiver.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -16,9 +16,6 @@ import { stampOf } from "../records/Rows.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import type { Keyring } from "../secrets/Sealing.ts"
 import { base, columns, type Row, secrets, type Sort } from "./ReceiverRecord.ts"
-
-/** Hours for which a secret that was replaced is accepted too. */
-export const overlapHours = 24
 
 /** A receiver as a request to its path finds it. */
 export interface AddressedReceiver {
@@ -90,7 +87,7 @@ const replaced = (keyring: Keyring, row: Row, secret: string, now: Millis) =>
   Effect.map(secrets.openedPresent(keyring, row), (former) => ({
     ...secrets.presentColumns(keyring, row.id, secret),
     ...secrets.formerColumns(keyring, row.id, former),
-    former_secret_until: new Date(now + overlapHours * 3_600_000)
+    former_secret_until: new Date(now + secretOverlapHours * 3_600_000)
   }))
 
 const toAddressed = (keyring: Keyring, row: Row & { readonly mode: Mode }, now: Millis): AddressedReceiver => {

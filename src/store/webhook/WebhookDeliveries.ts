@@ -5,6 +5,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { deliverySorts } from "../../domain/webhook/Webhook.ts"
+import { deliveryDays } from "../../domain/organization/Retention.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -14,9 +16,6 @@ import { equal, listShape, type Page, type PageQuery, type PageRefused } from ".
 import { ofTenant } from "../records/Tenancy.ts"
 import { type DeliveryStatus, type LoggedAttempt, makeRecord, type Round } from "./Round.ts"
 import { makeTakeMail, type WebhookOwner } from "./WebhookFailures.ts"
-
-/** How long a delivery stays in the log. */
-export const keptDays = 30
 
 /** Deliveries that are removed in one statement. */
 const removedAtOnce = 5_000
@@ -34,7 +33,7 @@ export interface LoggedDelivery {
 }
 
 /** The log of a webhook. */
-export const shape = listShape("webhook deliveries", "d", { createdAt: "timestamptz" })
+export const shape = listShape("webhook deliveries", "d", deliverySorts, { createdAt: "timestamptz" })
 
 export class WebhookDeliveries extends Context.Service<
   WebhookDeliveries,
@@ -85,7 +84,7 @@ export class WebhookDeliveries extends Context.Service<
         sql`
           delete from webhook_deliveries where (webhook_id, event_id) in (
             select webhook_id, event_id from webhook_deliveries
-            where created_at < ${new Date(now - keptDays * 86_400_000)} order by created_at limit ${removedAtOnce}
+            where created_at < ${new Date(now - deliveryDays * 86_400_000)} order by created_at limit ${removedAtOnce}
           ) returning 1`.pipe(
           Effect.map((rows) => rows.length),
           orUnavailable

@@ -2,6 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { failureRecipientsMax } from "../../domain/webhook/Webhook.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -10,9 +11,6 @@ import type { Held } from "./OutboxRows.ts"
 
 /** Between two mails about one webhook. */
 export const mailIntervalMillis = 3_600_000
-
-/** The most people who get a mail about one webhook. */
-export const recipientsMax = 10
 
 /** The addresses for mail about a webhook. */
 export interface WebhookOwner {
@@ -55,7 +53,7 @@ export const makeTakeMail = (sql: PgClient.PgClient) =>
         select w.id, case when o.settings ->> 'operationsEmail' is not null then array[o.settings ->> 'operationsEmail'] else array(
           select p.email from people p
           where ${ofSameTenant(sql, "p", "w")} and p.role = 'admin' and not p.archived
-          order by p.created_at, p.id limit ${recipientsMax}
+          order by p.created_at, p.id limit ${failureRecipientsMax}
         ) end as addresses
         from webhooks w join organizations o on o.id = w.organization_id where w.id = ${webhookId}
       )

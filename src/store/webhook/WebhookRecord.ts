@@ -1,6 +1,6 @@
 /** The webhook as a kind of record: its rows, its list, and its form on the Admin API. */
 import type { Effect } from "effect"
-import { requestsAtOnceDefault, Settings, type Webhook } from "../../domain/webhook/Webhook.ts"
+import { requestsAtOnceDefault, Settings, type Webhook, webhookSorts } from "../../domain/webhook/Webhook.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { make } from "../records/Records.ts"
@@ -16,7 +16,7 @@ export interface Row extends SettingsRow, SecretColumns {
 }
 
 /** The list of webhooks. */
-export const shape = listShape("webhooks", "w", { createdAt: "timestamptz", url: "text" })
+export const shape = listShape("webhooks", "w", webhookSorts, { createdAt: "timestamptz", url: "text" })
 
 /** How webhooks can be sorted. */
 export type Sort = keyof typeof shape.sorts

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isCountry, parseEmail, parsePhone } from "../../../src/auth/codes/Addresses.ts"
+import { isCountry, parseEmail, parsePhone } from "../../../src/domain/consumer/Address.ts"
 
 describe("A phone number", () => {
   it("is the same in every notation of its country", () => {

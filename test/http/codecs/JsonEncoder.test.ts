@@ -5,7 +5,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { Id } from "../../../src/domain/values/Ids.ts"
 import { SentTimestamp } from "../../../src/domain/values/Time.ts"
 import { compileEncoder } from "../../../src/http/codecs/JsonEncoder.ts"
-import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
+import { ConsumerApi } from "../../../src/api/consumer/ConsumerApi.ts"
 
 /** The answers of every operation of the Consumer API. */
 const answers = Object.values(ConsumerApi.groups).flatMap((group) =>

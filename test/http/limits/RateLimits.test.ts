@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
-import type { Api, Category } from "../../../src/http/limits/Limit.ts"
+import type { Api } from "../../../src/http/limits/Limit.ts"
 import type { LimitStatus } from "../../../src/http/limits/LimitStatus.ts"
 import { make, type Caller, type RateLimits } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import type { Category } from "../../../src/api/Annotations.ts"
 
 type Limits = RateLimits["Service"]
 

@@ -2,8 +2,9 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import { receivedEventDays } from "../../../src/domain/organization/Retention.ts"
 import { removeExpired } from "../../../src/auth/sessions/Expiry.ts"
-import { keptDays, ReceivedEvents } from "../../../src/store/receiver/ReceivedEvents.ts"
+import { ReceivedEvents } from "../../../src/store/receiver/ReceivedEvents.ts"
 import { Receivers } from "../../../src/store/receiver/Receivers.ts"
 import { ofTenant } from "../../../src/store/records/Tenancy.ts"
 import { aTenant, layer as records } from "../support/recordsFixture.ts"
@@ -146,8 +147,8 @@ describe("Received events", () => {
         const events = yield* ReceivedEvents
         const { tenant, id } = yield* aReceiver
         const day = 86_400_000
-        yield* events.record(id, [anEvent("old")], Date.now() - (keptDays + 1) * day)
-        yield* events.record(id, [anEvent("new")], Date.now() - (keptDays - 1) * day)
+        yield* events.record(id, [anEvent("old")], Date.now() - (receivedEventDays + 1) * day)
+        yield* events.record(id, [anEvent("new")], Date.now() - (receivedEventDays - 1) * day)
         yield* removeExpired
         const { data } = yield* events.list(tenant, id, {}, {})
         assert.deepStrictEqual(

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/draw/Draw.ts"
-import { AdminApi } from "../Api.ts"
-import { drawSchemas, publishedFields } from "./DrawApi.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import { drawSchemas, publishedFields } from "../../../api/admin/DrawApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 

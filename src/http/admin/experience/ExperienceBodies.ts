@@ -14,14 +14,14 @@ import type {
   NamedRecords,
   NewExperience
 } from "../../../store/experience/ExperienceAggregates.ts"
-import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import type { Issue, ValidationError } from "../../../api/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { problemIssues } from "../records/Answers.ts"
-import { ChangeExperience } from "./ExperienceApi.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { ChangeExperience } from "../../../api/admin/ExperienceApi.ts"
+import { withChanges } from "../records/Settings.ts"
 import { namedIn as namedInSequence, type NewSequence, sequenceIn } from "./SequenceBodies.ts"
-import { CreateExperience } from "./ExperienceAggregateApi.ts"
+import { CreateExperience } from "../../../api/admin/ExperienceAggregateApi.ts"
 
 type CreateBody = typeof CreateExperience.Type
 type ChangeBody = typeof ChangeExperience.Type

@@ -10,14 +10,19 @@ import type { SequenceProduct } from "../../../domain/experience/SequenceProduct
 import type { Configured } from "../../../engine/lifecycle/Creation.ts"
 import type { NamedProducts } from "../../../store/experience/ExperienceProducts.ts"
 import type { Above, NewSequence as NewRow } from "../../../store/experience/SequenceAggregates.ts"
-import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import type { Issue, ValidationError } from "../../../api/Errors.ts"
 import { issueAt, issuesMax, issueWithin } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { kinds } from "../mechanism/Kinds.ts"
-import { revising } from "../records/Payloads.ts"
-import { ChangeSequence } from "./SequenceApi.ts"
-import { CreateSequence, type CreateSequenceWithin, kindOfField, type MechanismField } from "./SequenceAggregateApi.ts"
+import { revising } from "../records/Settings.ts"
+import { ChangeSequence } from "../../../api/admin/SequenceApi.ts"
+import {
+  CreateSequence,
+  type CreateSequenceWithin,
+  kindOfField,
+  type MechanismField
+} from "../../../api/admin/SequenceAggregateApi.ts"
 
 type Body = typeof CreateSequenceWithin.Type
 type ChangeBody = typeof ChangeSequence.Type

@@ -8,7 +8,7 @@ import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type Inspection } from "../../../engine/Engine.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { Mechanisms, type StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import type { Distribution, Live } from "./DistributionApi.ts"
+import type { Distribution, Live } from "../../../api/admin/DistributionApi.ts"
 import { kinds } from "./Kinds.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 

@@ -6,10 +6,10 @@ import type { Schema } from "effect"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
 import type { ConfigurationOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { Issue } from "../../errors/Errors.ts"
+import type { Issue } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { type Problem, problemIssues } from "../records/Answers.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { withChanges } from "../records/Settings.ts"
 
 /** The declaration of a kind for the Admin API. */
 export interface KindOfMechanism<K extends Kind> {

@@ -20,17 +20,17 @@ import {
 } from "../../../store/mechanism/Mechanisms.ts"
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict, NotFound } from "../../errors/Errors.ts"
+import { Conflict, NotFound } from "../../../api/Errors.ts"
 import { makeOneAtATime } from "../../../store/postgres/Turn.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
-import { orInvalidPage } from "../records/Lists.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
 import { forTenant, onRecord } from "../records/Operations.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import * as Notes from "../steering/Notes.ts"
 import * as Unparking from "../steering/Unparking.ts"
-import { reasonOf, type Why } from "../steering/WhyFields.ts"
+import { reasonOf, type Why } from "../../../api/admin/WhyFields.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
 export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {

@@ -2,11 +2,11 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/queue/Queue.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import * as Steering from "../steering/Steering.ts"
-import { pauseFields, queueSchemas } from "./QueueApi.ts"
+import { pauseFields, queueSchemas } from "../../../api/admin/QueueApi.ts"
 
 /** The queue on the Admin API: its names, schemas and defaults. */
 export const queues: KindOfMechanism<"queue"> = {

@@ -10,9 +10,9 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import { NotFound } from "../../errors/Errors.ts"
+import { NotFound } from "../../../api/Errors.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
-import { denialsMax, type BulkDenial } from "./DenialApi.ts"
+import { denialsMax, type BulkDenial } from "../../../api/admin/DenialApi.ts"
 import * as Notes from "./Notes.ts"
 
 /** Denials of one request that are in the engine at the same time. It records them together. */

@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/timedRelease/TimedRelease.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
+import { timedReleaseSchemas } from "../../../api/admin/TimedReleaseApi.ts"
 
 /** The timed release on the Admin API: its names, schemas and defaults. */
 export const timedReleases: KindOfMechanism<"timed_release"> = {

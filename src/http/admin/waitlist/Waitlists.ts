@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Configuration, configurationProblems } from "../../../domain/waitlist/Waitlist.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-import { waitlistSchemas } from "./WaitlistApi.ts"
+import { waitlistSchemas } from "../../../api/admin/WaitlistApi.ts"
 
 /** The waitlist on the Admin API: its names, schemas and defaults. */
 export const waitlists: KindOfMechanism<"waitlist"> = {

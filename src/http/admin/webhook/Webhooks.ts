@@ -10,10 +10,10 @@ import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/W
 import { type ReplayedFrom, Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
+import { revising } from "../records/Settings.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { revising } from "../records/Payloads.ts"
 import { sendTestEvent } from "./TestEvent.ts"
 
 const overlapSecondsDefault = 86_400

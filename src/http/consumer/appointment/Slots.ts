@@ -4,7 +4,7 @@ import { type Facts, offeredSlots, slotId } from "../../../domain/appointment/Ap
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { dayMillis, dayOf, firstAt, lastDay, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
 import { KeptAnswers } from "../../codecs/KeptAnswers.ts"
-import type { ValidationError } from "../../errors/Errors.ts"
+import type { ValidationError } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 

@@ -1,45 +1,16 @@
-/**
- * The public view of a sequence's mechanisms. Each kind shows the fields of its own public read, as far as its stored
- * record has them.
- */
-import { Schema, Struct } from "effect"
+/** Shows the mechanisms of a sequence from their stored records (`api/consumer/SequenceView.ts`). */
+import { Schema } from "effect"
+import { type PublicMechanisms, SequenceDraw, SequenceWaitlist } from "../../../api/consumer/SequenceView.ts"
 import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
-import { Id } from "../../../domain/values/Ids.ts"
 import { deciders } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import type { ShownMechanism, ShownSequence } from "../../../store/experience/ExperienceViews.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
-import { PublicAppointment } from "../appointment/AppointmentApi.ts"
-import { PublicAuction } from "../auction/AuctionApi.ts"
-import { PublicDraw } from "../draw/DrawApi.ts"
+import { PublicAppointment } from "../../../api/consumer/AppointmentApi.ts"
+import { PublicAuction } from "../../../api/consumer/AuctionApi.ts"
 import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
-import { PublicQueue } from "../queue/QueueApi.ts"
-import { PublicTimedRelease } from "../timedRelease/TimedReleaseApi.ts"
-import { PublicWaitlist } from "../waitlist/WaitlistApi.ts"
-
-/** A draw without the facts that it publishes. Only its own read shows them. */
-const SequenceDraw = PublicDraw.mapFields(
-  Struct.omit(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
-).annotate({ identifier: "SequenceDraw" })
-
-const SequenceWaitlist = Schema.Struct({
-  id: Id,
-  capacity: Schema.NullOr(Schema.Int),
-  supportsGuest: Schema.Boolean,
-  lifecycle: PublicWaitlist.fields.lifecycle
-})
-
-/** The fields of a sequence that hold its mechanisms, each in the order of creation. */
-export const PublicMechanisms = {
-  queues: Schema.Array(PublicQueue),
-  draws: Schema.Array(SequenceDraw),
-  auctions: Schema.Array(PublicAuction),
-  appointments: Schema.Array(PublicAppointment),
-  timedReleases: Schema.Array(PublicTimedRelease),
-  waitlist: Schema.NullOr(SequenceWaitlist).annotate({
-    description: "Its waitlist; null if it has none."
-  })
-}
+import { PublicQueue } from "../../../api/consumer/QueueApi.ts"
+import { PublicTimedRelease } from "../../../api/consumer/TimedReleaseApi.ts"
 
 type Mechanisms = { readonly [Field in keyof typeof PublicMechanisms]: (typeof PublicMechanisms)[Field]["Type"] }
 

@@ -12,7 +12,7 @@ import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine, type Inspection, type KnownFacts } from "../../../engine/Engine.ts"
 import type { ExperienceView, ShownMechanism } from "../../../store/experience/ExperienceViews.ts"
 import { heldTimes, lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
-import type { LiveFacts, LiveMechanism } from "./LiveApi.ts"
+import type { LiveFacts, LiveMechanism } from "../../../api/consumer/LiveApi.ts"
 
 /** Mechanisms of one experience that are read at the same time. */
 const readAtOnce = 16

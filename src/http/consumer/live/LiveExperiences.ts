@@ -13,7 +13,7 @@ import * as FewAtOnce from "../../../store/postgres/FewAtOnce.ts"
 import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
 import * as Facts from "./Facts.ts"
-import { LiveFacts } from "./LiveApi.ts"
+import { LiveFacts } from "../../../api/consumer/LiveApi.ts"
 import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
 
 /** Least number of experiences that are kept in memory. */

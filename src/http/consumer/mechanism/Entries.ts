@@ -15,7 +15,7 @@ import { NotInvited, OrderLimitReached } from "../../../domain/mechanism/Refusal
 import type { Risk, SolvedChallenge } from "../../../domain/risk/Risk.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import * as Gate from "../../challenge/Gate.ts"
-import { type Consumer, CurrentConsumer } from "../../credentials/Credentials.ts"
+import { type Consumer, CurrentConsumer } from "../../../api/Credentials.ts"
 import { countedNetwork } from "../../server/Origins.ts"
 import type { Handling, Present, ToEntry } from "./Handling.ts"
 

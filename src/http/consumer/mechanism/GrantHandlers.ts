@@ -3,6 +3,7 @@
  * standing, and those with which an organization's server handles grants.
  */
 import { Effect, type Schema } from "effect"
+import type { Redemption } from "../../../api/consumer/Grants.ts"
 import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
@@ -86,7 +87,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
         onGrant({ mechanismId: params[param], consumerId }, (mechanism, by) =>
           shared.change(mechanism, { _tag: "Deny", consumerId, reason, by } as ConsumerCommand<K>)
         ),
-      complete: ({ params, payload }: ToPlace<Param, GrantAnswers.Redemption>) =>
+      complete: ({ params, payload }: ToPlace<Param, Redemption>) =>
         onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism, by) =>
           complete(mechanism, payload, by)
         ),
@@ -116,7 +117,7 @@ const completingWith =
     readonly grants: Effect.Success<typeof GrantAnswers.make>
     readonly present: Present<K, State>
   }) =>
-  (mechanism: MechanismRef<K>, { consumerId, token, redemptionId }: GrantAnswers.Redemption, by: string) =>
+  (mechanism: MechanismRef<K>, { consumerId, token, redemptionId }: Redemption, by: string) =>
     Effect.gen(function* () {
       const grantSequence =
         typeof token === "string" ? yield* grants.shownGrant(mechanism, { consumerId, token }) : undefined

@@ -5,7 +5,7 @@ import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.t
 import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
-import { type Consumer, CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
+import { type Consumer, CurrentConsumer, CurrentStreamCredentials } from "../../../api/Credentials.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
 import { countedAddress, Origins } from "../../server/Origins.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"

@@ -5,10 +5,10 @@ import type { MechanismIdentity } from "../../../domain/mechanism/Decider.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
-import { ConsumerApi } from "../Api.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import type { ToEntry } from "../mechanism/Handling.ts"
-import { location } from "./TimedReleaseApi.ts"
+import { location } from "../../../api/consumer/TimedReleaseApi.ts"
 
 /** The handlers of the group `timedReleases`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "timedReleases", (handlers) =>

@@ -1,0 +1,132 @@
+/** The public facts of an experience as they are now: the declaration. They need no credential. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { StaffReason } from "../../domain/mechanism/Author.ts"
+import { Price } from "../../domain/values/Amount.ts"
+import { Id } from "../../domain/values/Ids.ts"
+import { SentTimestamp } from "../../domain/values/Time.ts"
+import { Anyone } from "../Credentials.ts"
+import { NotFound } from "../Errors.ts"
+import { lineEndpoint } from "./LineApi.ts"
+
+const count = (description: string) => Schema.NullOr(Schema.Int.annotate({ description }))
+const instant = Schema.NullOr(SentTimestamp)
+
+const unitsLeft = Schema.NullOr(Schema.Int).annotate({ description: "Null without a limit." })
+
+const isFull = Schema.NullOr(Schema.Boolean).annotate({
+  description: "True while `capacity` allows no further consumer."
+})
+
+const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K, identifier: string, own: F) =>
+  Schema.Struct({
+    id: Id,
+    kind: Schema.Literal(kind),
+    sequenceId: Id,
+    name: Schema.String,
+    lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+    openAt: instant,
+    closeAt: instant.annotate({ description: "The present closing: late bids move an auction's." }),
+    entries: count("Consumers that have entered or booked, and did not leave."),
+    ...own
+  }).annotate({ identifier })
+
+const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })
+
+/** The facts of one mechanism. */
+export const LiveMechanism = Schema.Union([
+  ofKind("queue", "LiveQueue", {
+    waiting: count("Consumers that wait now."),
+    isFull,
+    admitRate: count("Consumers per minute; 0: by hand only."),
+    paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
+    pausedAt: instant,
+    pauseReason: Schema.NullOr(StaffReason),
+    unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
+  }),
+  ofKind("draw", "LiveDraw", {
+    isFull,
+    winnerCount: count("Entries that will be drawn."),
+    drawAt: instant,
+    drawnAt: instant
+  }),
+  ofKind("auction", "LiveAuction", {
+    currentPrice: Schema.NullOr(Price),
+    highestBid: Schema.NullOr(Bid),
+    minimumBid: Schema.NullOr(Price).annotate({
+      description: "english: the lowest bid that a new bidder may make. Null in a dutch auction, and after the end."
+    }),
+    unitsLeft,
+    auctionEnded: Schema.NullOr(Schema.Boolean)
+  }),
+  ofKind("appointment", "LiveAppointment", {}),
+  ofKind("timed_release", "LiveTimedRelease", { unitsLeft, isFull }),
+  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members without a message yet."), isFull })
+]).annotate({ identifier: "LiveMechanism" })
+
+/** The facts without the instant at which they were read. */
+export const LiveFacts = Schema.Struct({
+  experienceId: Id,
+  name: Schema.String,
+  mechanisms: Schema.Array(LiveMechanism)
+})
+
+const Live = Schema.Struct({
+  now: SentTimestamp.annotate({ description: "The server's instant." }),
+  ...LiveFacts.fields
+}).annotate({ identifier: "LiveExperience" })
+
+const json = <S extends Schema.Constraint>(schema: S) => Schema.fromJsonString(Schema.toCodecJson(schema))
+
+const streamed =
+  "Server-Sent Events. `live`: the result of `…/live`, first as it is, then whenever a fact changes, at most once " +
+  "a second. `id` names the facts: a caller that sends the present one as `Last-Event-ID` does not get them again. " +
+  "`end`: no further event will come. Its reason is `CLOSED`: the experience is archived. After any other end of " +
+  "the stream, connect again after the pause in `retry`. Every 15 seconds there is a comment."
+
+const params = { experienceId: Id }
+
+export class LiveGroup extends HttpApiGroup.make("live")
+  .add(
+    HttpApiEndpoint.get("live", "/experiences/:experienceId/live", { params, success: Live, error: NotFound })
+      .middleware(Anyone)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Get the live facts of an experience",
+          description:
+            "The public facts of its mechanisms. It covers sequences that are for all consumers, and so none of an " +
+            "experience with an access code. The facts come from memory and are the same for every caller for a second, so " +
+            "caches may keep them that long. The `ETag` names the facts without `now`: a 304 has the server's time in `Date` " +
+            "only. Fields are null while a closed mechanism is not in memory. It needs no credential: the id, in live or in " +
+            "test mode, is enough."
+        })
+      ),
+    HttpApiEndpoint.get("liveEvents", "/experiences/:experienceId/live/events", {
+      params,
+      headers: { "last-event-id": Schema.optionalKey(Schema.String) },
+      success: HttpApiSchema.StreamSse({
+        events: Schema.Union([
+          Schema.Struct({ id: Schema.String, event: Schema.Literal("live"), data: json(Live) }),
+          Schema.Struct({
+            event: Schema.Literal("end"),
+            data: json(Schema.Struct({ reason: Schema.Literals(["CLOSED"]) }))
+          })
+        ]).annotate({ description: streamed })
+      }),
+      error: NotFound
+    })
+      .middleware(Anyone)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Follow the live facts of an experience",
+          description: "The facts of `…/live` as a stream, the same for all callers."
+        })
+      )
+  )
+  .add(lineEndpoint)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Live facts",
+      description: "The public facts of a running experience, without a credential."
+    })
+  ) {}
