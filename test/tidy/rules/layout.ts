@@ -51,7 +51,7 @@ export function unwantedWords(tree: ReadonlyArray<TextFile>): ReadonlyArray<Find
   })
 }
 
-/** True for a file that contains more than types and plain errors. */
+/** True for a file that contains more than types, constants and plain errors. */
 function runsSomething(file: TextFile): boolean {
   const types = new Set(["ImportDeclaration", "TSInterfaceDeclaration", "TSTypeAliasDeclaration"])
   return (syntaxOf(file)["body"] as ReadonlyArray<SyntaxNode>).some((statement) => {
@@ -60,6 +60,28 @@ function runsSomething(file: TextFile): boolean {
       const { body } = declaration["body"] as SyntaxNode & { readonly body: ReadonlyArray<SyntaxNode> }
       return body.length > 0
     }
+    if (declaration.type === "VariableDeclaration") {
+      return !(declaration["declarations"] as ReadonlyArray<SyntaxNode>).every(({ init }) => isData(init as SyntaxNode))
+    }
     return statement["exportKind"] !== "type" && !types.has(declaration.type)
   })
+}
+
+/** True for literals, arrays of them, and their schema: `Schema.Literals(["a", "b"])`. */
+function isData(value: SyntaxNode): boolean {
+  switch (value.type) {
+    case "Literal":
+      return true
+    case "ArrayExpression":
+      return (value["elements"] as ReadonlyArray<SyntaxNode>).every(isData)
+    case "TSAsExpression":
+      return isData(value["expression"] as SyntaxNode)
+    case "CallExpression": {
+      const { object, property } = value["callee"] as { readonly [key: string]: { readonly name?: string } | undefined }
+      const isLiterals = object?.name === "Schema" && property?.name === "Literals"
+      return isLiterals && (value["arguments"] as ReadonlyArray<SyntaxNode>).every(isData)
+    }
+    default:
+      return false
+  }
 }
