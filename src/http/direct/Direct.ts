@@ -23,20 +23,19 @@ import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { CurrentSpan } from "../../measures/Traces.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
-import { unfit } from "../codecs/JsonDecoder.ts"
+import { unfit } from "./JsonDecoder.ts"
 import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
-import type { KnownCaller } from "../credentials/KnownCallers.ts"
+import type { KnownCaller } from "./KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { callerOf } from "../limits/RateLimit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { compileOperations, type Operation } from "./Operations.ts"
-import * as Outcome from "./Outcome.ts"
-import { type Answer, DirectPath } from "./DirectPath.ts"
 import { isSmall, keepText, readSmall } from "../server/FastBodyReader.ts"
 import { exceededBy, publicBounds } from "../../domain/values/JsonBounds.ts"
 import { noteOperation, spanOf } from "../server/MeasuredResponse.ts"
 import { countedAddress, type Origin, Origins } from "../server/Origins.ts"
 import { makeHeaders, requestIdOf, type ResponseHeaders } from "../server/ResponseHeaders.ts"
+import * as Outcome from "./Outcome.ts"
 
 /**
  * Compiles the direct path of an API, if the settings do not switch it off. Access logs and a database on hold need the
@@ -224,4 +223,28 @@ function bodyOf({ decode }: Operation, { headers }: IncomingMessage): "none" | "
   if (decode === undefined) return isEmpty ? "none" : "other"
   if (type !== undefined && type !== "application/json") return "other"
   return isEmpty ? "none" : isSmall(headers) ? "small" : "other"
+}
+
+/** Answers a request of the common kind. Leaves any other request to `otherwise`, and has changed nothing then. */
+export type Answer = (message: IncomingMessage, response: ServerResponse, otherwise: () => void) => void
+
+/** Opens the direct path. Requests in progress are interrupted when the scope closes. */
+type Open = Effect.Effect<Answer, never, Scope.Scope>
+
+export class DirectPath extends Context.Service<
+  DirectPath,
+  {
+    /** Sets the direct path of the listener. */
+    use(open: Open): Effect.Effect<void>
+    readonly open: Open
+  }
+>()("usher/http/direct/DirectPath") {
+  /** Without a direct path until one is set. */
+  static readonly layer = Layer.sync(DirectPath, () => {
+    let current: Open = Effect.succeed((_message, _response, otherwise) => otherwise())
+    return {
+      use: (open) => Effect.sync(() => void (current = open)),
+      open: Effect.suspend(() => current)
+    }
+  })
 }

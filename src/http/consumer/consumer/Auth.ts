@@ -14,8 +14,7 @@ import * as RateLimit from "../../limits/RateLimit.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { InvalidExchangeCode, InvalidRefreshToken } from "../../../api/consumer/AuthApi.ts"
-import { orInvalidCode } from "./InvalidCode.ts"
-import { makeAddressIn, makeClientOf, makeSendCode, orTooManyAttempts } from "./Codes.ts"
+import { makeAddressIn, makeClientOf, makeSendCode, orTooManyAttempts, orInvalidCode } from "./Codes.ts"
 
 /** The handlers of the group `auth`. They need sessions, one-time codes, external identities and delivery. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "auth", (handlers) =>

@@ -17,8 +17,7 @@ import { issueAt } from "../../errors/Issues.ts"
 import { orKeyTaken, orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
-import { orInvalidCode } from "./InvalidCode.ts"
-import { makeAddressIn, makeClientOf, orTooManyAttempts } from "./Codes.ts"
+import { makeAddressIn, makeClientOf, orTooManyAttempts, orInvalidCode } from "./Codes.ts"
 import type { ChangeProfile } from "../../../api/consumer/ProfileApi.ts"
 
 /** The handlers of the group `consumers`. They need the records of consumers, their sessions and one-time codes. */

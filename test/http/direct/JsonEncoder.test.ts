@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Id } from "../../../src/domain/values/Ids.ts"
 import { SentTimestamp } from "../../../src/domain/values/Time.ts"
-import { compileEncoder } from "../../../src/http/codecs/JsonEncoder.ts"
+import { compileEncoder } from "../../../src/http/direct/JsonEncoder.ts"
 import { ConsumerApi } from "../../../src/api/consumer/ConsumerApi.ts"
 
 /** The answers of every operation of the Consumer API. */

@@ -1,9 +1,9 @@
-/** Problems that a schema found, in the terms of the APIs. */
+/** The problems of a value that does not fit its schema, in the terms of the APIs. */
 import { SchemaAST, type SchemaIssue } from "effect"
 import type { Issue } from "../../api/Errors.ts"
 
 /** One problem, without its value. */
-export interface Found {
+export interface SchemaProblem {
   readonly kind: Issue["kind"]
   readonly type: string
   readonly expected: string
@@ -12,7 +12,7 @@ export interface Found {
   /**
    * The problem of the field that tells the members of a union apart. It replaces this one if the value is an object.
    */
-  readonly apart?: { readonly key: PropertyKey; readonly found: Found }
+  readonly discriminator?: { readonly key: PropertyKey; readonly problem: SchemaProblem }
 }
 
 export type Path = ReadonlyArray<PropertyKey>
@@ -22,7 +22,7 @@ export function collect(
   issue: SchemaIssue.Issue,
   path: Path,
   parent: SchemaAST.AST | undefined,
-  emit: (found: Found, path: Path) => void
+  emit: (problem: SchemaProblem, path: Path) => void
 ): void {
   switch (issue._tag) {
     case "Pointer":
@@ -71,7 +71,7 @@ function countOf(issue: SchemaIssue.Issue): number {
 }
 
 /** The problem of a value that has not the type `ast`, in its encoded form. */
-function ofType(ast: SchemaAST.AST | undefined): Found {
+function ofType(ast: SchemaAST.AST | undefined): SchemaProblem {
   if (ast === undefined) return { kind: "schema", type: "object", expected: "object" }
   // A field that must be absent because of another one.
   if (SchemaAST.isNull(ast)) {
@@ -85,14 +85,14 @@ function ofType(ast: SchemaAST.AST | undefined): Found {
 }
 
 /** The problem of a value that matches no member of the union. */
-function ofUnion(union: SchemaAST.Union): Found {
+function ofUnion(union: SchemaAST.Union): SchemaProblem {
   const members = union.types.map((member) => SchemaAST.toEncoded(member))
   const fields = members.map((member) => (member._tag === "Objects" ? member.propertySignatures : []))
   for (const { name } of fields[0] ?? []) {
     const types = fields.map((signatures) => signatures.find((signature) => signature.name === name)?.type)
     const literals = types.flatMap((type) => (type?._tag === "Literal" ? [type.literal] : []))
     if (literals.length === members.length)
-      return { ...ofType(union), apart: { key: name, found: ofLiterals(literals) } }
+      return { ...ofType(union), discriminator: { key: name, problem: ofLiterals(literals) } }
   }
   return ofType(union)
 }
@@ -140,7 +140,7 @@ function literalsOf(ast: SchemaAST.AST): ReadonlyArray<SchemaAST.LiteralValue | 
   return literals.length === 0 ? undefined : literals
 }
 
-function ofLiterals(literals: ReadonlyArray<SchemaAST.LiteralValue | null>): Found {
+function ofLiterals(literals: ReadonlyArray<SchemaAST.LiteralValue | null>): SchemaProblem {
   const texts = literals.map((literal) => (typeof literal === "string" ? JSON.stringify(literal) : String(literal)))
   return { kind: "validation", type: "picklist", expected: texts.length === 1 ? texts[0]! : `(${texts.join(" | ")})` }
 }
@@ -153,12 +153,12 @@ function typeAt(parent: SchemaAST.AST | undefined, key: PropertyKey | undefined)
 }
 
 /** The problem of a failed check, from the check's identity (`effect/schema/…`, or `usher/<type>`). */
-function ofFilter(filter: SchemaAST.Filter<unknown>): Found {
+function ofFilter(filter: SchemaAST.Filter<unknown>): SchemaProblem {
   const { expected = "a valid value", representation } = filter.annotations ?? {}
   const id = representation?.id ?? ""
   if (id.startsWith("usher/")) return { kind: "validation", type: id.slice("usher/".length), expected }
   const bounds = (representation?.payload ?? {}) as { readonly [name: string]: unknown }
-  const validation = (type: string, expected: string): Found => ({ kind: "validation", type, expected })
+  const validation = (type: string, expected: string): SchemaProblem => ({ kind: "validation", type, expected })
   switch (id) {
     case "effect/schema/isFinite":
     case "effect/schema/isStringFinite":

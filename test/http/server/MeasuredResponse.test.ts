@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http"
 import { Socket } from "node:net"
 import { describe, expect, it } from "vitest"
-import { OneWriteResponse } from "../../../src/http/server/OneWriteResponse.ts"
+import { OneWriteResponse } from "../../../src/http/server/MeasuredResponse.ts"
 
 /** A socket that keeps the texts written to it, by write. */
 class RecordingSocket extends Socket {

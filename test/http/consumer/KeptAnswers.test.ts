@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { KeptAnswers } from "../../../src/http/codecs/KeptAnswers.ts"
+import { KeptAnswers } from "../../../src/http/consumer/KeptAnswers.ts"
 
 /** Answers that name their question and basis, and how often each was made. */
 const counted = (bytesMax?: number) => {

@@ -10,8 +10,8 @@ import type { IncomingHttpHeaders } from "node:http"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
-import { actingConsumer } from "./ActingConsumer.ts"
-import { makeChecks, nameOf } from "./CredentialChecks.ts"
+import { actingConsumer } from "../credentials/ActingConsumer.ts"
+import { makeChecks, nameOf } from "../credentials/CredentialChecks.ts"
 import {
   ConsumerAction,
   ConsumerStream,
