@@ -183,11 +183,11 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     viewForStatus: (mechanism, consumerId) =>
       Effect.suspend(
         () =>
-          recall(registry, mechanism, consumerId) ??
+          lastCommittedView(registry, mechanism, consumerId) ??
           Effect.catchTag(
             Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
             "Unavailable",
-            (error) => recall(registry, mechanism, consumerId) ?? Effect.fail(error)
+            (error) => lastCommittedView(registry, mechanism, consumerId) ?? Effect.fail(error)
           )
       ),
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
@@ -225,13 +225,13 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
 }
 
 /** Returns the last committed view while the database is away; undefined if there is none that is certain. */
-export const recall = (
+export const lastCommittedView = (
   registry: Registry.Registry,
   mechanism: MechanismRef<Kind>,
   consumerId: string
 ): Effect.Effect<unknown> | undefined => {
   const { actor, asOf } = registry.former(mechanism.id) ?? {}
-  const view = actor?.isFor(mechanism) === true ? actor.recall(consumerId) : undefined
+  const view = actor?.isFor(mechanism) === true ? actor.lastCommittedView(consumerId) : undefined
   return view === undefined ? undefined : Effect.succeed({ ...(view as object), asOf })
 }
 

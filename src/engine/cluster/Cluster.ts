@@ -219,7 +219,9 @@ const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
       mechanism.id,
       () => ({ method: "view", mechanism, consumerId, recall: locks.endedAt() === undefined ? "owner" : "former" }),
       () =>
-        owns(mechanism.id) ? local.viewForStatus(mechanism, consumerId) : Engine.recall(registry, mechanism, consumerId)
+        owns(mechanism.id)
+          ? local.viewForStatus(mechanism, consumerId)
+          : Engine.lastCommittedView(registry, mechanism, consumerId)
     )) as Service["viewForStatus"]
 
   return { route, viewForStatus }

@@ -23,7 +23,7 @@ import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { CurrentSpan } from "../../measures/Traces.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
-import { unfit } from "./JsonDecoder.ts"
+import { notDecoded } from "./JsonDecoder.ts"
 import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
 import type { KnownCaller } from "./KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
@@ -94,7 +94,7 @@ function find(operations: ReadonlyMap<string, Operation>, { method, url }: Incom
 const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const origins = yield* Origins
   const readiness = yield* Readiness
-  const meet = yield* makeMeet
+  const lookUpCaller = yield* makeLookUpCaller
   const run = yield* makeRun(api)
 
   /** Steps 2 and 3. */
@@ -106,7 +106,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     const origin = origins.ofMessage(message)
     if (!origin.isSafe) return otherwise()
     const caller = operation.findCaller(message.headers)
-    if (caller === undefined) meet(request, origin, (met) => read(request, met, origin, body))
+    if (caller === undefined) lookUpCaller(request, origin, (caller) => read(request, caller, origin, body))
     else read(request, caller, origin, body)
   }
 
@@ -118,9 +118,9 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   }
 
   function decode(request: Request, caller: KnownCaller, origin: Origin, text: string): void {
-    const payload = exceededBy(text, publicBounds) === undefined ? request.operation.decode!(text) : unfit
+    const payload = exceededBy(text, publicBounds) === undefined ? request.operation.decode!(text) : notDecoded
     keepText(request.message, text)
-    if (payload === unfit) request.otherwise()
+    if (payload === notDecoded) request.otherwise()
     else count(request, caller, origin, payload)
   }
 
@@ -134,22 +134,22 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
 })
 
 /** Makes the function that looks up a token that is new here, unless its address has sent too many that were refused. */
-const makeMeet = Effect.gen(function* () {
+const makeLookUpCaller = Effect.gen(function* () {
   const limits = yield* RateLimits
   const scope = yield* Effect.scope
   const services = yield* servicesOfHandlers
   return (
     { operation, message, response, otherwise }: Request,
     { address }: Origin,
-    met: (caller: KnownCaller) => void
+    onCaller: (caller: KnownCaller) => void
   ) => {
-    const lookup = operation.meetCaller?.(message.headers)
+    const lookup = operation.lookUpCaller?.(message.headers)
     if (lookup === undefined || limits.isUnknownRefused(() => countedAddress(address))) return otherwise()
     Fiber.runIn(Effect.runForkWith(services)(lookup), scope).addObserver(() => {
       if (response.destroyed) return
       const caller = operation.findCaller(message.headers)
       if (caller === undefined) otherwise()
-      else met(caller)
+      else onCaller(caller)
     })
   }
 })

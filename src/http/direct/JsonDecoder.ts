@@ -6,11 +6,11 @@ import { Result, Schema, SchemaAST } from "effect"
 import { checksOf } from "./Checks.ts"
 
 /** Stands for a body that does not fit, or that the compiled decoder cannot tell. */
-export const unfit: unique symbol = Symbol("usher/http/unfit")
+export const notDecoded: unique symbol = Symbol("usher/http/notDecoded")
 
 type Decode = (value: unknown) => unknown
 
-/** Returns the decoded body of a text, or `unfit`. */
+/** Returns the decoded body of a text, or `notDecoded`. */
 export type JsonDecoder = (text: string) => unknown
 
 /**
@@ -27,7 +27,7 @@ export const compileDecoder = (schemas: ReadonlyArray<Schema.Constraint>): JsonD
   const decode = firstThatFits(members)
   return (text) => {
     const json = text === "" ? Result.succeed(null) : Result.try((): unknown => JSON.parse(text))
-    return Result.isSuccess(json) ? decode(json.success) : unfit
+    return Result.isSuccess(json) ? decode(json.success) : notDecoded
   }
 }
 
@@ -36,9 +36,9 @@ const firstThatFits =
   (value) => {
     for (const decode of members) {
       const decoded = decode(value)
-      if (decoded !== unfit) return decoded
+      if (decoded !== notDecoded) return decoded
     }
-    return unfit
+    return notDecoded
   }
 
 function decoderOf(ast: SchemaAST.AST): Decode | undefined {
@@ -53,7 +53,7 @@ function decoderOf(ast: SchemaAST.AST): Decode | undefined {
   const transform = decode.transform as (value: unknown) => unknown
   return checked(ast, (value) => {
     const before = read(value)
-    return before === unfit ? unfit : transform(before)
+    return before === notDecoded ? notDecoded : transform(before)
   })
 }
 
@@ -62,14 +62,14 @@ function checked(ast: SchemaAST.AST, decode: Decode | undefined): Decode | undef
   if (decode === undefined || passes === undefined) return decode
   return (value) => {
     const decoded = decode(value)
-    return decoded === unfit || !passes(decoded) ? unfit : decoded
+    return decoded === notDecoded || !passes(decoded) ? notDecoded : decoded
   }
 }
 
 const when =
   (fits: (value: unknown) => boolean): Decode =>
   (value) =>
-    fits(value) ? value : unfit
+    fits(value) ? value : notDecoded
 
 function plainDecoderOf(ast: SchemaAST.AST): Decode | undefined {
   switch (ast._tag) {
@@ -106,13 +106,13 @@ function structDecoder({ propertySignatures, indexSignatures }: SchemaAST.Object
     fields.push({ name, isOptional: SchemaAST.isOptional(type), decode })
   }
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return unfit
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return notDecoded
     const decoded: Record<string, unknown> = {}
     for (const { name, isOptional, decode } of fields) {
       const isPresent = Object.hasOwn(value, name)
       if (!isPresent && isOptional) continue
-      const field = isPresent ? decode((value as Record<string, unknown>)[name]) : unfit
-      if (field === unfit) return unfit
+      const field = isPresent ? decode((value as Record<string, unknown>)[name]) : notDecoded
+      if (field === notDecoded) return notDecoded
       decoded[name] = field
     }
     return decoded

@@ -34,12 +34,12 @@ export interface KnownCaller {
 export type FindCaller = (headers: IncomingHttpHeaders) => KnownCaller | undefined
 
 /** Looks up a caller whose token is not in memory, and caches it. Undefined if a lookup cannot give a new result. */
-export type MeetCaller = (headers: IncomingHttpHeaders) => Effect.Effect<unknown, unknown> | undefined
+export type LookUpCaller = (headers: IncomingHttpHeaders) => Effect.Effect<unknown, unknown> | undefined
 
 /** A class of operations. */
 export interface CallerClass {
   readonly find: FindCaller
-  readonly meet?: MeetCaller
+  readonly lookUpCaller?: LookUpCaller
   /** Adds what the handlers of the class need of the request besides the caller. */
   readonly around?: (handle: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
 }
@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
     }
   }
 
-  const meet: MeetCaller = (headers) => {
+  const lookUpCaller: LookUpCaller = (headers) => {
     const token = tokenOf(headers)
     const isNew = token !== undefined && holderOf(headers) !== undefined && tokens.isUnseen(token)
     return isNew ? tokens.verifyAccess(token) : undefined
@@ -90,8 +90,8 @@ export const make = Effect.gen(function* () {
     ) as Effect.Effect<unknown, unknown>
 
   return new Map<unknown, CallerClass>([
-    [ConsumerAction, { find: consumer, meet }],
-    [ConsumerStream, { find: consumer, meet, around: withStreamCredentials }],
+    [ConsumerAction, { find: consumer, lookUpCaller }],
+    [ConsumerStream, { find: consumer, lookUpCaller, around: withStreamCredentials }],
     [SessionCreation, { find: tenant }]
   ])
 })

@@ -26,7 +26,7 @@ export interface Operation {
   readonly endpoint: HttpApiEndpoint.Top
   readonly findCaller: KnownCallers.FindCaller
   /** Absent if no caller needs a token. */
-  readonly meetCaller: KnownCallers.MeetCaller | undefined
+  readonly lookUpCaller: KnownCallers.LookUpCaller | undefined
   readonly gate: Gate
   readonly measures: RouteMeasures
   /** The headers that only HttpApi reads: a request that has one of them is left to it. */
@@ -63,7 +63,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
       const caller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
       if (shape === undefined || caller === undefined) continue
       const { param, path, decode, encode, hasHeaders, headersOfHttpApi } = shape
-      const { find, meet, around } = caller
+      const { find, lookUpCaller, around } = caller
       const run = ({ id, payload, message }: Input) =>
         handler({
           endpoint,
@@ -77,7 +77,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
         group,
         endpoint,
         findCaller: find,
-        meetCaller: meet,
+        lookUpCaller: lookUpCaller,
         gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
         measures: http.consumer.route(endpoint.method, endpoint.path),
         headersOfHttpApi,

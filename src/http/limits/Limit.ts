@@ -76,10 +76,10 @@ export function rulesFor(
       ({ name, requestsMax }) => requestsMax < (rateLimits[name as LimitName] ?? Infinity)
     )
   const limits = limitsOf(names, rateLimits)
-  const isOnePot = addressShare >= 1
+  const isShared = addressShare >= 1
   return {
-    organization: limits.map((figure) => (isOnePot ? { figure } : withReserve(figure, addressShare))),
-    servers: limits.map((figure) => ({ figure: isOnePot ? figure : forServers(figure) })),
+    organization: limits.map((figure) => (isShared ? { figure } : withReserve(figure, addressShare))),
+    servers: limits.map((figure) => ({ figure: isShared ? figure : forServers(figure) })),
     address: within(perAddress).map((figure) => ({ figure })),
     consumer: within(perConsumer).map((figure) => ({ figure }))
   }

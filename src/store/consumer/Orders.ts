@@ -10,7 +10,7 @@ import { type Moments, type Order, type OrderStatus, type Settings, orderSorts }
 import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../catalogue/Stock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import * as FewAtOnce from "../postgres/FewAtOnce.ts"
+import * as ConcurrencyLimit from "../postgres/ConcurrencyLimit.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
@@ -119,7 +119,7 @@ export class Orders extends Context.Service<
   static readonly layer = Layer.effect(Orders)(
     Effect.gen(function* () {
       const { sql, statements, find, list } = yield* make(declaration)
-      const oneOfFew = yield* FewAtOnce.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
+      const oneOfFew = yield* ConcurrencyLimit.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
 
       const refuseTaken = Effect.fn("Orders.refuseTaken")(function* (tenant: Tenant, externalId: string | undefined) {
         if (externalId === undefined) return
@@ -154,7 +154,11 @@ export class Orders extends Context.Service<
   )
 }
 
-const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) => {
+const makeCreate = (
+  sql: PgClient.PgClient,
+  { insert }: Statements<Row, Order>,
+  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
+) => {
   /** Runs an effect outside of the transaction, which waits for it. */
   const outside = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
@@ -199,7 +203,11 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
   )
 }
 
-const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) =>
+const makeChange = (
+  sql: PgClient.PgClient,
+  { lock, update }: Statements<Row, Order>,
+  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
+) =>
   Effect.fn("Orders.change")(
     function* <E>(
       tenant: Tenant,

@@ -9,7 +9,7 @@ import { Settings } from "../../../domain/experience/Sequence.ts"
 import type { SequenceProduct } from "../../../domain/experience/SequenceProduct.ts"
 import type { Configured } from "../../../engine/lifecycle/Creation.ts"
 import type { NamedProducts } from "../../../store/experience/ExperienceProducts.ts"
-import type { Above, NewSequence as NewRow } from "../../../store/experience/SequenceAggregates.ts"
+import type { ParentContext, NewSequence as NewRow } from "../../../store/experience/SequenceAggregates.ts"
 import type { Issue, ValidationError } from "../../../api/Errors.ts"
 import { issueAt, issuesMax, issueWithin } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -86,7 +86,7 @@ export const sequenceIn = (
 /** The sequence that a body creates in an existing experience. */
 export const newSequence = (
   body: typeof CreateSequence.Type,
-  { notOffered, ...around }: Above
+  { notOffered, ...around }: ParentContext
 ): Result.Result<NewSequence, ValidationError> => {
   const part = { input: () => encodeCreation(body), at: [] }
   const { sequence, issues } = sequenceIn(body, part, { ...around, notOffered: () => notOffered })

@@ -10,7 +10,7 @@ import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
-import type { WaitlistExists } from "../../../store/experience/BelowSequence.ts"
+import type { WaitlistExists } from "../../../store/experience/CreateInSequence.ts"
 import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
 import {
   type MechanismFilter,
@@ -21,7 +21,7 @@ import {
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict, NotFound } from "../../../api/Errors.ts"
-import { makeOneAtATime } from "../../../store/postgres/Turn.ts"
+import { makeMutex } from "../../../store/postgres/Mutex.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
@@ -46,7 +46,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
 
   // A request contains only the changed fields, and the stored record completes it. Two changes at once must not undo
   // each other.
-  const oneAtATime = makeOneAtATime()
+  const oneAtATime = makeMutex()
 
   return {
     create: ({ payload }: { readonly payload: object & { readonly sequenceId: string } }) =>

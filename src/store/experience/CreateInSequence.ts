@@ -23,8 +23,8 @@ export interface Parents extends RegionalDefaults {
 /** The sequence has a waitlist that is not archived. 409 `WAITLIST_EXISTS` */
 export class WaitlistExists extends Schema.TaggedError<WaitlistExists>()("WaitlistExists", {}) {}
 
-/** `Sequences.below`. */
-export const belowSequence = (sql: PgClient.PgClient) =>
+/** `Sequences.createIn`. */
+export const createInSequence = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(
     function* <A, E, R>(
       tenant: Tenant,

@@ -3,16 +3,16 @@ import { Effect, Fiber, Semaphore } from "effect"
 import { Unavailable } from "./Unavailable.ts"
 
 /** How long a caller waits for its turn, if nothing else is said. */
-export const turnSecondsMax = 5
+export const permitSecondsMax = 5
 
 /**
  * Runs the effect once the semaphore admits it. Fails with `Unavailable` if that takes too long, because the effects
  * before it may all wait for a database that does not answer. An effect that has begun is not given up.
  */
-export const inTurn = <A, E, R>(
+export const withPermitTimeout = <A, E, R>(
   turn: Semaphore.Semaphore,
   effect: Effect.Effect<A, E, R>,
-  secondsMax: number = turnSecondsMax
+  secondsMax: number = permitSecondsMax
 ): Effect.Effect<A, E | Unavailable, R> =>
   Effect.contextWith((context) =>
     Effect.callback((resume) => {
@@ -44,8 +44,8 @@ const lockCount = 256
  * Makes the function that runs an effect while no other one runs for the same id. It fails if its turn does not come in
  * time.
  */
-export const makeOneAtATime = () => {
+export const makeMutex = () => {
   const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
   return <A, E, R>(id: string, effect: Effect.Effect<A, E, R>) =>
-    inTurn(locks[Number.parseInt(id.slice(-2), 16)]!, effect)
+    withPermitTimeout(locks[Number.parseInt(id.slice(-2), 16)]!, effect)
 }

@@ -8,13 +8,16 @@ import type { Fragment } from "effect/sql/Statement"
 import type { MechanismName } from "./Mechanisms.ts"
 
 /** These mechanisms must be archived first. */
-export interface Occupied {
-  readonly _tag: "Occupied"
+export interface HasMechanisms {
+  readonly _tag: "HasMechanisms"
   readonly mechanisms: ReadonlyArray<MechanismName>
 }
 
 /** Returns the unarchived mechanisms that meet the condition. Undefined if there are none. */
-export const occupiedBy = (sql: PgClient.PgClient, fits: Fragment): Effect.Effect<Occupied | undefined, SqlError> =>
+export const findMechanisms = (
+  sql: PgClient.PgClient,
+  fits: Fragment
+): Effect.Effect<HasMechanisms | undefined, SqlError> =>
   Effect.map(sql<MechanismName>`select id, kind from mechanisms where ${fits} and not archived`, (mechanisms) =>
-    mechanisms.length === 0 ? undefined : { _tag: "Occupied", mechanisms }
+    mechanisms.length === 0 ? undefined : { _tag: "HasMechanisms", mechanisms }
   )
