@@ -48,5 +48,13 @@ export const edgeDefinitions = {
       "With the public key: the share of an organization's limit with which the requests of client addresses that press " +
       "count for the first requests of others. The rest of the limit is reserved for these in addition. With 1 nothing " +
       "is reserved, and all requests share one limit, also those with the secret key."
-  })
+  }),
+  limitPerAddress: fraction("LIMIT_PER_ADDRESS", {
+    fallback: 1,
+    least: 0.001,
+    meaning:
+      "With the public key: the share of each of an organization's limits by the minute that one client address may use. " +
+      "An organization without a limit counts by the default plan's."
+  }),
+  limitPerConsumer: fraction("LIMIT_PER_CONSUMER", { fallback: 1, least: 0.001, meaning: "The same for one consumer." })
 }
