@@ -33,8 +33,7 @@ import { TimedReleaseApi } from "./TimedReleaseApi.ts"
 import { VariantApi } from "./VariantApi.ts"
 import { VariantOptionApi } from "./VariantOptionApi.ts"
 import { WaitlistApi } from "./WaitlistApi.ts"
-import { describedWebhooks } from "./DescribedWebhooks.ts"
-import { WebhookApi } from "./WebhookApi.ts"
+import { WebhookApi, describedWebhooks } from "./WebhookApi.ts"
 
 export const AdminApi = describe(
   HttpApi.make("admin")

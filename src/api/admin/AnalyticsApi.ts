@@ -1,4 +1,4 @@
-/** Analytics on the Admin API: the declaration. */
+/** Analytics on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {

@@ -1,4 +1,4 @@
-/** Appointments on the Admin API: the declaration. */
+/** Appointments on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Configuration } from "../../domain/appointment/Appointment.ts"

@@ -1,4 +1,4 @@
-/** Auctions on the Admin API: the declaration. */
+/** Auctions on the Admin API. */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../domain/auction/Auction.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"

@@ -1,4 +1,4 @@
-/** Consumers on the Admin API: the declaration. */
+/** Consumers on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { sessionSorts, SessionType } from "../../domain/consumer/Session.ts"
@@ -15,15 +15,57 @@ import {
 } from "../../domain/consumer/Consumer.ts"
 import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { deciders } from "../../domain/mechanism/Mechanism.ts"
-import { placeFields, consumerPlaceSorts } from "../../domain/mechanism/PlaceFields.ts"
+import { placeFields, consumerPlaceSorts, ownFields } from "../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../domain/risk/Risk.ts"
 import { Id } from "../../domain/values/Ids.ts"
-import { Timestamp } from "../../domain/values/Time.ts"
+import { Timestamp, SentTimestamp } from "../../domain/values/Time.ts"
 import { EmailText } from "../../domain/values/Email.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { EndedSessions, sessionFields } from "../Sessions.ts"
 import { listBelow, operationsOn } from "./RecordApi.ts"
-import { ConsumerExport } from "./ConsumerExport.ts"
+import { Order } from "../../domain/consumer/Order.ts"
+import { MessageStatus } from "../../domain/receiver/Meaning.ts"
+
+export const ConsumerExport = Schema.Struct({
+  consumer: Consumer,
+  identities: Schema.Array(
+    Schema.Struct({ provider: Schema.String, issuer: Schema.String, subject: Schema.String, createdAt: SentTimestamp })
+  ),
+  sessions: Schema.Array(Schema.Struct({ id: Id, createdAt: SentTimestamp, expiresAt: SentTimestamp })),
+  audiences: Schema.Array(Schema.Struct({ id: Id, name: Schema.String, addedAt: SentTimestamp })),
+  places: Schema.Array(
+    Schema.Struct({
+      distributionId: Id,
+      distributionType: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+      status: placeFields.status,
+      enteredAt: SentTimestamp,
+      updatedAt: SentTimestamp,
+      fields: Schema.Struct({ ...ownFields, risk: Schema.optionalKey(Risk) })
+    })
+  ),
+  events: Schema.Array(
+    Schema.Struct({ distributionId: Id, type: Schema.String, at: SentTimestamp, data: Schema.Unknown })
+  ),
+  orders: Schema.Array(Order),
+  messages: Schema.Array(
+    Schema.Struct({
+      channel: Schema.String,
+      address: Schema.NullOr(Schema.String),
+      purpose: Schema.NullOr(Schema.String),
+      status: MessageStatus,
+      sentAt: SentTimestamp
+    })
+  ),
+  securityEvents: Schema.Array(
+    Schema.Struct({
+      type: Schema.String,
+      clientAddress: Schema.NullOr(Schema.String),
+      at: SentTimestamp,
+      count: Schema.Int
+    })
+  ),
+  isComplete: Schema.Boolean
+}).annotate({ identifier: "ConsumerExport" })
 
 /** The settings of a consumer, in bodies that create or change it. */
 export const ConsumerSettings = Schema.Struct({

@@ -1,5 +1,5 @@
 /**
- * The state and the history of mechanisms for admins: the declaration. "Distribution" is the Admin API's word for a
+ * The state and the history of mechanisms for admins. "Distribution" is the Admin API's word for a
  * mechanism of any kind.
  */
 import { Schema, SchemaTransformation } from "effect"
@@ -18,14 +18,59 @@ import { auctionSchemas } from "./AuctionApi.ts"
 import { drawSchemas } from "./DrawApi.ts"
 import { StreamKey } from "../Credentials.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery, archivedQuery } from "./Lists.ts"
-import { statusFields } from "./MechanismRecord.ts"
-import { denyEndpoint, RiskScore } from "./DenialApi.ts"
-import { extendEndpoint } from "./ExtensionApi.ts"
+import { statusFields } from "./MechanismApi.ts"
+import { denyEndpoint, RiskScore } from "./SteeringApi.ts"
 import { queueSchemas } from "./QueueApi.ts"
 import { listBelow } from "./RecordApi.ts"
 import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
 import { waitlistSchemas } from "./WaitlistApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
+import { extensionSecondsMax } from "../../domain/mechanism/extension/Extension.ts"
+
+/** The field that is left out because the other one is given. */
+const unnamed = Schema.optionalKey(Schema.Null)
+
+const bodies = [
+  Schema.Struct({
+    seconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: extensionSecondsMax })).annotate({
+      description: "Seconds by which the times move."
+    }),
+    until: unnamed
+  }),
+  Schema.Struct({
+    until: Timestamp.annotate({
+      description: "The earliest time that is allowed afterwards. At most a year from now."
+    }),
+    seconds: unnamed
+  })
+] as const
+
+/** The body. */
+export interface ExtensionBody {
+  readonly seconds?: number | null
+  readonly until?: number | null
+}
+
+const Extension = Schema.Struct({
+  grants: Schema.Int.annotate({ description: "Number of grants that this request moved." })
+}).annotate({ identifier: "Extension" })
+
+export const extendEndpoint = HttpApiEndpoint.post("extendDistribution", "/distributions/:id/extend", {
+  params: { id: Id },
+  payload: Schema.Union(bodies),
+  success: Extension,
+  error: NotFound
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "Extend a mechanism",
+    description:
+      "For use after an outage. Moves the expiry of all grants that consumers hold, and the closing if it has not " +
+      "passed. They move by `seconds`, or to `until` where they are earlier. The drawing of a draw moves with its " +
+      "closing; an auction's settlement is never before its closing. No time becomes earlier, and expired grants stay " +
+      "expired. A request with `until` can be repeated safely; a repeated request with `seconds` moves everything " +
+      "again. Grants that a shop has stored keep their former expiry: consumers get new ones with their next request."
+  })
+)
 
 const count = Schema.Int
 

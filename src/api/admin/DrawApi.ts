@@ -1,4 +1,4 @@
-/** Draws on the Admin API: the declaration. */
+/** Draws on the Admin API. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../domain/draw/Draw.ts"

@@ -1,13 +1,44 @@
-/** The operations that mechanisms of all kinds have on the Admin API: the declaration. */
+/** The operations that mechanisms of all kinds have on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { mechanismSorts } from "../../domain/mechanism/Mechanism.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery, archivedQuery } from "./Lists.ts"
-import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
-import { changeFields, createFields } from "./Payloads.ts"
-import { whyBody } from "./WhyFields.ts"
+import { changeFields, createFields, recordFields } from "./Payloads.ts"
+import { whyBody } from "./SteeringApi.ts"
+import { stampFields } from "../../domain/values/Record.ts"
+import { TimeZone } from "../../domain/values/Locale.ts"
+import { Name } from "../../domain/values/Text.ts"
+import { Timestamp } from "../../domain/values/Time.ts"
+
+const identityFields = { id: Id, organizationId: Id, experienceId: Id, sequenceId: Id }
+
+/** The status fields of the record. */
+export const statusFields = {
+  statusOverride: Schema.NullOr(Schema.Literal("ended")),
+  statusOverrideAt: Schema.NullOr(Timestamp),
+  statusOverrideBy: Schema.NullOr(Schema.String),
+  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
+}
+
+/**
+ * The settings of a mechanism in a request. Text is checked more strictly than in the configuration, which must decode
+ * everything ever stored. The window of the experience is left out, because a request does not set it.
+ */
+export const settingsOf = <F extends Schema.Struct.Fields>({ experienceWindow: _, ...settings }: F) => ({
+  ...settings,
+  name: Name,
+  timeZone: TimeZone
+})
+
+/** The fields of a mechanism's record. */
+export const mechanismFields = <F extends Schema.Struct.Fields>(settings: F) => ({
+  ...identityFields,
+  ...recordFields(settings),
+  ...statusFields,
+  ...stampFields
+})
 
 /** The names of a kind, and its texts in the description. */
 export interface Words<Group extends string> {

@@ -1,4 +1,4 @@
-/** Messages and stopped addresses on the Admin API: the declaration. */
+/** Messages and stopped addresses on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { messageDays } from "../../domain/organization/Retention.ts"

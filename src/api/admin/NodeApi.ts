@@ -1,5 +1,5 @@
 /**
- * The nodes on the Admin API: the declaration, for operators that watch
+ * The nodes on the Admin API, for operators that watch
  * a drop.
  */
 import { Schema } from "effect"

@@ -1,11 +1,10 @@
-/** Queues on the Admin API: the declaration. */
+/** Queues on the Admin API. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { Configuration } from "../../domain/queue/Queue.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
-import { steeringOf } from "./SteeringApi.ts"
-import { whyFields } from "./WhyFields.ts"
+import { steeringOf, whyFields } from "./SteeringApi.ts"
 
 /** The facts about a pause that lasts; null of a queue that is not paused. */
 export const pauseFields = {

@@ -1,4 +1,4 @@
-/** Timed releases on the Admin API: the declaration. */
+/** Timed releases on the Admin API. */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../domain/timedRelease/TimedRelease.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"

@@ -1,4 +1,4 @@
-/** Waitlists on the Admin API: the declaration. */
+/** Waitlists on the Admin API. */
 import { OpenApi } from "effect/http-api"
 import { Configuration } from "../../domain/waitlist/Waitlist.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"

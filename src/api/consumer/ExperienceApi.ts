@@ -1,4 +1,4 @@
-/** Experiences on the Consumer API: the declaration. */
+/** Experiences on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../domain/experience/Experience.ts"

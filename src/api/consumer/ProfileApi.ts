@@ -1,4 +1,4 @@
-/** Consumers with their places and sessions on the Consumer API: the declaration. */
+/** Consumers with their places and sessions on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PersonName } from "../../domain/consumer/Consumer.ts"

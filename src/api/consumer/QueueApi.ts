@@ -1,4 +1,4 @@
-/** Queues on the Consumer API: the declaration. */
+/** Queues on the Consumer API. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { admissionsAtOnceMax } from "../../domain/queue/Protocol.ts"

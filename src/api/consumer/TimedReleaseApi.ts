@@ -1,4 +1,4 @@
-/** Timed releases on the Consumer API: the declaration. */
+/** Timed releases on the Consumer API. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../domain/mechanism/Denial.ts"

@@ -1,4 +1,4 @@
-/** Waitlists on the Consumer API: the declaration. */
+/** Waitlists on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"

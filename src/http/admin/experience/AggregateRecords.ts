@@ -7,8 +7,8 @@ import type { SequenceAggregate as StoredSequence } from "../../../store/experie
 import { kinds } from "../mechanism/Kinds.ts"
 import { mechanismRecord } from "../mechanism/MechanismRecord.ts"
 import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
-import type { ExperienceAggregate } from "../../../api/admin/ExperienceAggregateApi.ts"
-import { kindOfField, type SequenceWithMechanisms } from "../../../api/admin/SequenceAggregateApi.ts"
+import type { ExperienceAggregate } from "../../../api/admin/ExperienceApi.ts"
+import { kindOfField, type SequenceWithMechanisms } from "../../../api/admin/SequenceApi.ts"
 
 type Sequence = typeof SequenceWithMechanisms.Type
 

@@ -16,13 +16,13 @@ import { invalidInput } from "../../errors/Validation.ts"
 import { completed, issuesWith, type KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
 import { kinds } from "../mechanism/Kinds.ts"
 import { revising } from "../records/Settings.ts"
-import { ChangeSequence } from "../../../api/admin/SequenceApi.ts"
 import {
+  ChangeSequence,
   CreateSequence,
   type CreateSequenceWithin,
   kindOfField,
   type MechanismField
-} from "../../../api/admin/SequenceAggregateApi.ts"
+} from "../../../api/admin/SequenceApi.ts"
 
 type Body = typeof CreateSequenceWithin.Type
 type ChangeBody = typeof ChangeSequence.Type

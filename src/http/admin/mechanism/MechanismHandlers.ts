@@ -30,7 +30,7 @@ import { forTenant, onRecord } from "../records/Operations.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import * as Notes from "../steering/Notes.ts"
 import * as Unparking from "../steering/Unparking.ts"
-import { reasonOf, type Why } from "../../../api/admin/WhyFields.ts"
+import { reasonOf, type Why } from "../../../api/admin/SteeringApi.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
 export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {

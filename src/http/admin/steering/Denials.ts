@@ -12,7 +12,7 @@ import { Places } from "../../../store/mechanism/Places.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import { NotFound } from "../../../api/Errors.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
-import { denialsMax, type BulkDenial } from "../../../api/admin/DenialApi.ts"
+import { denialsMax, type BulkDenial } from "../../../api/admin/SteeringApi.ts"
 import * as Notes from "./Notes.ts"
 
 /** Denials of one request that are in the engine at the same time. It records them together. */

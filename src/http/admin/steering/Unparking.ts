@@ -10,7 +10,7 @@ import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import { ParkedMechanisms } from "../../../store/mechanism/ParkedMechanisms.ts"
 import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
-import type { Why } from "../../../api/admin/WhyFields.ts"
+import type { Why } from "../../../api/admin/SteeringApi.ts"
 
 /**
  * Makes the function that unparks the mechanism that `find` returns, and returns it as it is then. A mechanism that is

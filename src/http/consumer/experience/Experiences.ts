@@ -8,7 +8,12 @@ import { ExperienceProduct } from "../../../domain/experience/ExperienceProduct.
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { ExperienceEntries } from "../../../store/experience/ExperienceEntries.ts"
-import { type ExperienceView, ExperienceViews } from "../../../store/experience/ExperienceViews.ts"
+import {
+  type ExperienceView,
+  ExperienceViews,
+  type ShownMechanism,
+  type ShownSequence
+} from "../../../store/experience/ExperienceViews.ts"
 import { SequenceAccess } from "../../../store/experience/SequenceAccess.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownPages } from "../../../store/experience/ShownPages.ts"
@@ -21,7 +26,15 @@ import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeClientOf, orTooManyAttempts } from "../consumer/Codes.ts"
 import { PublicExperience } from "../../../api/consumer/ExperienceApi.ts"
-import { publicMechanisms } from "./SequenceView.ts"
+import { type PublicMechanisms, SequenceDraw, SequenceWaitlist } from "../../../api/consumer/SequenceView.ts"
+import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
+import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
+import { PublicAppointment } from "../../../api/consumer/AppointmentApi.ts"
+import { PublicAuction } from "../../../api/consumer/AuctionApi.ts"
+import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
+import { PublicQueue } from "../../../api/consumer/QueueApi.ts"
+import { PublicTimedRelease } from "../../../api/consumer/TimedReleaseApi.ts"
 
 /**
  * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
@@ -192,3 +205,42 @@ const publicExperience = (
   })),
   theme: experience.theme
 })
+
+type Mechanisms = { readonly [Field in keyof typeof PublicMechanisms]: (typeof PublicMechanisms)[Field]["Type"] }
+
+/** The mechanisms of a sequence at `now`. */
+export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequence, now: Millis): Mechanisms => {
+  const of = <F extends Schema.Struct.Fields>(kind: string, schema: Schema.Struct<F>) =>
+    mechanisms
+      .filter((mechanism) => mechanism.kind === kind)
+      .map((mechanism) => shown(schema, known(experienceId, mechanism, now)))
+  return {
+    queues: of("queue", PublicQueue),
+    draws: of("draw", SequenceDraw),
+    auctions: of("auction", PublicAuction),
+    appointments: of("appointment", PublicAppointment),
+    timedReleases: of("timed_release", PublicTimedRelease),
+    waitlist: of("waitlist", SequenceWaitlist)[0] ?? null
+  }
+}
+
+/** All known fields of a mechanism. */
+const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): PublicFields => {
+  const { id, kind, sequenceId, configuration, status } = mechanism
+  return {
+    id,
+    experienceId,
+    sequenceId,
+    ...decodeSettings[kind](configuration),
+    ...status,
+    lifecycle: lifecycleOf(mechanism, now)
+  }
+}
+
+/** The settings with the times bounded by the experience. */
+const decodeSettings = Object.fromEntries(
+  Object.entries(deciders).map(([kind, { configuration }]) => {
+    const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(configuration)
+    return [kind, (stored: unknown) => bounded(decode(stored))]
+  })
+) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => PublicFields }
