@@ -83,7 +83,6 @@ export const ConsumerBatch = Schema.Struct({
 /** A session that has not ended. */
 export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Session" })
 
-/** One place of a consumer. */
 export const ConsumerPlace = Schema.Struct({
   distributionId: Id,
   type: Schema.Literals(Object.keys(deciders) as Array<Kind>),

@@ -45,7 +45,6 @@ const bodies = [
   })
 ] as const
 
-/** The body. */
 export interface ExtensionBody {
   readonly seconds?: number | null
   readonly until?: number | null

@@ -19,7 +19,6 @@ import {
 } from "../../domain/experience/ExperienceProduct.ts"
 import { NewAccessCode } from "../../domain/experience/Sequence.ts"
 
-/** Sequences that one request can create with an experience. */
 export const sequencesMax = 50
 
 const SequencesWithin = Schema.Array(CreateSequenceWithin).check(Schema.isMaxLength(sequencesMax), heldTogether)

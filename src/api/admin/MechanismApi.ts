@@ -14,7 +14,6 @@ import { Timestamp } from "../../domain/values/Time.ts"
 
 const identityFields = { id: Id, organizationId: Id, experienceId: Id, sequenceId: Id }
 
-/** The status fields of the record. */
 export const statusFields = {
   statusOverride: Schema.NullOr(Schema.Literal("ended")),
   statusOverrideAt: Schema.NullOr(Timestamp),

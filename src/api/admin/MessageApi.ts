@@ -13,7 +13,6 @@ import { operationsOn } from "./RecordApi.ts"
 
 const Address = text({ minLength: 1, maxLength: 320 })
 
-/** The filters that both lists have. */
 const addressFilters = {
   channel: Schema.optionalKey(MessageChannel.annotate({ description: "Only those of this channel." })),
   address: Schema.optionalKey(

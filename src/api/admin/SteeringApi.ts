@@ -119,7 +119,6 @@ const admissionBodies = [
   })
 ] as const
 
-/** The body of an admission. */
 export type Admission = (typeof admissionBodies)[number]["Type"]
 
 const Admissions = Schema.Struct({

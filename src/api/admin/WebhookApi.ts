@@ -117,7 +117,6 @@ const ReplayFrom = Schema.Union([
   Schema.Struct({ sequence: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })) })
 ])
 
-/** A webhook with its secret. */
 export const WebhookWithSecret = Schema.Struct({
   ...Webhook.fields,
   secret: Schema.String.annotate({ description: `${secretDescription} Only this response contains it.` })
@@ -146,7 +145,6 @@ export const WebhookDelivery = Schema.Struct({
   updatedAt: Timestamp
 }).annotate({ identifier: "WebhookDelivery" })
 
-/** A type of event. */
 export const EventTypeList = Schema.Struct({
   data: Schema.Array(Schema.Struct({ type: Schema.Literals(eventTypes), description: Schema.String }))
 }).annotate({ identifier: "EventTypeList" })

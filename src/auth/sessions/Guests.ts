@@ -29,7 +29,6 @@ interface Issued {
   readonly refreshHash: Uint8Array
 }
 
-/** Makes the function that creates a guest. */
 export const make = Effect.fnUntraced(function* (
   issue: (subject: TokenSubject, refreshTokenId?: string) => Effect.Effect<Issued, Unavailable>
 ) {

@@ -41,7 +41,6 @@ const holdersMax = 100_000
 /** Loans that a request waits for before it is refused. Each has a time-out. */
 const loansMax = 10
 
-/** The caller of a request. */
 export interface Caller {
   readonly organizationId: string
   readonly rateLimits: Numbers
@@ -195,7 +194,6 @@ const makeCounts = () => {
   }
 }
 
-/** A limit for each address. */
 export interface AddressLimit {
   /** Counts a request, or refuses it. */
   pass(address: string): LimitStatus

@@ -26,7 +26,6 @@ export const gatheredMax = 1_000
 /** Milliseconds between two writes. */
 const writeMillis = 1_000
 
-/** An event as it is listed. */
 export interface SecurityEvent {
   readonly id: string
   readonly type: SecurityEventType
@@ -39,14 +38,12 @@ export interface SecurityEvent {
   readonly lastAt: Millis
 }
 
-/** The filters of the list. */
 export interface SecurityEventFilter extends Period {
   readonly type?: SecurityEventType | undefined
   readonly consumerId?: string | undefined
   readonly clientAddress?: string | undefined
 }
 
-/** Shape of the list of events. */
 export const shape = listShape("security-events", "e", securityEventSorts, {
   at: { expression: "e.first_at", type: "timestamptz" }
 })

@@ -30,7 +30,6 @@ export interface NewAggregate extends NewExperience {
   readonly sequences: ReadonlyArray<NewSequence>
 }
 
-/** The records that a body names when it creates an experience. */
 export const namedIn = (body: CreateBody): NamedRecords => {
   const sequences = body.sequences ?? []
   const named = [namedProducts(body), ...sequences.map(namedInSequence)]

@@ -137,7 +137,6 @@ export interface ExperienceSnapshot {
   readonly event: string
 }
 
-/** Makes the snapshot. */
 export const experienceSnapshotOf = (mechanisms: ReadonlyArray<Told>): ExperienceSnapshot => {
   const json = `{"distributions":[${mechanisms.map(([, text]) => text).join(",")}]}`
   const id = sha256(json).slice(0, 16)

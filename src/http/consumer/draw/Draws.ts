@@ -17,7 +17,6 @@ import { publicView } from "../mechanism/PublicMechanism.ts"
 import { location, DrawState, PublicDraw, type Withdrawn } from "../../../api/consumer/DrawApi.ts"
 import { addressAdmission } from "../../limits/RateLimit.ts"
 
-/** The handlers of the group `draws`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "draws", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
@@ -100,7 +99,6 @@ export const keptBytesMax = 268_435_456
 /** Requests of one address for proofs in a minute, of all organizations. */
 export const proofRequestsMax = 60
 
-/** Makes the admission of these requests. */
 const proofAdmission = addressAdmission({ name: "proofs", requestsMax: proofRequestsMax, exemptsServers: true })
 
 type Pieces = ReadonlyArray<Uint8Array>

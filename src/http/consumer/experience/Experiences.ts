@@ -224,7 +224,6 @@ export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequ
   }
 }
 
-/** All known fields of a mechanism. */
 const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): PublicFields => {
   const { id, kind, sequenceId, configuration, status } = mechanism
   return {
