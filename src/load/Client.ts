@@ -1,7 +1,7 @@
 /** Requests to both APIs with an organization's test keys. */
 import { Duration, Effect, Redacted, Result, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { folders } from "./Mix.ts"
 

@@ -1,6 +1,6 @@
 /** The permission to load a deployment, and the experience and mechanisms that a run makes for itself. */
 import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { type Client, orRefused, type Target } from "./Client.ts"
 import { folders } from "./Mix.ts"

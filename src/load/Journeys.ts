@@ -5,7 +5,7 @@
  * appointment it books a slot.
  */
 import { Duration, Effect, Exit, type Semaphore, Stream } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import * as Client from "./Client.ts"
 import type { Mechanism } from "./Ground.ts"
 import type { Tally } from "./Tally.ts"

@@ -1,5 +1,5 @@
 /** Which mechanisms consumers come for: `queue=70,draw=20,timed_release=10`. The same seed gives the same choices. */
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { type Part, uniform } from "./Arrivals.ts"
 
 /** A kind of mechanism and its weight. */

@@ -1,6 +1,6 @@
 /** Proofs after a run, from the recorded events of its mechanisms and the answers that its consumers got. */
 import { Schema } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import type { Proof } from "./Report.ts"
 
 /** A recorded event as the Admin API lists it. */

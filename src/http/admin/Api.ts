@@ -7,13 +7,11 @@ import { describe } from "../server/OpenApi.ts"
 import { Validation } from "../errors/Validation.ts"
 import { AnalyticsApi } from "./organization/AnalyticsApi.ts"
 import { ApiKeyApi } from "./organization/ApiKeyApi.ts"
-import { AppointmentApi } from "./appointment/AppointmentApi.ts"
-import { AuctionApi } from "./auction/AuctionApi.ts"
 import { AuditLogApi } from "./organization/AuditLogApi.ts"
 import { AudienceApi } from "./consumer/AudienceApi.ts"
 import { ConsumersApi } from "./consumer/ConsumerApi.ts"
 import { DistributionApi } from "./mechanism/DistributionApi.ts"
-import { DrawApi } from "./draw/DrawApi.ts"
+import { kindGroups } from "./mechanism/KindsApi.ts"
 import { ExperienceApi } from "./experience/ExperienceApi.ts"
 import { NodeApi } from "./organization/NodeApi.ts"
 import { OrganizationApi } from "./organization/OrganizationApi.ts"
@@ -24,15 +22,12 @@ import { ExperiencePageApi } from "./experience/ExperiencePageApi.ts"
 import { PeopleApi } from "./people/PeopleApi.ts"
 import { OutboxApi } from "./organization/OutboxApi.ts"
 import { ProductApi } from "./catalogue/ProductApi.ts"
-import { QueueApi } from "./queue/QueueApi.ts"
 import { ReceiverApi } from "./receiver/ReceiverApi.ts"
 import { SecurityEventApi } from "./organization/SecurityEventApi.ts"
 import { SequenceApi } from "./experience/SequenceApi.ts"
 import { SyncSourceApi } from "./catalogue/SyncSourceApi.ts"
-import { TimedReleaseApi } from "./timedRelease/TimedReleaseApi.ts"
 import { VariantApi } from "./catalogue/VariantApi.ts"
 import { VariantOptionApi } from "./catalogue/VariantOptionApi.ts"
-import { WaitlistApi } from "./waitlist/WaitlistApi.ts"
 import { describedWebhooks } from "./webhook/DescribedWebhooks.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
@@ -45,12 +40,7 @@ export const AdminApi = describe(
     .add(SequenceApi)
     .add(AudienceApi)
     .add(ConsumersApi)
-    .add(QueueApi)
-    .add(DrawApi)
-    .add(AuctionApi)
-    .add(AppointmentApi)
-    .add(TimedReleaseApi)
-    .add(WaitlistApi)
+    .add(...kindGroups)
     .add(DistributionApi)
     .add(ProductApi)
     .add(VariantApi)

@@ -1,5 +1,5 @@
 /** Instants and kinds as the dashboard writes them. */
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { type Html, html } from "../Html.ts"
 

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"

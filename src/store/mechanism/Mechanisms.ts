@@ -3,7 +3,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../../domain/mechanism/Decider.ts"
+import type { Lifecycle, StatusFields } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Millis } from "../../domain/values/Time.ts"

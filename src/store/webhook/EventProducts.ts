@@ -1,7 +1,7 @@
 /** The products that events of mechanisms are about, as SQL, apart from those that the system assigns. */
 import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import { ofSameTenant } from "../records/Tenancy.ts"
 
 /**

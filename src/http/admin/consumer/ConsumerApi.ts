@@ -4,8 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as ConsumerSessions from "../../../auth/sessions/ConsumerSessions.ts"
 import { SessionType } from "../../../auth/tokens/Tokens.ts"
 import { Consumer, consumersAtOnceMax, ConsumerType, Settings } from "../../../domain/consumer/Consumer.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { placeFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../../domain/risk/Risk.ts"
 import { Id } from "../../../domain/values/Ids.ts"
@@ -40,7 +39,7 @@ export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Sess
 /** One place of a consumer. */
 export const ConsumerPlace = Schema.Struct({
   distributionId: Id,
-  type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+  type: Schema.Literals(kinds),
   experienceId: Id,
   sequenceId: Id,
   name: Schema.String.annotate({ description: "The mechanism's." }),
@@ -140,7 +139,7 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       shape: ConsumerPlaces.shape,
       only: {
         type: Schema.optionalKey(
-          Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
+          Schema.Literals(kinds).annotate({
             description: "Only places in mechanisms of this kind."
           })
         ),

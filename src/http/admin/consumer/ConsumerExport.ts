@@ -2,8 +2,7 @@
 import { Schema } from "effect"
 import { Consumer } from "../../../domain/consumer/Consumer.ts"
 import { Order } from "../../../domain/consumer/Order.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { ownFields, placeFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { MessageStatus } from "../../../domain/receiver/Meaning.ts"
 import { Risk } from "../../../domain/risk/Risk.ts"
@@ -20,7 +19,7 @@ export const ConsumerExport = Schema.Struct({
   places: Schema.Array(
     Schema.Struct({
       distributionId: Id,
-      distributionType: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+      distributionType: Schema.Literals(kinds),
       status: placeFields.status,
       enteredAt: SentTimestamp,
       updatedAt: SentTimestamp,

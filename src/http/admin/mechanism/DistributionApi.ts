@@ -5,8 +5,7 @@
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../../domain/values/Ids.ts"
-import { deciders } from "../../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { declarations, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { placeFields, PlaceStatus, statusesByKind } from "../../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../../domain/risk/Risk.ts"
 import { text } from "../../../domain/values/Text.ts"
@@ -16,19 +15,14 @@ import * as History from "../../../store/journal/History.ts"
 import * as Mechanisms from "../../../store/mechanism/Mechanisms.ts"
 import * as Places from "../../../store/mechanism/Places.ts"
 import { NotFound } from "../../errors/Errors.ts"
-import { appointmentSchemas } from "../appointment/AppointmentApi.ts"
-import { auctionSchemas } from "../auction/AuctionApi.ts"
-import { drawSchemas } from "../draw/DrawApi.ts"
 import { StreamKey } from "../organization/LastingKey.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery } from "../records/Lists.ts"
 import { denyEndpoint, RiskScore } from "../steering/DenialApi.ts"
 import { extendEndpoint } from "./extension/ExtensionApi.ts"
+import { kindSchemas } from "./KindsApi.ts"
 import { statusFields } from "./MechanismRecord.ts"
-import { queueSchemas } from "../queue/QueueApi.ts"
 import { listBelow } from "../records/RecordApi.ts"
 import { archivedQuery } from "../records/Restoring.ts"
-import { timedReleaseSchemas } from "../timedRelease/TimedReleaseApi.ts"
-import { waitlistSchemas } from "../waitlist/WaitlistApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
 
 const count = Schema.Int
@@ -56,29 +50,32 @@ export const Live = Schema.Struct({
 
 const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
 
-const distributionOf = <const K extends Kind, F extends Schema.Struct.Fields>(
-  kind: K,
-  name: string,
-  record: Schema.Struct<F>
-) =>
+const live = Schema.NullOr(Live).annotate({
+  description: "Null only in lists, for a mechanism that does not run in this process."
+})
+
+/** A mechanism of one kind with its live state. */
+type DistributionOf<K extends Kind> =
+  (typeof kindSchemas)[K]["Record"] extends Schema.Struct<infer F>
+    ? Schema.Struct<
+        F & { readonly type: Schema.Literal<K>; readonly lifecycle: typeof Lifecycle; readonly live: typeof live }
+      >
+    : never
+
+const distributionOf = (kind: Kind) =>
   Schema.Struct({
-    ...record.fields,
+    ...kindSchemas[kind].Record.fields,
     type: Schema.Literal(kind),
     lifecycle: Lifecycle,
-    live: Schema.NullOr(Live).annotate({
-      description: "Null only in lists, for a mechanism that does not run in this process."
-    })
-  }).annotate({ identifier: `${name}Distribution` })
+    live
+  }).annotate({
+    identifier: `${declarations[kind].name}Distribution`
+  })
 
 /** A mechanism with its live state. */
-export const Distribution = Schema.Union([
-  distributionOf("queue", "Queue", queueSchemas.Record),
-  distributionOf("draw", "Draw", drawSchemas.Record),
-  distributionOf("auction", "Auction", auctionSchemas.Record),
-  distributionOf("appointment", "Appointment", appointmentSchemas.Record),
-  distributionOf("timed_release", "TimedRelease", timedReleaseSchemas.Record),
-  distributionOf("waitlist", "Waitlist", waitlistSchemas.Record)
-]).annotate({
+export const Distribution = Schema.Union(
+  kinds.map(distributionOf) as ReadonlyArray<unknown> as ReadonlyArray<{ [K in Kind]: DistributionOf<K> }[Kind]>
+).annotate({
   identifier: "Distribution"
 })
 
@@ -125,7 +122,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
         ...searchQuery("the name"),
         ...archivedQuery,
         type: Schema.optionalKey(
-          Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
+          Schema.Literals(kinds).annotate({
             description: "Only those of this kind."
           })
         ),

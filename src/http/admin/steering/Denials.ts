@@ -4,8 +4,7 @@
  */
 import { Effect } from "effect"
 import type { AdminReason } from "../../../domain/mechanism/Denial.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { Places } from "../../../store/mechanism/Places.ts"

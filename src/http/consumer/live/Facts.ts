@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Facts as AuctionFacts } from "../../../domain/auction/Auction.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"

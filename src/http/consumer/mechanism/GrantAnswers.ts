@@ -5,12 +5,11 @@
 import { Effect, Result, Schema } from "effect"
 import { type Grant, type GrantClaims, type GrantProblem, Grants } from "../../../auth/tokens/Grants.ts"
 import { namedGrant } from "../../../domain/mechanism/GrantName.ts"
-import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { redemptionIdLengthMax } from "../../../domain/mechanism/GrantRecord.ts"
 import { InvalidGrant } from "../../../domain/mechanism/Refusals.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { key } from "../../../domain/values/Text.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 

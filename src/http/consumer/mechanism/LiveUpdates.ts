@@ -1,8 +1,7 @@
 /** The handler of live updates, for every kind of mechanism: a stream of the consumer's standing. */
 import { Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import type { Ending, Following, Listener } from "../../../engine/streams/LiveStreams.ts"
 import { type Consumer, CurrentConsumer, CurrentStreamCredentials } from "../../credentials/Credentials.ts"

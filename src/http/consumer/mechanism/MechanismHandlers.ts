@@ -3,8 +3,7 @@
  * own handlers with `act`, `entry` and `loyalEntry`.
  */
 import { Effect, type Schema } from "effect"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { ConsumerCommand, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { ConsumerCommand, Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { type Consumer, CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
 import { orAnswer } from "../../errors/Refusals.ts"

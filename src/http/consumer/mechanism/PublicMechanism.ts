@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { riskRule } from "../../../domain/risk/RiskWeight.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import type { Inspection } from "../../../engine/Engine.ts"
 
