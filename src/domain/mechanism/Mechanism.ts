@@ -57,6 +57,17 @@ const kindsWith = <K extends Kind>(has: (declaration: KindData) => boolean): Rea
 export type GrantingKind = KindsWith<{ readonly grants: readonly [string, ...ReadonlyArray<string>] }>
 export const grantingKinds: ReadonlyArray<GrantingKind> = kindsWith(({ grants }) => grants.length > 0)
 
+/** The kinds that grant by an event after the entry, so that a message tells the consumer. */
+export type LateGrantKind = {
+  [K in GrantingKind]: Declarations[K]["grants"][number] extends Declarations[K]["entries"][number] ? never : K
+}[GrantingKind]
+export const lateGrantKinds: ReadonlyArray<LateGrantKind> = kindsWith(({ entries, grants }) =>
+  grants.some((grant) => !entries.includes(grant))
+)
+
+/** The kinds in which consumers select a variant. */
+export const selectingKinds = kindsWith(({ selectsVariant }) => selectsVariant === true)
+
 /** The kinds whose places an organization can deny. */
 export type DeniableKind = KindsWith<{ readonly isDeniable: true }>
 export const deniableKinds: ReadonlyArray<DeniableKind> = kindsWith(({ isDeniable }) => isDeniable === true)
@@ -67,6 +78,7 @@ export const orderableKinds: ReadonlyArray<OrderableKind> = kindsWith(({ statuse
 
 /** The kinds of which a sequence has at most one. */
 export type SingleKind = KindsWith<{ readonly singleField: string }>
+export const isSingle = (kind: Kind): kind is SingleKind => "singleField" in declarations[kind]
 
 /** The field of a sequence that holds its mechanisms of a kind. */
 export type FieldOf<K extends Kind> = Declarations[K] extends { readonly singleField: infer Field extends string }

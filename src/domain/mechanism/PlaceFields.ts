@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
+import type { KindData, Standing } from "./Declaration.ts"
 import { recordedReasons } from "./Denial.ts"
 import { byKind, declarations, type Kind, kinds } from "./Mechanism.ts"
 
@@ -13,10 +14,24 @@ export type PlaceStatus = { [K in Kind]: keyof (typeof declarations)[K]["statuse
 /** The statuses of places, by kind of mechanism. */
 export const statusesOf = byKind((kind) => Object.keys(declarations[kind].statuses) as ReadonlyArray<PlaceStatus>)
 
+/** Returns the standing of places in a status; undefined if the kind has no such status. */
+export const standingOf = (kind: Kind, status: string): Standing | undefined => {
+  const { statuses }: KindData = declarations[kind]
+  return statuses[status]
+}
+
 const statuses = [...new Set(kinds.flatMap((kind) => statusesOf[kind]))]
 
 /** The statuses of places in all kinds of mechanism. */
 export const PlaceStatus = Schema.Literals(statuses)
+
+/** The statuses of places that have ended. */
+export const endStatuses = statuses.filter((status) =>
+  kinds.some((kind) => {
+    const standing = standingOf(kind, status)
+    return standing === "completed" || standing === "gone"
+  })
+)
 
 /** The statuses by kind, as a sentence. */
 export const statusesByKind = `By kind of mechanism: ${kinds

@@ -6,29 +6,19 @@ import { HttpApi } from "effect/http-api"
 import { describe } from "../server/OpenApi.ts"
 import { gateDescription } from "../challenge/ChallengeApi.ts"
 import { Validation } from "../errors/Validation.ts"
-import { AppointmentsGroup } from "./appointment/AppointmentApi.ts"
-import { AuctionsGroup } from "./auction/AuctionApi.ts"
 import { AuthGroup } from "./consumer/AuthApi.ts"
 import { ExperiencesGroup } from "./experience/ExperienceApi.ts"
 import { ProfilesGroup } from "./consumer/ProfileApi.ts"
-import { DrawsGroup } from "./draw/DrawApi.ts"
 import { LiveGroup } from "./live/LiveApi.ts"
+import { kindGroups } from "./mechanism/KindsApi.ts"
 import { GrantsGroup } from "./mechanism/RevokedGrantApi.ts"
-import { QueuesGroup } from "./queue/QueueApi.ts"
-import { TimedReleasesGroup } from "./timedRelease/TimedReleaseApi.ts"
-import { WaitlistsGroup } from "./waitlist/WaitlistApi.ts"
 
 export const ConsumerApi = describe(
   HttpApi.make("consumer")
     .add(AuthGroup)
     .add(ExperiencesGroup)
     .add(ProfilesGroup)
-    .add(QueuesGroup)
-    .add(DrawsGroup)
-    .add(AuctionsGroup)
-    .add(AppointmentsGroup)
-    .add(TimedReleasesGroup)
-    .add(WaitlistsGroup)
+    .add(...kindGroups)
     .add(GrantsGroup)
     .add(LiveGroup)
     .middleware(Validation)

@@ -1,6 +1,6 @@
 /** Experiences and sequences as the Admin API shows them, with their products and mechanisms. */
 import { Schema } from "effect"
-import { declarations, fieldOf, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
+import { fieldOf, isSingle, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import type { ExperienceAggregate as Stored } from "../../../store/experience/ExperienceAggregates.ts"
 import type { SequenceAggregate as StoredSequence } from "../../../store/experience/SequenceAggregates.ts"
@@ -23,7 +23,7 @@ export const sequenceAggregate = ({ sequence, mechanisms }: StoredSequence): Seq
   const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
   const held = kinds.map((kind) => {
     const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
-    return [fieldOf[kind], "singleField" in declarations[kind] ? (records[0] ?? null) : records]
+    return [fieldOf[kind], isSingle(kind) ? (records[0] ?? null) : records]
   })
   return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
 }

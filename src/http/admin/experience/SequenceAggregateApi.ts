@@ -8,6 +8,7 @@ import {
   declarations,
   type FieldOf,
   fieldOf,
+  isSingle,
   type Kind,
   kinds,
   type SingleKind
@@ -36,8 +37,6 @@ type Held<K extends Kind, S extends Schema.Constraint> = K extends SingleKind ? 
 /** The fields of a sequence that hold its mechanisms. */
 const mechanismFields = <Fields>(held: (kind: Kind) => Schema.Constraint) =>
   Object.fromEntries(kinds.map((kind) => [fieldOf[kind], held(kind)])) as object as Fields
-
-const isSingle = (kind: Kind): kind is SingleKind => "singleField" in declarations[kind]
 
 type CreatedWithin = {
   readonly [K in Kind as FieldOf<K>]: Schema.optionalKey<

@@ -2,7 +2,7 @@
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Price } from "../../../domain/values/Amount.ts"
-import { AuctionType, bidsShownMax, DenialReason } from "../../../domain/auction/Auction.ts"
+import { AuctionType, bidsShownMax, declaration, DenialReason } from "../../../domain/auction/Auction.ts"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
@@ -12,6 +12,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { asOf } from "../../fields/AsOf.ts"
+import { unitsLeft } from "../live/LiveFieldsApi.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -36,6 +37,17 @@ export const PublicAuction = Schema.Struct(
     admissionExpirationSeconds: Schema.NullOr(Schema.Int)
   })
 ).annotate({ identifier: "Auction" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveAuction = {
+  currentPrice: Schema.NullOr(Price),
+  highestBid: Schema.NullOr(Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })),
+  minimumBid: Schema.NullOr(Price).annotate({
+    description: "english: the lowest bid that a new bidder may make. Null in a dutch auction, and after the end."
+  }),
+  unitsLeft,
+  auctionEnded: Schema.NullOr(Schema.Boolean)
+}
 
 const participation = {
   enteredAt: SentTimestamp,
@@ -129,7 +141,7 @@ const saysOfBids = (summary: string, description: string) =>
 
 const limitSchema = { type: "integer", minimum: 1, maximum: bidsShownMax, default: limitDefault }
 
-const group = HttpApiGroup.make("auctions").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Auctions",
     description: `Bids for a number of units, at ascending bids or at a falling price. ${ServerActions.description}`
@@ -137,7 +149,12 @@ const group = HttpApiGroup.make("auctions").annotateMerge(
 )
 
 /** Where the kind is found, and how it is seen. */
-export const location = { path: "/auctions", param: "auctionId", State: AuctionState, Public: PublicAuction } as const
+export const location = {
+  path: declaration.path,
+  param: declaration.parameter,
+  State: AuctionState,
+  Public: PublicAuction
+} as const
 const auction = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 

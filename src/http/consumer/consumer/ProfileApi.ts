@@ -4,6 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PersonName } from "../../../domain/consumer/Consumer.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
+import { kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { placeFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { EmailText } from "../../../domain/values/Email.ts"
 import { Country, PhoneText } from "../../fields/AddressFields.ts"
@@ -16,7 +17,7 @@ import { CodeRequestId, InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
 /** A place of the consumer in a mechanism. */
 const ActivePlace = Schema.Struct({
   distributionId: Id,
-  type: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]),
+  type: Schema.Literals(kinds),
   experienceId: Id,
   sequenceId: Id,
   name: Schema.String.annotate({ description: "The mechanism's." }),

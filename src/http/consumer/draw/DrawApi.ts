@@ -1,8 +1,8 @@
 /** Draws on the Consumer API: the declaration. */
-import { Schema, Tuple } from "effect"
+import { Schema, Struct, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
-import { DenialReason, Proof } from "../../../domain/draw/Draw.ts"
+import { declaration, DenialReason, Proof } from "../../../domain/draw/Draw.ts"
 import { riskRuleFields } from "../../../domain/risk/RiskWeight.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
@@ -13,6 +13,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing } from "../mechanism/GrantAnswers.ts"
 import { asOf } from "../../fields/AsOf.ts"
+import { count, instant, isFull } from "../live/LiveFieldsApi.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -39,6 +40,19 @@ export const PublicDraw = Schema.Struct(
     drawnAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" }))
   })
 ).annotate({ identifier: "Draw" })
+
+/** A draw in a list, without the facts that it publishes. Only its own read shows them. */
+export const ListedDraw = PublicDraw.mapFields(
+  Struct.omit(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
+).annotate({ identifier: "SequenceDraw" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveDraw = {
+  isFull,
+  winnerCount: count("Entries that will be drawn."),
+  drawAt: instant,
+  drawnAt: instant
+}
 
 /** The name of the entry in the list of entries and in the proof. */
 const entryId = Schema.String
@@ -102,7 +116,7 @@ export const Withdrawn = Schema.Struct({
 
 const params = { drawId: Id }
 
-const group = HttpApiGroup.make("draws").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Draws",
     description:
@@ -112,7 +126,12 @@ const group = HttpApiGroup.make("draws").annotateMerge(
 )
 
 /** Where the kind is found, and how it is seen. */
-export const location = { path: "/draws", param: "drawId", State: DrawState, Public: PublicDraw } as const
+export const location = {
+  path: declaration.path,
+  param: declaration.parameter,
+  State: DrawState,
+  Public: PublicDraw
+} as const
 const draw = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 

@@ -10,7 +10,7 @@ import { JsonObject } from "../../../domain/values/Text.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { ConsumerAction, PublicRead } from "../../credentials/Credentials.ts"
 import { Forbidden, NotFound } from "../../errors/Errors.ts"
-import { PublicMechanisms } from "./SequenceView.ts"
+import { PublicMechanisms } from "../mechanism/KindsApi.ts"
 
 /** A sequence with its mechanisms, as the consumers it is for may see it. */
 export const PublicSequence = Schema.Struct({

@@ -3,16 +3,13 @@
  * standing, and those with which an organization's server handles grants.
  */
 import { Effect, type Schema } from "effect"
-import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { ConsumerCommand, GrantingKind, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import type { Present, Presentation, ToMechanism } from "./Handling.ts"
 import { makeHandlers } from "./MechanismHandlers.ts"
-
-/** The kinds that grant. */
-type GrantingKind = "queue" | "draw" | "auction" | "timed_release"
 
 /** The views of consumers that hold a grant. They are those with a `grantSequence`. */
 type Holding<K extends GrantingKind> = Extract<ViewOf<K>, { readonly grantSequence: number }>

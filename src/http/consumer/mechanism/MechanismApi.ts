@@ -12,8 +12,8 @@ import { eventsOf } from "./LiveApi.ts"
 
 /** The paths of a kind's endpoints, and their answers. */
 interface Location<Path extends string, Param extends string, State> {
-  /** The path of the kind: `/queues`. */
-  readonly path: `/${Path}`
+  /** The path of the kind: `queues`. */
+  readonly path: Path
   /** The path parameter that names the mechanism: `queueId`. */
   readonly param: Param
   /** A consumer's own standing in a mechanism. */
@@ -82,5 +82,5 @@ const sharedBy = <const Path extends string, const Param extends string, State>(
   State
 }: Location<Path, Param, State>) => {
   const params = { [param]: Id } as { readonly [P in Param]: typeof Id }
-  return { params, one: `${path}/:${param}` as const, change: { params, success: State, error: answersTo.change } }
+  return { params, one: `/${path}/:${param}` as const, change: { params, success: State, error: answersTo.change } }
 }

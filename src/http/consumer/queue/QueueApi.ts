@@ -1,8 +1,9 @@
 /** Queues on the Consumer API: the declaration. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { StaffReason } from "../../../domain/mechanism/Author.ts"
 import { Id } from "../../../domain/values/Ids.ts"
-import { AdminReason, DenialReason } from "../../../domain/queue/Queue.ts"
+import { AdminReason, declaration, DenialReason } from "../../../domain/queue/Queue.ts"
 import { riskRuleFields } from "../../../domain/risk/RiskWeight.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { admissionsAtOnceMax } from "../../../engine/lifecycle/Admissions.ts"
@@ -13,6 +14,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing, grantLimitReached } from "../mechanism/GrantAnswers.ts"
 import { asOf } from "../../fields/AsOf.ts"
+import { count, instant, isFull, unitsLeft } from "../live/LiveFieldsApi.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -30,6 +32,17 @@ export const PublicQueue = Schema.Struct(
     ...riskRuleFields
   })
 ).annotate({ identifier: "Queue" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveQueue = {
+  waiting: count("Consumers that wait now."),
+  isFull,
+  admitRate: count("Consumers per minute; 0: by hand only."),
+  paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
+  pausedAt: instant,
+  pauseReason: Schema.NullOr(StaffReason),
+  unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
+}
 
 /** A consumer's own standing in a queue. */
 export const QueueState = Schema.Union([
@@ -107,7 +120,7 @@ const admission = [
   })
 ] as const
 
-const group = HttpApiGroup.make("queues").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Queues",
     description: `Admits consumers in the order of their arrival. ${ServerActions.description}`
@@ -115,7 +128,12 @@ const group = HttpApiGroup.make("queues").annotateMerge(
 )
 
 /** Where the kind is found, and how it is seen. */
-export const location = { path: "/queues", param: "queueId", State: QueueState, Public: PublicQueue } as const
+export const location = {
+  path: declaration.path,
+  param: declaration.parameter,
+  State: QueueState,
+  Public: PublicQueue
+} as const
 const queue = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 

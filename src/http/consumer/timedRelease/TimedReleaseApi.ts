@@ -2,6 +2,7 @@
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
+import { declaration } from "../../../domain/timedRelease/TimedRelease.ts"
 import { Id } from "../../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../../domain/values/Time.ts"
 import { ConsumerAction } from "../../credentials/Credentials.ts"
@@ -9,6 +10,7 @@ import { answersTo } from "../../errors/Refusals.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import { alreadyCompleted, completing, grantLimitReached } from "../mechanism/GrantAnswers.ts"
 import { asOf } from "../../fields/AsOf.ts"
+import { isFull, unitsLeft } from "../live/LiveFieldsApi.ts"
 import { endpointsOf, grantEndpointsOf } from "../mechanism/MechanismApi.ts"
 import { publicFields } from "../mechanism/PublicMechanism.ts"
 
@@ -22,6 +24,9 @@ export const PublicTimedRelease = Schema.Struct(
     variantIds: Schema.NullOr(Schema.Array(Schema.String))
   })
 ).annotate({ identifier: "TimedRelease" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveTimedRelease = { unitsLeft, isFull }
 
 /**
  * A consumer's own standing in a timed release: `status`, and the fields that the
@@ -70,7 +75,7 @@ export type TimedReleaseState = typeof TimedReleaseState.Type
 /** The body and its field may be absent. */
 const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
-const group = HttpApiGroup.make("timedReleases").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Timed releases",
     description: `Grants one unit to every consumer that enters within the window, while units last. ${ServerActions.description}`
@@ -79,8 +84,8 @@ const group = HttpApiGroup.make("timedReleases").annotateMerge(
 
 /** Where the kind is found, and how it is seen. */
 export const location = {
-  path: "/timed-releases",
-  param: "timedReleaseId",
+  path: declaration.path,
+  param: declaration.parameter,
   State: TimedReleaseState,
   Public: PublicTimedRelease
 } as const
