@@ -38,6 +38,8 @@ export type Kind = keyof typeof deciders
 /** The kinds, in the order in which the APIs name them. */
 export const kinds = Object.keys(declarations) as ReadonlyArray<Kind>
 
+export const isKind = (name: string): name is Kind => Object.hasOwn(declarations, name)
+
 /** Returns a table of the kinds. */
 export const byKind = <A>(valueOf: (kind: Kind) => A): { readonly [K in Kind]: A } =>
   Object.fromEntries(kinds.map((kind) => [kind, valueOf(kind)])) as { readonly [K in Kind]: A }
