@@ -67,6 +67,12 @@ export const lateGrantKinds: ReadonlyArray<LateGrantKind> = kindsWith(({ entries
   grants.some((grant) => !entries.includes(grant))
 )
 
+/** True if the entry is the grant. */
+export const grantsOnEntry = (kind: Kind): boolean => {
+  const { entries, grants }: KindData = declarations[kind]
+  return grants.some((grant) => entries.includes(grant))
+}
+
 /** The kinds in which consumers select a variant. */
 export const selectingKinds = kindsWith(({ selectsVariant }) => selectsVariant === true)
 
