@@ -21,17 +21,17 @@ export type Standing = "waiting" | "admitted" | "present" | "completed" | "gone"
 
 /** What the rest of the program knows of a kind. Lists and tables of kinds follow from it; see Mechanism.ts. */
 export interface KindData<Tag extends string = string, Status extends string = string> {
-  /** In the names of schemas and operations: `TimedRelease`. */
+  /** In the names of schemas, operations and files: `Waitlist`. */
   readonly name: string
-  /** In a sentence: `timed release`. */
+  /** In a sentence: `waitlist`. */
   readonly noun: string
-  /** With its article: `a timed release`. */
+  /** With its article: `a waitlist`. */
   readonly aNoun: string
-  /** The path in both APIs, and the group of operations in the Admin API: `timed-releases`. */
+  /** The path in both APIs, and the group of operations in the Admin API: plural, words joined by hyphens. */
   readonly path: string
-  /** The group of operations in the Consumer API: `timedReleases`. */
+  /** The group of operations in the Consumer API: plural, in camel case. */
   readonly group: string
-  /** The path parameter of the Consumer API that names a mechanism: `timedReleaseId`. */
+  /** The path parameter of the Consumer API that names a mechanism: `waitlistId`. */
   readonly parameter: string
   /** The field of a sequence with its only mechanism of this kind. Absent: the field `group` has a list of them. */
   readonly singleField?: string
