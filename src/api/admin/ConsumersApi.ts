@@ -13,8 +13,7 @@ import {
   exportedMax,
   exportedJournalsMax
 } from "../../domain/consumer/Consumer.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
+import { kinds } from "../../domain/mechanism/Mechanism.ts"
 import { placeFields, consumerPlaceSorts, ownFields } from "../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../domain/risk/Risk.ts"
 import { Id } from "../../domain/values/Ids.ts"
@@ -36,7 +35,7 @@ export const ConsumerExport = Schema.Struct({
   places: Schema.Array(
     Schema.Struct({
       distributionId: Id,
-      distributionType: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+      distributionType: Schema.Literals(kinds),
       status: placeFields.status,
       enteredAt: SentTimestamp,
       updatedAt: SentTimestamp,
@@ -85,7 +84,7 @@ export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Sess
 
 export const ConsumerPlace = Schema.Struct({
   distributionId: Id,
-  type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+  type: Schema.Literals(kinds),
   experienceId: Id,
   sequenceId: Id,
   name: Schema.String.annotate({ description: "The mechanism's." }),
@@ -185,7 +184,7 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       sorts: consumerPlaceSorts,
       only: {
         type: Schema.optionalKey(
-          Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
+          Schema.Literals(kinds).annotate({
             description: "Only places in mechanisms of this kind."
           })
         ),

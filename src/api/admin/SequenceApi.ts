@@ -6,27 +6,19 @@ import { Sequence, Settings, sequenceSorts, NewAccessCode } from "../../domain/e
 import { Conflict, NotFound } from "../Errors.ts"
 import { changeFields, createFields } from "./Payloads.ts"
 import { operationsOn } from "./RecordApi.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { appointmentSchemas } from "./AppointmentApi.ts"
-import { auctionSchemas } from "./AuctionApi.ts"
-import { drawSchemas } from "./DrawApi.ts"
-import { queueSchemas } from "./QueueApi.ts"
-import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
-import { waitlistSchemas } from "./WaitlistApi.ts"
+import {
+  declarations,
+  type FieldOf,
+  fieldOf,
+  isSingle,
+  type Kind,
+  kinds,
+  type SingleKind
+} from "../../domain/mechanism/Mechanism.ts"
+import { kindSchemas } from "./KindsApi.ts"
 
 /** Mechanisms that one request can create, in all of its sequences together. */
 export const mechanismsMax = 200
-
-/** The fields of a sequence that hold its mechanisms. A sequence has one waitlist and lists of the others. */
-export const kindOfField = {
-  queues: "queue",
-  draws: "draw",
-  auctions: "auction",
-  appointments: "appointment",
-  timedReleases: "timed_release",
-  waitlist: "waitlist"
-} as const satisfies { readonly [field: string]: Kind }
-export type MechanismField = keyof typeof kindOfField
 
 /** The access code of a sequence in a body. */
 export const sequenceAccessCode = Schema.optionalKey(
@@ -39,28 +31,35 @@ export const sequenceAccessCode = Schema.optionalKey(
   )
 )
 
-const some = <S extends Schema.Constraint>(item: S) =>
-  Schema.optionalKey(Schema.NullOr(Schema.Array(item).check(Schema.isMaxLength(mechanismsMax))))
+/** The schema of a kind for the field of a sequence that holds its mechanisms: a list, or the only one. */
+type Held<K extends Kind, S extends Schema.Constraint> = K extends SingleKind ? S : Schema.$Array<S>
+
+/** The fields of a sequence that hold its mechanisms. */
+const mechanismFields = <Fields>(held: (kind: Kind) => Schema.Constraint) =>
+  Object.fromEntries(kinds.map((kind) => [fieldOf[kind], held(kind)])) as object as Fields
+
+type CreatedWithin = {
+  readonly [K in Kind as FieldOf<K>]: Schema.optionalKey<
+    Schema.NullOr<Held<K, (typeof kindSchemas)[K]["CreateWithin"]>>
+  >
+}
 
 /** A sequence that is created with its experience, and its mechanisms. */
 export const CreateSequenceWithin = Schema.Struct({
   ...createFields(Settings.fields, ["name"]),
   accessCode: sequenceAccessCode,
-  queues: some(queueSchemas.CreateWithin),
-  draws: some(drawSchemas.CreateWithin),
-  auctions: some(auctionSchemas.CreateWithin),
-  appointments: some(appointmentSchemas.CreateWithin),
-  timedReleases: some(timedReleaseSchemas.CreateWithin),
-  waitlist: Schema.optionalKey(Schema.NullOr(waitlistSchemas.CreateWithin))
+  ...mechanismFields<CreatedWithin>((kind) => {
+    const { CreateWithin } = kindSchemas[kind]
+    const held = isSingle(kind) ? CreateWithin : Schema.Array(CreateWithin).check(Schema.isMaxLength(mechanismsMax))
+    return Schema.optionalKey(Schema.NullOr(held))
+  })
 }).annotate({ identifier: "CreateSequenceWithin" })
 
-type Holder = { readonly [F in MechanismField]?: unknown }
+type Holder = { readonly [K in Kind as FieldOf<K>]?: unknown }
 
 /** True if the sequences hold at most as many mechanisms as one request can create. */
 const isWithinMax = (sequences: ReadonlyArray<Holder>): boolean => {
-  const held = sequences.flatMap((sequence) =>
-    Object.keys(kindOfField).map((field) => sequence[field as MechanismField])
-  )
+  const held = sequences.flatMap((sequence) => kinds.map((kind) => sequence[fieldOf[kind]]))
   return held.flatMap((value) => value ?? []).length <= mechanismsMax
 }
 
@@ -78,15 +77,20 @@ export const CreateSequence = Schema.Struct({ experienceId: Id, ...CreateSequenc
   .check(Schema.makeFilter((sequence: Holder) => isWithinMax([sequence]), tooMany))
   .annotate({ identifier: "CreateSequence" })
 
+type Shown<K extends Kind> = K extends SingleKind
+  ? Schema.NullOr<(typeof kindSchemas)[K]["Record"]>
+  : Schema.$Array<(typeof kindSchemas)[K]["Record"]>
+
 /** A sequence with its mechanisms, each kind in the order of creation. */
 export const SequenceWithMechanisms = Schema.Struct({
   ...Sequence.fields,
-  queues: Schema.Array(queueSchemas.Record),
-  draws: Schema.Array(drawSchemas.Record),
-  auctions: Schema.Array(auctionSchemas.Record),
-  appointments: Schema.Array(appointmentSchemas.Record),
-  timedReleases: Schema.Array(timedReleaseSchemas.Record),
-  waitlist: Schema.NullOr(waitlistSchemas.Record).annotate({ description: "Its waitlist; null if it has none." })
+  ...mechanismFields<{ readonly [K in Kind as FieldOf<K>]: Shown<K> }>((kind) => {
+    const { Record } = kindSchemas[kind]
+    const { noun } = declarations[kind]
+    return isSingle(kind)
+      ? Schema.NullOr(Record).annotate({ description: `Its ${noun}; null if it has none.` })
+      : Schema.Array(Record)
+  })
 }).annotate({ identifier: "SequenceWithMechanisms" })
 
 /** The body of `PUT /sequences/{id}`. */

@@ -1,12 +1,14 @@
 /** The public facts of an experience as they are now. The line of a queue is among them. They need no credential. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { declarations, type Kind, kinds } from "../../domain/mechanism/Mechanism.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
-import { Price } from "../../domain/values/Amount.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 import { Anyone } from "../Credentials.ts"
 import { NotFound } from "../Errors.ts"
+import { kindSchemas } from "./KindsApi.ts"
+import { count, instant } from "./LiveFields.ts"
 
 const Count = Schema.Int
 
@@ -76,60 +78,29 @@ export const lineEndpoint = HttpApiEndpoint.get("line", "/queues/:queueId/line",
     })
   )
 
-const count = (description: string) => Schema.NullOr(Schema.Int.annotate({ description }))
-const instant = Schema.NullOr(SentTimestamp)
+const commonFields = {
+  sequenceId: Id,
+  name: Schema.String,
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  openAt: instant,
+  closeAt: instant.annotate({ description: "The present closing: late bids move an auction's." }),
+  entries: count("Consumers that have entered or booked, and did not leave.")
+}
 
-const unitsLeft = Schema.NullOr(Schema.Int).annotate({ description: "Null without a limit." })
+type Live<K extends Kind> = Schema.Struct<
+  { readonly id: typeof Id; readonly kind: Schema.Literal<K> } & typeof commonFields &
+    Pick<(typeof kindSchemas)[K]["live"], keyof (typeof kindSchemas)[K]["live"]>
+>
 
-const isFull = Schema.NullOr(Schema.Boolean).annotate({
-  description: "True while `capacity` allows no further consumer."
-})
-
-const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K, identifier: string, own: F) =>
-  Schema.Struct({
-    id: Id,
-    kind: Schema.Literal(kind),
-    sequenceId: Id,
-    name: Schema.String,
-    lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-    openAt: instant,
-    closeAt: instant.annotate({ description: "The present closing: late bids move an auction's." }),
-    entries: count("Consumers that have entered or booked, and did not leave."),
-    ...own
-  }).annotate({ identifier })
-
-const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })
+const liveOf = (kind: Kind) =>
+  Schema.Struct({ id: Id, kind: Schema.Literal(kind), ...commonFields, ...kindSchemas[kind].live }).annotate({
+    identifier: `Live${declarations[kind].name}`
+  })
 
 /** The facts of one mechanism. */
-export const LiveMechanism = Schema.Union([
-  ofKind("queue", "LiveQueue", {
-    waiting: count("Consumers that wait now."),
-    isFull,
-    admitRate: count("Consumers per minute; 0: by hand only."),
-    paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
-    pausedAt: instant,
-    pauseReason: Schema.NullOr(StaffReason),
-    unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
-  }),
-  ofKind("draw", "LiveDraw", {
-    isFull,
-    winnerCount: count("Entries that will be drawn."),
-    drawAt: instant,
-    drawnAt: instant
-  }),
-  ofKind("auction", "LiveAuction", {
-    currentPrice: Schema.NullOr(Price),
-    highestBid: Schema.NullOr(Bid),
-    minimumBid: Schema.NullOr(Price).annotate({
-      description: "english: the lowest bid that a new bidder may make. Null in a dutch auction, and after the end."
-    }),
-    unitsLeft,
-    auctionEnded: Schema.NullOr(Schema.Boolean)
-  }),
-  ofKind("appointment", "LiveAppointment", {}),
-  ofKind("timed_release", "LiveTimedRelease", { unitsLeft, isFull }),
-  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members without a message yet."), isFull })
-]).annotate({ identifier: "LiveMechanism" })
+export const LiveMechanism = Schema.Union(
+  kinds.map(liveOf) as ReadonlyArray<unknown> as ReadonlyArray<{ [K in Kind]: Live<K> }[Kind]>
+).annotate({ identifier: "LiveMechanism" })
 
 /** The facts without the instant at which they were read. */
 export const LiveFacts = Schema.Struct({

@@ -39,8 +39,8 @@ export const eventsOf = <A extends Schema.Codec<unknown, unknown>>(state: A) => 
 
 /** The paths of a kind's endpoints, and their answers. */
 interface Location<Path extends string, Param extends string, State> {
-  /** The path of the kind: `/queues`. */
-  readonly path: `/${Path}`
+  /** The path of the kind: `queues`. */
+  readonly path: Path
   /** The path parameter that names the mechanism: `queueId`. */
   readonly param: Param
   /** A consumer's own standing in a mechanism. */
@@ -111,7 +111,7 @@ const sharedBy = <const Path extends string, const Param extends string, State>(
   const params = { [param]: Id } as { readonly [P in Param]: typeof Id }
   return {
     params,
-    one: `${path}/:${param}` as const,
+    one: `/${path}/:${param}` as const,
     change: { params, success: State, error: mechanismErrors.change }
   }
 }

@@ -1,5 +1,6 @@
 /** Counts what one actor does: the rates of its live view, and its part of the process's measures. */
-import type { Event, MechanismIdentity, Refusal } from "../../domain/mechanism/Decider.ts"
+import type { Event, Refusal } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { KindMeasures, Sample } from "../../measures/MechanismMeasures.ts"
 import type { AnyDecider, Batch } from "./Batch.ts"

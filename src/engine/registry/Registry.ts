@@ -4,7 +4,7 @@
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Level } from "../../store/coordination/Level.ts"

@@ -3,8 +3,7 @@
  * author and the reason, in the transaction of the request to all processes.
  */
 import { Effect } from "effect"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import { ParkedMechanisms } from "../../../store/mechanism/ParkedMechanisms.ts"

@@ -26,15 +26,11 @@ import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeClientOf, orTooManyAttempts } from "../consumer/Codes.ts"
 import { PublicExperience } from "../../../api/consumer/ExperienceApi.ts"
-import { type PublicMechanisms, SequenceDraw, SequenceWaitlist } from "../../../api/consumer/SequenceView.ts"
+import { kindSchemas, type PublicMechanisms } from "../../../api/consumer/KindsApi.ts"
 import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
-import { deciders } from "../../../domain/mechanism/Mechanism.ts"
+import { byKind, deciders, fieldOf, isSingle, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
-import { PublicAppointment } from "../../../api/consumer/AppointmentApi.ts"
-import { PublicAuction } from "../../../api/consumer/AuctionApi.ts"
 import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
-import { PublicQueue } from "../../../api/consumer/QueueApi.ts"
-import { PublicTimedRelease } from "../../../api/consumer/TimedReleaseApi.ts"
 
 /**
  * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
@@ -210,20 +206,18 @@ type Mechanisms = { readonly [Field in keyof typeof PublicMechanisms]: (typeof P
 
 /** The mechanisms of a sequence at `now`. */
 export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequence, now: Millis): Mechanisms => {
-  const of = <F extends Schema.Struct.Fields>(kind: string, schema: Schema.Struct<F>) =>
+  const shownOf = (kind: Kind) =>
     mechanisms
       .filter((mechanism) => mechanism.kind === kind)
-      .map((mechanism) => shown(schema, known(experienceId, mechanism, now)))
-  return {
-    queues: of("queue", PublicQueue),
-    draws: of("draw", SequenceDraw),
-    auctions: of("auction", PublicAuction),
-    appointments: of("appointment", PublicAppointment),
-    timedReleases: of("timed_release", PublicTimedRelease),
-    waitlist: of("waitlist", SequenceWaitlist)[0] ?? null
-  }
+      .map((mechanism) => shown(listed[kind], known(experienceId, mechanism, now)))
+  const view: { [field: string]: unknown } = {}
+  for (const kind of kinds) view[fieldOf[kind]] = isSingle(kind) ? (shownOf(kind)[0] ?? null) : shownOf(kind)
+  return view as Mechanisms
 }
 
+const listed = byKind((kind): Schema.Struct<Schema.Struct.Fields> => kindSchemas[kind].Listed)
+
+/** All known fields of a mechanism. */
 const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): PublicFields => {
   const { id, kind, sequenceId, configuration, status } = mechanism
   return {
@@ -237,9 +231,7 @@ const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): Pu
 }
 
 /** The settings with the times bounded by the experience. */
-const decodeSettings = Object.fromEntries(
-  Object.entries(deciders).map(([kind, { configuration }]) => {
-    const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(configuration)
-    return [kind, (stored: unknown) => bounded(decode(stored))]
-  })
-) as { readonly [Kind in keyof typeof deciders]: (configuration: unknown) => PublicFields }
+const decodeSettings = byKind((kind) => {
+  const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(deciders[kind].configuration)
+  return (stored: unknown): PublicFields => bounded(decode(stored)) as object as PublicFields
+})

@@ -4,8 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { ConsumerCommand, MechanismRef, ViewOf, Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { type Consumer, CurrentConsumer, CurrentTenant, CurrentStreamCredentials } from "../../../api/Credentials.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
