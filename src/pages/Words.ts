@@ -99,7 +99,7 @@ export const languageOf = (named: string | null | undefined, accepted: string | 
 
 const wishOf = (part: string) => {
   const [tag = "", ...parameters] = part.trim().split(";")
-  const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/.exec(text)?.[1]).find((text) => text !== undefined)
+  const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/i.exec(text)?.[1]).find((text) => text !== undefined)
   return { tag: tag.trim(), weight: weight === undefined ? 1 : Number(weight) || 0 }
 }
 

@@ -115,6 +115,7 @@ describe("The words of pages", () => {
       ["xx", "de", "de"],
       [null, "xx, de;q=0.3, ja;q=0.8", "ja"],
       [null, "de;q=0, fr", "fr"],
+      [null, "de ; Q=0.3, fr; q=0.4", "fr"],
       [null, "pt-PT", "pt-BR"],
       [null, "zh-CN", "zh-Hans"],
       [null, "zh-TW", "zh-Hant"],
