@@ -76,7 +76,7 @@ const planOf = Effect.fnUntraced(function* (
   const params = { id: mechanism.id }
   const waiting = mechanism.live?.counts["QUEUED"] ?? 0
   if (action === "end" || action === "unpark") return planOfAny(calls, operator, mechanism, action, reason)
-  if (mechanism.type !== "queue") return yield* wrong("Only a queue can be steered so.")
+  if (mechanism.type !== "queue") return yield* wrong("Only queues support this action.")
   if (action === "pause" || action === "resume") {
     const plan: Plan = {
       says:
