@@ -16,7 +16,7 @@ const naming = [
   "src/http/admin/records/Handlers.ts",
   "src/http/consumer/Routes.ts",
   "src/api/consumer/KindsApi.ts",
-  "src/pages/English.ts",
+  "src/pages/words/en.json",
   "src/pages/dashboard/Templates.ts",
   "src/pages/room/mechanism/Kinds.ts"
 ]
