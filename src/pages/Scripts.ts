@@ -18,7 +18,7 @@ const paths: ReadonlyArray<readonly [path: `/${string}`, name: ModuleName]> = [
   ["/client/v1.js", "client.ts"],
   ["/client/challenge.js", "challenge.ts"],
   ["/embed/v1.js", "embed.ts"],
-  ["/embed/alive.js", "alive.ts"],
+  ["/embed/enhancements.js", "enhancements.ts"],
   ["/embed/challenge.js", "challenge.ts"]
 ]
 

@@ -10,7 +10,7 @@ const tree = readTree()
 const naming = [
   "src/cli/demo/Release.ts",
   "src/client/types.ts",
-  "src/client/view/places.ts",
+  "src/client/view.ts",
   "src/domain/mechanism/Mechanism.ts",
   "src/api/admin/KindsApi.ts",
   "src/http/admin/records/Handlers.ts",
