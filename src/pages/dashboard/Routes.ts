@@ -88,7 +88,11 @@ export const layer = HttpRouter.use(
   })
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(AdminApiClient.layer, Assets.layer, PersonSignIn.layer.pipe(Layer.provideMerge(OperatorSessions.layer)))
+    Layer.mergeAll(
+      AdminApiClient.layer,
+      Assets.layer,
+      PersonSignIn.layer.pipe(Layer.provideMerge(OperatorSessions.layer))
+    )
   )
 )
 

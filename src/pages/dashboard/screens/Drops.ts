@@ -9,7 +9,10 @@ import { get, post, type Route } from "../Route.ts"
 import * as Steering from "../Steering.ts"
 
 /** The routes of drops. */
-export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: string) => string): ReadonlyArray<Route> => {
+export const make = (
+  api: AdminApiClient["Service"],
+  roomUrl: (experienceId: string) => string
+): ReadonlyArray<Route> => {
   const controlRoom = ControlRoom.make(api, roomUrl)
   const showHome = Home.make(api)
   const createDrop = NewDrop.make(api)

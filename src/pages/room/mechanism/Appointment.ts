@@ -37,14 +37,11 @@ export const appointment: RoomKind<AppointmentContext, State> = {
     isLive: state.status === "BOOKED"
   }),
   read: (record, { api, caller, share }) =>
-    Effect.map(
-      share(api.run(caller, "appointments", "slots", { params: { appointmentId: record.id } })),
-      (slots) => ({
-        kind: "appointment",
-        record,
-        slots
-      })
-    ),
+    Effect.map(share(api.run(caller, "appointments", "slots", { params: { appointmentId: record.id } })), (slots) => ({
+      kind: "appointment",
+      record,
+      slots
+    })),
   operations: {
     book: (fields) => ({ name: "book", payload: { slotId: fields.get("slot") } }),
     cancel: () => ({ name: "cancel" }),
