@@ -1,11 +1,11 @@
 /** The pages of both listeners, with the operations that they run, and the modules that shops load. */
 import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Admin from "../http/admin/Routes.ts"
 import * as Consumer from "../http/consumer/Routes.ts"
 import * as Dashboard from "./dashboard/Routes.ts"
 import { PagePreview } from "./dashboard/screens/PagePreview.ts"
 import * as Room from "./room/Routes.ts"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
 import * as Answer from "./Answer.ts"

@@ -1,6 +1,6 @@
 /** The history of a mechanism, and the audit log of the organization. */
-import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
+import { isolated } from "../../../domain/values/Direction.ts"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { tenantEventTypes } from "../../../domain/organization/TenantEvent.ts"
 import { type Html, html } from "../../Html.ts"

@@ -1,6 +1,6 @@
 /** People: invite, change the role, remove; and the choice of organization of a person who is invited by several. */
-import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { authorOf, mayDo, Role } from "../../../domain/organization/Person.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"

@@ -2,9 +2,9 @@
  * Actions on a place of one consumer: to admit it out of order, and to deny it. A screen first states the effect and asks
  * for the reason.
  */
-import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { type Html, html } from "../../Html.ts"
 import type { Refusal } from "../../Refusal.ts"

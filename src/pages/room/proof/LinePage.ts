@@ -2,8 +2,8 @@
  * The page on which a visitor checks the line of a queue: its own position, worked out from the object that every
  * caller gets, and what staff did. It has no script.
  */
-import { isolated } from "../../../domain/values/Direction.ts"
 import { Clock, Effect } from "effect"
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { StaffReason } from "../../../domain/mechanism/Author.ts"
 import { positionIn } from "../../../domain/queue/LineChecks.ts"
 import type { Act, Line } from "../../../domain/queue/Tickets.ts"
