@@ -26,7 +26,7 @@ const formsOf = (text: string | Forms): ReadonlyArray<string> =>
 
 /** The text of a rate of one. */
 const atRateOne: { readonly [Name in Language]: string } = {
-  en: "1 person is admitted each minute, in the order in which they came.",
+  en: "1 person is admitted per minute, in order of arrival.",
   de: "Jede Minute wird 1 Person zugelassen, in der Reihenfolge der Ankunft.",
   fr: "1 personne est admise chaque minute, dans l’ordre d’arrivée.",
   es: "Se admite a 1 persona por minuto, por orden de llegada.",

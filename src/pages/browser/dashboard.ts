@@ -67,7 +67,7 @@ const draw = (chart: HTMLElement): void => {
       tr.append(td)
     }
   }
-  row(["Time", "Waiting", "Entries a minute", "Grants a minute"], true)
+  row(["Time", "Waiting", "Entries per minute", "Grants per minute"], true)
   for (const sample of samples.filter((_, index) => (samples.length - 1 - index) % 10 === 0).slice(-12)) {
     row([sample.at.toLocaleTimeString(), ...seriesNames.map((name) => `${sample[name]}`)], false)
   }

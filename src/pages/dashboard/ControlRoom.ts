@@ -55,10 +55,10 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
           <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
           <section class="chart" data-chart hidden>
             <h2>The last ten minutes</h2>
-            <svg viewBox="0 0 600 160" role="img" aria-label="Waiting, entries and grants a minute"></svg>
+            <svg viewBox="0 0 600 160" role="img" aria-label="Waiting, entries and grants per minute"></svg>
             <p class="legend">
-              <span class="waiting">Waiting</span> <span class="entries">Entries a minute</span>
-              <span class="grants">Grants a minute</span>
+              <span class="waiting">Waiting</span> <span class="entries">Entries per minute</span>
+              <span class="grants">Grants per minute</span>
             </p>
             <details>
               <summary>The same as a table</summary>
@@ -125,15 +125,15 @@ const figuresOf = (mechanism: Mechanism): Html => {
         <a href="/dashboard/mechanisms/${id}/history">History</a>
         ${isPaused && html`<span class="badge paused">paused</span>`}
         ${live?.parked === true && html`<span class="badge parked">parked: it failed too often</span>`}
-        ${live === null && html`<span class="badge parked">does not answer for now</span>`} opens
-        ${instant(mechanism.openAt)}, closes ${instant(mechanism.closeAt)}
+        ${live === null && html`<span class="badge parked">not responding</span>`} opens ${instant(mechanism.openAt)},
+        closes ${instant(mechanism.closeAt)}
       </p>
       <dl class="figures">
         ${figure("Waiting", counts.waiting, "waiting")} ${figure("Admitted", counts.admitted)}
         ${figure("Completed", counts.completed)} ${figure("Gone", counts.gone)}
-        ${figure("Entries a minute", live?.entriesPerMinute ?? 0, "entries")}
-        ${figure("Grants a minute", live?.grantsPerMinute ?? 0, "grants")}
-        ${mechanism.type === "queue" && figure("Rate a minute", mechanism.admitRate)}
+        ${figure("Entries per minute", live?.entriesPerMinute ?? 0, "entries")}
+        ${figure("Grants per minute", live?.grantsPerMinute ?? 0, "grants")}
+        ${mechanism.type === "queue" && figure("Rate per minute", mechanism.admitRate)}
       </dl>
     </section>
   `
@@ -172,7 +172,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
   const isPaused = mechanism.type === "queue" && mechanism.pausedAt !== null
   return html`
     <section class="card">
-      <h2>Steer <bdi>${mechanism.name}</bdi></h2>
+      <h2>Actions for <bdi>${mechanism.name}</bdi></h2>
       <div class="forms">
         ${isParked && form("unpark", "Unpark…", false)}
         ${
@@ -183,7 +183,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
             ${form(
               "rate",
               "Change the rate…",
-              field("Admissions a minute", "admitRate", { type: "number", value: mechanism.admitRate })
+              field("Admissions per minute", "admitRate", { type: "number", value: mechanism.admitRate })
             )}
             ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
           `

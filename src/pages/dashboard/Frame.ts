@@ -41,7 +41,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
           ${style(css)}
         </head>
         <body class="${isTest ? "test" : "live"}">
-          <a class="skip" href="#main">Skip to the content</a>
+          <a class="skip" href="#main">Skip to content</a>
           ${operator !== undefined && navigationOf(operator, url)}
           <main id="main" tabindex="-1">
             <h1 dir="auto">${title}</h1>

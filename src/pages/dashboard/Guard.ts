@@ -107,9 +107,9 @@ const reasons: { readonly [status: number]: string } = {
 
 /** The screen of a refusal. */
 const refusalScreen = ({ status, detail, retryAfterSeconds }: Refusal): Screen => ({
-  title: status === 404 ? "Not found" : status === 503 ? "Out of reach for now" : "Not done",
+  title: status === 404 ? "Not found" : status === 503 ? "Temporarily unavailable" : "Request refused",
   status,
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  body: html`${problemNote(detail ?? reasons[status] ?? "Try it again in a moment.")}
-    <p><a href="${home}">Back to what runs now</a></p>`
+  body: html`${problemNote(detail ?? reasons[status] ?? "Try again in a moment.")}
+    <p><a href="${home}">Back to the dashboard</a></p>`
 })

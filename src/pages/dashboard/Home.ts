@@ -83,7 +83,7 @@ const failingOf = (webhooks: ReadonlyArray<FailingWebhook>): Html | false =>
             ${
               isDisabled
                 ? "was disabled, because its endpoint fails. Its events wait until it is enabled."
-                : "did not take events in any attempt. A replay sends them again."
+                : "rejected events in every attempt. A replay sends them again."
             }
           </li>`
       )}
@@ -111,7 +111,7 @@ const lateOf = ({ oldestOverdueWakeUpAt: dueAt, parkedMechanisms }: Nodes, now: 
           )}
         </ul>`
     }
-    <p><a href="/dashboard/system">See the system</a></p>
+    <p><a href="/dashboard/system">See the system status</a></p>
   </section>`
 }
 

@@ -12,7 +12,7 @@ export const newDropScreen = (sent?: { readonly fields: URLSearchParams; readonl
   status: sent === undefined ? 200 : 400,
   body: html`
     ${problemNote(sent?.problem)}
-    <p>Choose how consumers get their chance. Everything can be changed later on the Admin API.</p>
+    <p>Choose how consumers get their chance. Everything can be changed later with the Admin API.</p>
     <div class="cards">${templates.map((template) => formOf(template, sent?.fields))}</div>
   `
 })
@@ -25,12 +25,12 @@ const formOf = ({ name, title, use, asks }: (typeof templates)[number], sent: UR
       <h2>${title}</h2>
       <p>${use}</p>
       <input type="hidden" name="template" value="${name}" />
-      ${field("Name", "name", { value: valueOf("name", "") }, "Consumers see it.")}
+      ${field("Name", "name", { value: valueOf("name", "") }, "Shown to consumers.")}
       ${field(
         "Opens in minutes",
         "opensInMinutes",
         { type: "number", value: valueOf("opensInMinutes", 30), max: 525_600 },
-        "0 opens it at once."
+        "0 opens it immediately."
       )}
       ${asks.map((asked) =>
         field(
@@ -50,12 +50,12 @@ export const make = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator, fields: URLSearchParams) {
     const found = bodyOf(fields, yield* Clock.currentTimeMillis)
     if ("wrong" in found)
-      return { screen: newDropScreen({ fields, problem: `${found.wrong}: the value does not fit.` }) }
+      return { screen: newDropScreen({ fields, problem: `${found.wrong}: the value is not valid.` }) }
     return yield* api.run(operator, "experiences", "createExperience", { payload: found.body }).pipe(
       Effect.map(({ id }) => ({ experienceId: id })),
       Effect.catchTag("Refusal", (refusal) =>
         refusal.status === 400
-          ? Effect.succeed({ screen: newDropScreen({ fields, problem: refusal.detail ?? "A value does not fit." }) })
+          ? Effect.succeed({ screen: newDropScreen({ fields, problem: refusal.detail ?? "A value is not valid." }) })
           : Effect.fail(refusal)
       )
     )
@@ -94,7 +94,7 @@ const units: NumberField = {
 const minutesOpen: NumberField = {
   name: "minutesOpen",
   label: "Minutes open",
-  hint: "How long it takes entries.",
+  hint: "How long it accepts entries.",
   value: 60,
   min: 1,
   max: 525_600
@@ -112,13 +112,13 @@ const templates: ReadonlyArray<Template> = [
   {
     name: "queue",
     title: "Queue",
-    use: "First come, first served, with a lobby whose order is drawn, at a speed that your shop can bear.",
+    use: "First come, first served, with a lobby whose order is drawn at random, at a pace your shop can handle.",
     asks: [
       units,
       {
         name: "rate",
-        label: "Admissions a minute",
-        hint: "How many consumers may go on to your shop each minute.",
+        label: "Admissions per minute",
+        hint: "How many consumers may continue to your shop each minute.",
         value: 60,
         min: 1,
         max: 1_000_000
@@ -161,7 +161,7 @@ const templates: ReadonlyArray<Template> = [
   {
     name: "auction",
     title: "Auction",
-    use: "The highest bids win. A late bid moves the closing.",
+    use: "The highest bids win. A late bid extends the auction.",
     asks: [{ ...units, value: 1 }, startPrice, minutesOpen],
     mechanisms: ({ units: quantity, startPrice: price, minutesOpen: minutes }, openAt, name) => {
       const closeAt = toText(openAt + minutes! * minute)
@@ -185,7 +185,7 @@ const templates: ReadonlyArray<Template> = [
   {
     name: "timed-release",
     title: "Timed release",
-    use: "The first to claim a unit hold it for a while, without a line.",
+    use: "Whoever claims a unit first holds it for a while, without a line.",
     asks: [units],
     mechanisms: ({ units: capacity }, openAt, name) => ({ timedReleases: [{ name, capacity, openAt: toText(openAt) }] })
   }

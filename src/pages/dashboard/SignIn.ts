@@ -55,7 +55,7 @@ const codeScreen = (email: string, requestId: string, problem?: string): Screen 
   body: html`
     <form method="post" action="${home}/sign-in/verify" class="card">
       ${problemNote(problem)}
-      <p>If ${email} was invited, a code is on its way to it. It is valid for ten minutes.</p>
+      <p>If ${email} was invited, a code is on its way. It is valid for ten minutes.</p>
       <input type="hidden" name="email" value="${email}" />
       <input type="hidden" name="requestId" value="${requestId}" />
       <label>Code ${codeField}</label>
@@ -68,7 +68,7 @@ const codeScreen = (email: string, requestId: string, problem?: string): Screen 
 const noMail = "This installation sends no mail. Sign in with the secret key, or ask its operator to set SMTP_URL."
 
 const wrongCode =
-  "This code is wrong, was used, or has expired. After several wrong codes only a new one helps, or a pause."
+  "This code is wrong, was used, or has expired. After several wrong codes, request a new one or wait a while."
 
 /** The longest text in which a code is looked for. */
 const codeLengthMax = 200
@@ -87,7 +87,7 @@ export const makeSignIn = Effect.fnUntraced(function* (sessions: Sessions, frame
 
   const withKey: Handle = Effect.gen(function* () {
     const begun = yield* sessions.begin(((yield* fieldsOf).get("key") ?? "").trim(), seeOther(home))
-    return begun ?? (yield* frame(signInScreen("This is not a secret key that is valid now.")))
+    return begun ?? (yield* frame(signInScreen("This secret key is not valid.")))
   })
 
   const send = yield* makeSend

@@ -56,11 +56,11 @@ const planOfAny = (
   const run = api.run(operator, declarations[type].path, action, input)
   return action === "end"
     ? {
-        says: `${name} closes at once and for good. ${countsOf(mechanism).waiting} consumers in it lose their places; grants stay valid until they expire.`,
+        says: `${name} closes immediately and permanently. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`,
         run: Effect.as(run, `${name} has ended.`)
       }
     : {
-        says: `${name} starts again with all that it has recorded. If the cause of its failures remains, it is parked again within seconds.`,
+        says: `${name} starts again with everything it has recorded. If the cause of its failures remains, it is parked again within seconds.`,
         run: Effect.as(run, `${name} was started again.`)
       }
 }
@@ -81,8 +81,8 @@ const planOf = Effect.fnUntraced(function* (
     const plan: Plan = {
       says:
         action === "pause"
-          ? `The rate admits nobody from now on. ${waiting} consumers wait and see that the queue is paused.`
-          : `The rate admits again, ${mechanism.admitRate} a minute. ${waiting} consumers wait.`,
+          ? `Nobody is admitted by the rate from now on. ${waiting} consumers are waiting and will see that the queue is paused.`
+          : `The queue admits ${mechanism.admitRate} per minute again. ${waiting} consumers are waiting.`,
       run: Effect.as(
         api.run(operator, "queues", action, { params, payload: { reason } }),
         `${isolated(mechanism.name, "")} is ${action === "pause" ? "paused" : "resumed"}.`
@@ -91,21 +91,21 @@ const planOf = Effect.fnUntraced(function* (
     return plan
   }
   const number = Option.getOrUndefined(Count(fields.get(action === "admit" ? "count" : "admitRate")))
-  if (number === undefined) return yield* wrong("A whole number is needed.")
+  if (number === undefined) return yield* wrong("Enter a whole number.")
   const plan: Plan =
     action === "admit"
       ? {
-          says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted at once, beside the rate.`,
+          says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted immediately, in addition to the rate.`,
           run: Effect.map(
             api.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
             ({ admitted }) => `${admitted} consumers were admitted.`
           )
         }
       : {
-          says: `The rate changes from ${mechanism.admitRate} to ${number} a minute. ${waiting} consumers wait, and their estimates change.`,
+          says: `The rate changes from ${mechanism.admitRate} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
           run: Effect.as(
             api.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }),
-            `The rate is ${number} a minute.`
+            `The rate is ${number} per minute.`
           )
         }
   return plan
@@ -115,24 +115,27 @@ const planOf = Effect.fnUntraced(function* (
 const askFor = (mechanism: Mechanism, action: Action, says: string, fields: URLSearchParams): Screen => {
   const path = `/dashboard/experiences/${mechanism.experienceId}`
   return {
-    title: `${titles[action]} ${isolated(mechanism.name, "")}?`,
+    title: `${labels[action]} ${prepositions[action] ?? ""}${isolated(mechanism.name, "")}?`,
     body: html`
       <form method="post" action="${path}/${action}" class="card">
         ${confirmation(says)}
         ${[...fields].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
         <input type="hidden" name="confirmed" value="yes" />
-        <button class="${action === "end" ? "danger" : ""}">${titles[action]}</button>
+        <button class="${action === "end" ? "danger" : ""}">${labels[action]}</button>
         <a class="button quiet" href="${path}">Cancel</a>
       </form>
     `
   }
 }
 
-const titles: { readonly [A in Action]: string } = {
-  admit: "Admit into",
-  rate: "Change the rate of",
+const labels: { readonly [A in Action]: string } = {
+  admit: "Admit",
+  rate: "Change the rate",
   pause: "Pause",
   resume: "Resume",
   unpark: "Unpark",
   end: "End"
 }
+
+/** Between the label of an action and the name of its mechanism. */
+const prepositions: { readonly [A in Action]?: string } = { admit: "to ", rate: "of " }

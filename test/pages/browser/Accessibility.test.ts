@@ -108,7 +108,7 @@ ofPages("Pages", (it) => {
           page.locator("[data-kind=queue]").filter({ has: expired }),
           page.locator("[data-kind=timed_release]").filter({ has: expired }),
           page.locator("[data-kind=auction]").filter({ hasText: "Not this time" }),
-          page.locator("[data-kind=draw]").filter({ hasText: "The organizer has decided this." })
+          page.locator("[data-kind=draw]").filter({ hasText: "This was the organizer’s decision." })
         ]) {
           await showsUp(page, card)
         }

@@ -38,11 +38,11 @@ ofPages("A visitor in a browser", (it) => {
         await press(page, "Join the queue")
         await press(page, "Stay here")
         await page.clock.runFor(12_000)
-        await press(page, "Give it up")
+        await press(page, "Give up my place")
         await sees(page, "You have left")
         assert.strictEqual(grants.length, before)
         await press(page, "Enter again")
-        await sees(page, "You go on to the shop in")
+        await sees(page, "Continuing to the shop in")
         await page.clock.runFor(12_000)
         await sees(page, "Checkout")
       })
@@ -117,7 +117,7 @@ ofPages("A visitor in a browser", (it) => {
       yield* Effect.promise(async () => {
         // The first slot may begin during the test, and then its booking cannot be moved.
         await page.locator(".slots button").nth(1).click()
-        await sees(page, "You are booked")
+        await sees(page, "Your appointment is booked")
         const booked = page.locator("#room .lead")
         const first = (await booked.textContent())!
         page.on("request", (request) => {
@@ -165,7 +165,7 @@ ofPages("A visitor in a browser", (it) => {
       yield* clock.putForward(600_000)
       yield* Effect.promise(async () => {
         await sees(page, "The price drops by $15.00 every 10 minutes.")
-        await press(page, "Take it for at most $85.00")
+        await press(page, "Buy for $85.00 or less")
         await sees(page, "You have won")
       })
       assert.isTrue(yield* Fixture.isValid(`/auctions/${sequence.auctions[0].id}`, yield* goneOn(page)))

@@ -62,7 +62,7 @@ ofPages("A visitor in line", (it) => {
         await page.getByRole("heading", { name: "It is your turn" }).waitFor()
         assert.lengthOf(await shown(), 1)
         await show(page)
-        await press(page, "Give it up")
+        await press(page, "Give up my place")
         await sees(page, "You have left")
         assert.deepStrictEqual(await shown(), [["It is your turn", "Spring drop"]])
       })

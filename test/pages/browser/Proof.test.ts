@@ -53,7 +53,7 @@ ofPages("The proof of a draw", (it) => {
         await page.getByRole("link", { name: "Proof of the draw" }).waitFor()
         const receipt = await (await page.request.get(`${url}/receipt?at=${draw.id}`)).body()
         await page.getByRole("link", { name: "Proof of the draw" }).click()
-        await sees(page, "The draw holds. Winners: 1. Entries: 4.")
+        await sees(page, "The draw is valid. Winners: 1. Entries: 4.")
         await page.getByText(/^Your entry is number [1-4] in the drawn order\.$/).waitFor()
         assert.strictEqual(await page.locator(".fails").count(), 0)
         assert.isAbove(await page.locator(".holds").count(), 4)

@@ -18,7 +18,7 @@ inBrowser("A page", Layer.empty, (it) => {
           .locator("[data-text=position]")
           .filter({ hasText: new RegExp(`^${is}$`) })
           .waitFor()
-      const interrupted = page.getByText("The connection is interrupted.")
+      const interrupted = page.getByText("The connection was lost.")
       yield* Effect.promise(async () => {
         await server.start()
         using apis = new Apis(server, await server.createOrganization())

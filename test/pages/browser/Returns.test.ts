@@ -39,7 +39,7 @@ ofPages("A visitor who comes back from the shop", (it) => {
             await press(page, "Join the queue")
             await sees(page, "It is your turn")
             if (isAutomatic) {
-              await sees(page, "You go on to the shop in 10 seconds.")
+              await sees(page, "Continuing to the shop in 10 seconds.")
               await page.clock.runFor(11_000)
             } else await press(page, "Continue to the shop")
             await sees(page, "Checkout")
@@ -47,7 +47,7 @@ ofPages("A visitor who comes back from the shop", (it) => {
             await sees(page, "It is your turn")
             await page.clock.runFor(30_000)
             await sees(page, "It is your turn")
-            assert.strictEqual(await page.getByText("You go on to the shop").filter({ visible: true }).count(), 0)
+            assert.strictEqual(await page.getByText("Continuing to the shop").filter({ visible: true }).count(), 0)
           })
           assert.strictEqual(grants.length - before, 1)
           assert.deepStrictEqual(problems, [])

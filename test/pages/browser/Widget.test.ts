@@ -106,7 +106,7 @@ ofPages("The widget of a shop", (it) => {
       })
       yield* Fixture.asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
       yield* Effect.promise(async () => {
-        await said("It is your turn You go on to the shop in 10 seconds.")
+        await said("It is your turn Continuing to the shop in 10 seconds.")
         assert.strictEqual(await look(".shadowRoot.querySelector('#continue')"), "rgb(180, 0, 45)")
         const gone = page.waitForRequest((request) => request.method() === "POST" && request.url() === url)
         await page.clock.runFor(11_000)

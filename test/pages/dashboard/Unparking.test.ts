@@ -37,7 +37,7 @@ layer(usher, { excludeTestServices: true })("Unparking at the dashboard", (it) =
       assert.strictEqual(shown.text.split("Unpark…").length, 2, "only the parked one of two can be unparked")
 
       const asked = yield* submit(shown, "Unpark…", { reason: "OTHER" })
-      assert.include(textOf(asked), "Unpark Broken? Broken starts again with all that it has recorded")
+      assert.include(textOf(asked), "Unpark Broken? Broken starts again with everything it has recorded")
       yield* correct(id)
       const done = yield* submit(asked, "Unpark")
       assert.include(textOf(done), "Broken was started again")

@@ -23,7 +23,7 @@ describe("A visitor that is asked for a challenge", () => {
         const { action, fields } = formOf(yield* room.get("", client), "Join the queue")
         let asked = yield* room.post(action, fields, client)
         assert.strictEqual(asked.status, 403)
-        assert.include(textOf(asked), "Your browser must prove that it is not a robot")
+        assert.include(textOf(asked), "Your browser needs to show that it is not a robot")
         for (let solved = 0; asked.status === 403 && solved < 3; solved++) {
           const solution = yield* Effect.promise(() => solve(challengeIn(asked)!))
           asked = yield* room.post(action, { ...fields, solution: solution! }, client)

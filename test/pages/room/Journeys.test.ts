@@ -76,11 +76,11 @@ describe("A visitor without a script", () => {
         const draws = [{ name: "Raffle", winnerCount: 1, closeAt: at(60), drawAt: at(70) }]
         const room = yield* Fixture.room({ draws })
         const page = yield* room.get("")
-        assert.include(textOf(page), "Winners: 1. Drawn")
+        assert.include(textOf(page), "Winners: 1. The draw is on")
         assert.match(textOf(page), /Commitment [0-9a-f]{64}/)
         const entered = yield* room.submit(page, "Enter the draw")
         assert.include(textOf(entered), "You are entered")
-        assert.include(textOf(yield* room.submit(entered, "Withdraw")), "Winners: 1. Drawn")
+        assert.include(textOf(yield* room.submit(entered, "Withdraw")), "Winners: 1. The draw is on")
         yield* room.submit(page, "Enter the draw")
         const loser = yield* Fixture.visitor(room.experienceId)
         yield* loser.submit(yield* loser.get("place"), "Enter the draw")
@@ -88,11 +88,11 @@ describe("A visitor without a script", () => {
         const outcomes = yield* Effect.all([
           Effect.raceFirst(
             Effect.as(room.sees("You have won"), true),
-            Effect.as(room.sees("You were not drawn."), false)
+            Effect.as(room.sees("Your entry was not drawn."), false)
           ),
           Effect.raceFirst(
             Effect.as(loser.sees("You have won"), true),
-            Effect.as(loser.sees("You were not drawn."), false)
+            Effect.as(loser.sees("Your entry was not drawn."), false)
           )
         ])
         assert.sameMembers(outcomes, [true, false])
@@ -112,13 +112,13 @@ describe("A visitor without a script", () => {
         assert.include(textOf(page), "Highest bid None yet Minimum bid €10.00")
         assert.notInclude(page.text, "http-equiv")
         const asked = yield* room.submit(page, "Place a bid", { amount: "12,5" })
-        assert.include(textOf(asked), "Do you bid €12.50? Bids are final.")
+        assert.include(textOf(asked), "Do you want to bid €12.50? Bids are final.")
         const leading = yield* room.submit(asked, "Yes, bid €12.50")
         assert.include(textOf(leading), "You are among the winners so far Highest bid €12.50")
         const rival = yield* Fixture.visitor(room.experienceId)
         const low = yield* rival.submit(yield* rival.get("place"), "Place a bid", { amount: "13", confirmed: "1" })
         assert.strictEqual(low.status, 409)
-        assert.include(textOf(low), "The bid is too low. The minimum is €13.50 now.")
+        assert.include(textOf(low), "The bid is too low. The minimum is now €13.50.")
         const wrong = yield* rival.submit(low, "Place a bid", { amount: "a lot" })
         assert.strictEqual(wrong.status, 400)
         assert.include(textOf(wrong), "Please enter an amount such as €1,500.00.")
@@ -137,7 +137,7 @@ describe("A visitor without a script", () => {
         const asked = yield* room.submit(yield* room.get("place"), "Place a bid", { amount: "12500" })
         const refused = yield* room.submit(asked, "Yes, bid €12,500.00")
         assert.strictEqual(refused.status, 409)
-        assert.include(textOf(refused), "the maximum is €1,000.00 now.")
+        assert.include(textOf(refused), "the maximum is now €1,000.00.")
         const forced = yield* room.submit(refused, "Place a bid", { amount: "12500", confirmed: "unlikely" })
         assert.strictEqual(forced.status, 409)
         const address = "unlikely@example.com"
@@ -184,7 +184,7 @@ describe("A visitor without a script", () => {
         yield* clock.putForward(62_000)
         const page = yield* room.get("place")
         assert.include(textOf(page), "Current price $85.00 Units left: 1")
-        assert.include(textOf(yield* room.submit(page, "Take it for at most $85.00")), "You have won")
+        assert.include(textOf(yield* room.submit(page, "Buy for $85.00 or less")), "You have won")
         const late = yield* Fixture.visitor(room.experienceId)
         yield* clock.putForward(1_001)
         assert.notInclude(textOf(yield* late.get("place")), "Take it")
@@ -211,7 +211,7 @@ describe("A visitor without a script", () => {
         const refused = yield* late.submit(before, "Get access", { variant: variants[0].id })
         assert.strictEqual(refused.status, 409)
         assert.include(textOf(refused), "Sold out")
-        assert.include(textOf(yield* room.submit(changed, "Give it up")), "You have left")
+        assert.include(textOf(yield* room.submit(changed, "Give up my place")), "You have left")
       })
     )
 
@@ -224,7 +224,7 @@ describe("A visitor without a script", () => {
         const [, first, second] = Fixture.formsOf(page).filter(({ action }) => action.endsWith("/book"))
         yield* room.post(first!.action, first!.fields)
         const booked = yield* room.get("place")
-        assert.match(textOf(booked), /You are booked .* Confirmation code \w+/)
+        assert.match(textOf(booked), /Your appointment is booked .* Confirmation code \w+/)
         const fileOf = ({ text }: { readonly text: string }) =>
           decodeURIComponent(/href="(data:text\/calendar[^"]*)"/.exec(text)![1]!)
         assert.match(fileOf(booked), /BEGIN:VEVENT\r\nUID:.*\r\nSEQUENCE:0\r\n/)
@@ -260,7 +260,7 @@ describe("A visitor without a script", () => {
         const refused = yield* room.post(target.action, target.fields)
         assert.strictEqual(refused.status, 409)
         assert.include(textOf(refused), "This slot has already begun.")
-        assert.include(textOf(yield* room.get("place")), "You are booked")
+        assert.include(textOf(yield* room.get("place")), "Your appointment is booked")
       })
     )
 
@@ -286,7 +286,10 @@ describe("A visitor without a script", () => {
           email: "ada@example.com"
         })
         const back = yield* room.submit(again, "Sign in", { code: yield* Fixture.mailedCode("ada@example.com") })
-        assert.include(textOf(yield* room.submit(back, "Leave the waitlist")), "We send you one message when it opens.")
+        assert.include(
+          textOf(yield* room.submit(back, "Leave the waitlist")),
+          "We will send you one message when it opens."
+        )
       })
     )
   })

@@ -23,7 +23,7 @@ describe("The line of a queue in a room", () => {
 
         const before = yield* eventually(last.get(link), (page) => textOf(page).includes("Your ticket 3"))
         assert.include(textOf(before), "Your ticket 3 Your place in line 3 Waiting now: 3")
-        assert.include(textOf(before), "The organizer has done nothing by hand.")
+        assert.include(textOf(before), "The organizer has taken no manual action.")
         assert.strictEqual(before.headers["cache-control"], "no-store")
         assert.notInclude(before.text, "<script")
 
@@ -32,10 +32,10 @@ describe("The line of a queue in a room", () => {
         yield* brand("PUT", `/queues/${queue.id}`, { admitRate: 5, reason: "STOCK_CHANGED" })
         const after = textOf(yield* eventually(last.get(link), (page) => textOf(page).includes("The stock changed")))
         assert.include(after, "Your ticket 3 Your place in line 2 Waiting now: 2")
-        assert.include(after, "Admitted by hand: 1. Of those, out of order: 0.")
-        assert.match(after, /Admitted by hand: 1\. \(Customer care\)/)
+        assert.include(after, "Admitted manually: 1. Of those, out of order: 0.")
+        assert.match(after, /Admitted manually: 1\. \(Customer care\)/)
         assert.include(after, "Admission paused (High load)")
-        assert.include(after, "New rate a minute: 5 (The stock changed)")
+        assert.include(after, "New rate per minute: 5 (The stock changed)")
 
         for (const language of Object.keys(languages) as ReadonlyArray<Language>) {
           const page = textOf(yield* last.get(`${link}&lang=${language}`))

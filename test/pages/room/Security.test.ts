@@ -141,7 +141,7 @@ describe("A room", () => {
         yield* room.sees("It is your turn")
         const place = yield* room.get(`place?return=${encodeURIComponent(back)}`)
         assert.strictEqual(formOf(place, "Continue to the shop").action, back)
-        assert.include(formOf(place, "Give it up").action, encodeURIComponent(back))
+        assert.include(formOf(place, "Give up my place").action, encodeURIComponent(back))
         for (const target of [
           "https://evil.example/",
           "https://shop.example.evil.example",
@@ -188,7 +188,7 @@ describe("A room", () => {
         const screen = yield* room.get("place?show=access-code")
         const wrong = yield* room.submit(screen, "Unlock", { code: "sesame-shut" })
         assert.strictEqual(wrong.status, 403)
-        assert.include(textOf(wrong), "This access code opens nothing here.")
+        assert.include(textOf(wrong), "This access code is not valid here.")
         const open = yield* room.submit(wrong, "Unlock", { code: "sesame-open" })
         assert.include(textOf(yield* room.submit(open, "Join the queue")), "You are in line")
       })

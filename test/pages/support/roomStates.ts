@@ -102,7 +102,7 @@ export const states: { readonly [name: string]: State } = {
       // The room may be replaced while it is clicked.
       const address = await at.page.getByRole("link", { name: "Proof of the draw" }).getAttribute("href")
       await at.page.goto(new URL(address!, at.page.url()).href)
-      await sees(at.page, "The draw holds")
+      await sees(at.page, "The draw is valid")
     }
   },
   "auction-open": { sequence: () => auction(600), bring: ({ page }) => sees(page, "Highest bid") },
@@ -110,7 +110,7 @@ export const states: { readonly [name: string]: State } = {
     sequence: () => auction(600),
     bring: async (at) => {
       await bid(at, "12.50")
-      await sees(at.page, "Do you bid")
+      await sees(at.page, "Do you want to bid")
     }
   },
   "auction-winning": {
@@ -172,7 +172,7 @@ export const states: { readonly [name: string]: State } = {
     sequence: fitting,
     bring: async ({ page }) => {
       await page.locator(".slots button").first().click()
-      await sees(page, "You are booked")
+      await sees(page, "Your appointment is booked")
     }
   },
   "waitlist-open": {
@@ -196,7 +196,7 @@ export const states: { readonly [name: string]: State } = {
       await at.page.route(widgetAddress, (route) =>
         route.fulfill({ contentType: "text/javascript", body: widgetScript })
       )
-      await pressing("Please show that you are not a robot.", "Join the queue")(at)
+      await pressing("Please confirm that you are not a robot.", "Join the queue")(at)
       await sees(at.page, widgetText)
     }
   },

@@ -62,7 +62,7 @@ export const make = (api: AdminApiClient["Service"]) => [
           ${choiceOf(experiences, experienceId, range.name)}
           ${
             experiences.length === 0
-              ? html`<p class="muted">There is nothing to measure. <a href="/dashboard/new">Create a drop</a></p>`
+              ? html`<p class="muted">There is nothing to measure yet. <a href="/dashboard/new">Create a drop</a></p>`
               : chartOf(range.title, points)
           }
         `
@@ -134,13 +134,13 @@ const chartOf = (title: string, points: ReadonlyArray<Point>): Html => {
       <details>
         <summary>The same as a table</summary>
         ${table<Point>(
-          "Counts, where something happened",
+          "Periods with activity",
           points.filter(({ counts }) => counts.some((count) => count > 0)),
           [
             { title: "From", cell: ({ at }) => instant(at) },
             ...lines.map((line, index) => ({ title: line.title, cell: ({ counts }: Point) => counts[index]! }))
           ],
-          "Nothing happened in this time."
+          "Nothing happened in this period."
         )}
       </details>
     </section>

@@ -84,10 +84,10 @@ const listOf = (page: Page, query: URLSearchParams): Html => html`
       { title: "Type", cell: ({ type }) => type },
       { title: "Phone", cell: ({ phone }) => phone ?? "–" },
       { title: "Orders", cell: ({ orderCount }) => orderCount },
-      { title: "Known since", cell: ({ createdAt }) => instant(createdAt) }
+      { title: "First seen", cell: ({ createdAt }) => instant(createdAt) }
     ],
     query.size > 0
-      ? html`No consumer is like that. <a href="${path}">Show all</a>`
+      ? html`No matching consumers. <a href="${path}">Show all</a>`
       : html`Nobody has been here yet. <a href="/dashboard/new">Create a drop</a> and share its room.`
   )}
   ${pager(page, path, query)}
@@ -115,7 +115,7 @@ const makeShow = (api: AdminApiClient["Service"]) =>
         <section class="card">
           <h2>Profile</h2>
           ${profileOf(consumer)}
-          <p><a class="button quiet" href="${path}/${id}/export" download>Export everything that is stored</a></p>
+          <p><a class="button quiet" href="${path}/${id}/export" download>Export all stored data</a></p>
         </section>
         ${placesOf(places.data, operator, id)} ${orderTable("Orders", orders.data, "This consumer has no orders.")}
         ${sessionsOf(sessions.data)}
@@ -138,8 +138,8 @@ const profileOf = (consumer: Consumer): Html =>
     ["Full name", consumer.fullName],
     ["External id", consumer.externalId],
     ["Orders", consumer.orderCount],
-    ["Ordered for", Object.entries(consumer.totalOrderValues).map(([code, sum]) => `${sum} ${code} `)],
-    ["Known since", instant(consumer.createdAt)]
+    ["Total spent", Object.entries(consumer.totalOrderValues).map(([code, sum]) => `${sum} ${code} `)],
+    ["First seen", instant(consumer.createdAt)]
   ])
 
 const placesOf = (places: ReadonlyArray<Place>, { role }: Operator, id: string): Html =>
@@ -152,7 +152,7 @@ const placesOf = (places: ReadonlyArray<Place>, { role }: Operator, id: string):
       { title: "Entered", cell: ({ enteredAt }) => instant(enteredAt) },
       { title: "Risk", cell: ({ risk }) => risk.score },
       ...(mayDo(role, "operator")
-        ? [{ title: "Steer", cell: (place: Place) => steeringOf(place, `${path}/${id}`) }]
+        ? [{ title: "Actions", cell: (place: Place) => steeringOf(place, `${path}/${id}`) }]
         : [])
     ],
     "This consumer has not entered any mechanism."
@@ -171,15 +171,15 @@ const sessionsOf = (sessions: ReadonlyArray<Session>): Html =>
       { title: "Last used", cell: ({ lastRefreshedAt }) => instant(lastRefreshedAt) },
       { title: "Ends", cell: ({ expiresAt }) => instant(expiresAt) }
     ],
-    "This consumer has no session now."
+    "This consumer has no active sessions."
   )
 
 const erasureOf = (id: string): Html => html`
   <section class="card">
     <h2>Erase</h2>
     <p>
-      The consumer loses its places and sessions. Its addresses, names, attributes and identities go for good. Orders
-      keep what was sold.
+      The consumer loses its places and sessions. Its addresses, names, attributes and identities are deleted
+      permanently. Orders keep what was sold.
     </p>
     <form method="post" action="${path}/${id}/erase">
       <label

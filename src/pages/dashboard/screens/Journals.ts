@@ -33,8 +33,8 @@ export const make = (api: AdminApiClient["Service"]) => {
           body: html`
             <p>
               ${kindNames[mechanism.type]} of
-              <a href="/dashboard/experiences/${mechanism.experienceId}">this control room</a>. Every event is kept for
-              good.
+              <a href="/dashboard/experiences/${mechanism.experienceId}">this control room</a>. Every event is kept
+              permanently.
             </p>
             ${historyOf(page.data, yield* authors(operator))} ${pager(page, path, query)}
           `
@@ -105,8 +105,8 @@ const changesOf = (changes: ReadonlyArray<Change>, query: URLSearchParams, autho
       { title: "Fields", cell: fieldsOf }
     ],
     query.size > 0
-      ? html`No change is like that. <a href="${auditPath}">Show all</a>`
-      : "Nothing was changed yet. Changes of records, settings, keys and people appear here."
+      ? html`No matching changes. <a href="${auditPath}">Show all</a>`
+      : "Nothing has changed yet. Changes of records, settings, keys and people appear here."
   )
 
 /** Each changed field, with its values where they are shown. */

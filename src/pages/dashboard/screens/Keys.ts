@@ -17,9 +17,9 @@ type Key = AdminAnswer<"apiKeys", "listApiKeys">["data"][number]
 const path = "/dashboard/keys"
 
 const uses: { readonly [K in KeyKind]: string } = {
-  publishable: "Browsers and apps send it. Replacing it stops every shop page that has the old one.",
+  publishable: "Browsers and apps send it. Replacing it stops every shop page that uses the old one.",
   secret:
-    "Servers send it. Replacing it stops every server that has the old one, and ends dashboard sessions begun with it."
+    "Servers send it. Replacing it stops every server that uses the old one, and ends dashboard sessions begun with it."
 }
 
 /** The routes of keys. */
@@ -64,11 +64,11 @@ const makeShow = (api: AdminApiClient["Service"]) =>
 const rotationOf = ({ kind, display }: Key): Html => html`
   <form method="post" action="${path}/${kind}/rotate" class="card">
     <h2>Replace the ${kind} key</h2>
-    <p>${display} is revoked at once, and a new one is shown once.</p>
+    <p>${display} is revoked immediately. The new key is shown once.</p>
     <label
-      >The present secret key
+      >Current secret key
       <input name="key" type="password" required autocomplete="off" spellcheck="false" />
-      <span class="hint">Asked again, so that nobody replaces keys at a screen that was left open.</span></label
+      <span class="hint">Required again, so that nobody can replace keys from an unattended screen.</span></label
     >
     <button class="danger">Replace the ${kind} key</button>
   </form>
@@ -93,8 +93,8 @@ const makeRotate = (
       title: "Key replaced",
       body: html`
         <section class="card">
-          ${doneNote(`The old ${kind} key works no more.`)}
-          <p>This is the new one. It is shown once; copy it now.</p>
+          ${doneNote(`The old ${kind} key no longer works.`)}
+          <p>This is the new key. It is shown once; copy it now.</p>
           <p><code class="secret">${key}</code></p>
           ${kind === "secret" && html`<p>Sessions that began with the old key have ended. Sign in again.</p>`}
           <p><a class="button" href="${path}">I have copied it</a></p>

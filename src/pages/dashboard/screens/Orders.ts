@@ -29,7 +29,7 @@ export const make = (api: AdminApiClient["Service"]) => [
             "Orders, newest first",
             page.data,
             query.size > 0
-              ? html`No order is like that. <a href="${path}">Show all</a>`
+              ? html`No matching orders. <a href="${path}">Show all</a>`
               : html`No orders yet. Your shop reports them with <code>POST /orders</code>, or a payment provider with a
                   receiver.`
           )}
@@ -96,6 +96,6 @@ const orderOf = (order: Order): Html => html`
       { title: "Quantity", cell: ({ quantity }) => quantity },
       { title: "Unit price", cell: ({ unitPrice }) => `${unitPrice} ${order.currencyCode}` }
     ],
-    "The shop named no items."
+    "The shop listed no items."
   )}
 `

@@ -90,7 +90,7 @@ const makeShowAll = (api: Api) =>
           ],
           experiences.length === 0
             ? html`A page belongs to a drop. <a href="/dashboard/new">Create a drop</a>`
-            : "No page here. Rooms show a default page until one is published."
+            : "No pages here. Rooms show a default page until one is published."
         )}
         ${pager(page, path, query)} ${mayCreate && newForm(experiences, fields, problem)}
       `
@@ -118,7 +118,7 @@ const newForm = (
         )}
       </select></label
     >
-    ${field("Title", "title", { value: fields.get("title") ?? "" }, "Consumers see it.")}
+    ${field("Title", "title", { value: fields.get("title") ?? "" }, "Shown to consumers.")}
     ${field("Slug", "slug", { value: fields.get("slug") ?? "" }, "The last part of the page's address.")}
     <button>Create page</button>
   </form>
@@ -136,7 +136,7 @@ const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) => (opera
   return api.run(operator, "experiencePages", "createExperiencePage", { payload }).pipe(
     Effect.map(({ id }) => ({ goTo: `${path}/${id}` })),
     Effect.catchTag("Refusal", (refusal) =>
-      isOfForm(refusal) ? showAll(operator, sent, refusal.detail ?? "A value does not fit.") : Effect.fail(refusal)
+      isOfForm(refusal) ? showAll(operator, sent, refusal.detail ?? "A value is not valid.") : Effect.fail(refusal)
     )
   )
 }
@@ -199,7 +199,7 @@ const makeEdit =
       Effect.flatMap((saved) => screenOf(operator, saved, { done: "The page was saved." })),
       Effect.catchTag("Refusal", (refusal) =>
         isOfForm(refusal)
-          ? screenOf(operator, page, { problem: refusal.detail ?? "A value does not fit.", fields })
+          ? screenOf(operator, page, { problem: refusal.detail ?? "A value is not valid.", fields })
           : Effect.fail(refusal)
       )
     )

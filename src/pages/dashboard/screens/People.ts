@@ -20,7 +20,7 @@ const path = "/dashboard/people"
 /** The rights of each role. */
 const uses: { readonly [R in Role]: string } = {
   viewer: "reads everything",
-  operator: "also steers and edits",
+  operator: "also controls mechanisms and edits",
   admin: "also manages keys, people and webhooks, and erases consumers"
 }
 
@@ -123,7 +123,7 @@ const invitation = (fields: URLSearchParams, problem: string | undefined): Html 
         )}
       </select></label
     >
-    <p class="hint">The mail has no link. Tell the person the address of this dashboard.</p>
+    <p class="hint">The email contains no link. Tell the person the address of this dashboard.</p>
     <button>Invite</button>
   </form>
 `
@@ -139,7 +139,7 @@ const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: O
     Effect.flatMap(({ email }) => show(operator, sent, { done: `${email} was invited.` })),
     Effect.catchTag("Refusal", (refusal) =>
       refusal.status === 400 || refusal.status === 409
-        ? show(operator, sent, { problem: refusal.detail ?? "A value does not fit." })
+        ? show(operator, sent, { problem: refusal.detail ?? "A value is not valid." })
         : Effect.fail(refusal)
     )
   )
@@ -150,14 +150,14 @@ type Memberships = Effect.Success<Sessions["memberships"]>
 const choiceOf = (memberships: Memberships) => ({
   title: "Switch organization",
   body: table<Memberships[number]>(
-    "Where you are invited",
+    "Organizations that invited you",
     memberships,
     [
       { title: "Organization", cell: ({ organizationName }) => organizationName },
       { title: "Mode", cell: ({ tenant }) => (tenant.mode === "test" ? "Test mode" : "Live") },
       { title: "Role", cell: ({ role }) => role },
       {
-        title: "Go there",
+        title: "Switch",
         cell: ({ personId, organizationName, tenant }) =>
           action(
             "/dashboard/switch",

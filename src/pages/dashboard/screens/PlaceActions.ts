@@ -98,17 +98,17 @@ export const admission = (api: AdminApiClient["Service"]): PlaceAction<StaffReas
   reasons,
   titleOf: (name) => `Admit to ${name}?`,
   effect:
-    "1 consumer is admitted at once, before all others that wait, and beside the rate. The line that visitors can check counts it.",
+    "1 consumer is admitted immediately, ahead of all others who wait, and in addition to the rate. The line that visitors can check shows it.",
   button: html`<button>Admit</button>`,
   act: Effect.fnUntraced(function* (operator, { id, name }, consumerId, reason) {
     const { admitted, unchanged } = yield* api.run(operator, "queues", "admit", {
       params: { id },
       payload: { consumerIds: [consumerId], reason }
     })
-    if (unchanged > 0) return `This consumer was admitted to ${name} before.`
+    if (unchanged > 0) return `This consumer was already admitted to ${name}.`
     return admitted > 0
       ? `The consumer was admitted to ${name}.`
-      : `This consumer does not wait in ${name} any more, or no admission is left.`
+      : `This consumer is no longer waiting in ${name}, or no admissions are left.`
   })
 })
 
@@ -139,7 +139,7 @@ export const denial = (api: AdminApiClient["Service"]): PlaceAction<AdminReason>
   reason: AdminReason,
   reasons: denialReasons,
   titleOf: (name) => `Deny the place in ${name}?`,
-  effect: "1 consumer loses its place, and a grant that it has. The page of the consumer says so. This is final.",
+  effect: "1 consumer loses its place and any grant. The consumer's page says so. This cannot be undone.",
   button: html`<button class="danger">Deny</button>`,
   act: Effect.fnUntraced(function* (operator, { id, name }, consumerId, reason) {
     const { denied, unchanged } = yield* api.run(operator, "distributions", "denyDistributionConsumers", {
@@ -148,6 +148,6 @@ export const denial = (api: AdminApiClient["Service"]): PlaceAction<AdminReason>
     })
     return denied + unchanged > 0
       ? `The place in ${name} was denied.`
-      : `This consumer has no place in ${name} any more.`
+      : `This consumer no longer has a place in ${name}.`
   })
 })

@@ -49,9 +49,9 @@ const nodesOf = ({ data }: Nodes) =>
     [
       { title: "Node", cell: ({ name }) => name },
       { title: "Shards", cell: ({ shards }) => shards ?? "all" },
-      { title: "Mechanisms of yours", cell: ({ mechanisms }) => mechanisms },
+      { title: "Your mechanisms", cell: ({ mechanisms }) => mechanisms },
       { title: "Started", cell: ({ startedAt }) => instant(startedAt) },
-      { title: "Heard", cell: ({ heardAt }) => instant(heardAt) }
+      { title: "Last heard from", cell: ({ heardAt }) => instant(heardAt) }
     ],
     "No node has reported yet. Look again in a few seconds."
   )

@@ -44,7 +44,7 @@ export const make = (api: Api) => {
       "admin",
       doing(
         (operator, id) => api.run(operator, "webhooks", "replayWebhook", input(id, { from: "failed" })),
-        "The failed deliveries are sent again."
+        "The failed deliveries are being sent again."
       )
     ),
     post(
@@ -199,14 +199,14 @@ const deliveriesOf = (deliveries: ReadonlyArray<Delivery>): Html =>
       { title: "Status", cell: ({ status }) => status },
       { title: "Attempts", cell: ({ attempts }) => attempts.length },
       {
-        title: "Last answer",
+        title: "Last response",
         cell: ({ attempts }) => {
           const last = attempts.at(-1)
           return last && `${last.statusCode ?? "none"} ${last.body.slice(0, 200)}`
         }
       },
       { title: "When", cell: ({ updatedAt }) => instant(updatedAt) },
-      { title: "Id of the event", cell: ({ eventId }) => eventId }
+      { title: "Event id", cell: ({ eventId }) => eventId }
     ],
     "Nothing was delivered yet. Send a test event, or wait for the first event."
   )
