@@ -34,15 +34,15 @@ export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   challenge: Schema.optionalKey(Schema.Unknown)
 }) {}
 
-/** Makes the effect that fails with a refusal once the process refuses new requests, before it stops. */
-export const makeUnlessStopping = Effect.map(Readiness, (readiness) =>
-  Effect.suspend(() => (readiness.isRefusing() ? Effect.fail(stopping) : Effect.void))
-)
-
-const stopping = new Refusal({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 })
+const outOfReach = new Refusal({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 })
 
 /** Fails while the database is out of reach. */
-export const unavailable = () => Effect.fail(stopping)
+export const unavailable = () => Effect.fail(outOfReach)
+
+/** Makes the effect that fails with a refusal once the process refuses new requests, before it stops. */
+export const makeUnlessStopping = Effect.map(Readiness, (readiness) =>
+  Effect.suspend(() => (readiness.isRefusing() ? unavailable() : Effect.void))
+)
 
 export const notFound = new Refusal({ status: 404, code: "NOT_FOUND" })
 

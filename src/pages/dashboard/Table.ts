@@ -130,4 +130,5 @@ export const instant = (at: Millis | null | undefined): Html =>
     : html`–`
 
 /** A value of a recorded event or an audited field. */
-export const written = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "–"))
+export const valueText = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "–")

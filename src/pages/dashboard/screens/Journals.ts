@@ -7,7 +7,7 @@ import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { type Author, makeAuthors } from "./People.ts"
 import { get } from "../Route.ts"
-import { filter, filters, instant, listQueryOf, pager, table, written } from "../Table.ts"
+import { filter, filters, instant, listQueryOf, pager, table, valueText } from "../Table.ts"
 
 type Entry = AdminAnswer<"distributions", "listDistributionHistory">["data"][number]
 type Change = AdminAnswer<"auditLog", "listAuditLog">["data"][number]
@@ -85,7 +85,7 @@ const historyOf = (entries: ReadonlyArray<Entry>, author: Author): Html =>
           consumerId === null ? "–" : html`<a href="/dashboard/consumers/${consumerId}">${consumerId}</a>`
       },
       { title: "Author", cell: ({ data }) => author(data["by"]) },
-      { title: "Reason", cell: ({ data }) => written(data["reason"]) }
+      { title: "Reason", cell: ({ data }) => valueText(data["reason"]) }
     ],
     "Nothing has happened yet. Events appear when the mechanism opens and consumers enter."
   )
@@ -113,7 +113,7 @@ const changesOf = (changes: ReadonlyArray<Change>, query: URLSearchParams, autho
 const fieldsOf = ({ changed, before, after }: Change): Html => html`
   <ul class="plain">
     ${changed.map((field) => {
-      const values = [before[field], after[field]].map((value) => (value === undefined ? "–" : written(value)))
+      const values = [before[field], after[field]].map((value) => (value === undefined ? "–" : valueText(value)))
       const isShown = field in before || field in after
       return html`<li>${field}${isShown && html`: <bdi>${values[0]}</bdi> → <bdi>${values[1]}</bdi>`}</li>`
     })}
