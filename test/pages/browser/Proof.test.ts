@@ -16,7 +16,7 @@ const forgeries: ReadonlyArray<readonly [(proof: ProofFile) => object, string]> 
   [({ entries }) => ({ winners: [entries[0]!.id, entries[1]!.id] }), "the winners are the first"],
   [({ entries }) => ({ entries: entries.slice(1) }), "entriesDigest is the digest"],
   [() => ({ seed: "0".repeat(64) }), "the seed is the one"],
-  [() => ({ entries: "none" }), "The draw does not hold"]
+  [() => ({ entries: "none" }), "The draw is not valid"]
 ]
 
 /** The page shows a forged proof. */
@@ -69,7 +69,7 @@ ofPages("The proof of a draw", (it) => {
         for (const [change, shown] of forgeries) {
           await forge(page, change)
           await page.reload()
-          await sees(page, "The draw does not hold")
+          await sees(page, "The draw is not valid")
           await page.locator("#result.error, .fails").filter({ hasText: shown }).first().waitFor()
         }
       })
