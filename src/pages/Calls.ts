@@ -17,6 +17,7 @@ import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
 import { type Gate, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
+import { registeredGroups } from "../http/server/RegisteredGroups.ts"
 import { Refused, refusedBy } from "./Refused.ts"
 
 type GroupsOf<Api> = Api extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
@@ -159,18 +160,12 @@ const runOperation = (
     return yield* read(yield* Effect.updateContext(handled, provide))
   }).pipe(Effect.catchCause((cause) => refusedBy(cause)))
 
-/** A group with its handlers, as `HttpApiBuilder.group` registers it. */
-interface RegisteredGroup {
-  readonly handlers: ReadonlyMap<string, Pick<Operation, "endpoint" | "handler">>
-}
-
 /** Makes the function that returns an operation of an API by group and name. Needs the API's handlers. */
 export const operationsOf = (api: { readonly groups: object }) =>
   Effect.map(Effect.context(), (services) => {
     const operations = new Map<string, Operation>()
-    for (const group of Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>) {
-      const registered = services.mapUnsafe.get(group.key) as RegisteredGroup
-      for (const [name, { endpoint, handler }] of registered.handlers) {
+    for (const { group, handlers } of registeredGroups(api, services)) {
+      for (const [name, { endpoint, handler }] of handlers) {
         const decoder = once(() => decoderOf(endpoint))
         const reader = once(() => readerOf(endpoint))
         const encoder = once(() => encoderOf(endpoint))
