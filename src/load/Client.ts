@@ -1,6 +1,7 @@
 /**
- * Requests to both APIs with an organization's keys, by the clients that follow from the APIs' declarations. Measured
- * against requests written by hand, they cost the same processor time, within 5 %.
+ * Requests to both APIs with an organization's keys, by the clients that follow from the APIs' declarations. A typed
+ * request costs about a tenth more processor time than one written by hand, and a span costs as much. So requests have
+ * no spans, and a run costs what it would cost without types.
  */
 import { Context, Duration, Effect, Option, Redacted, type Schedule, Schema, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
@@ -8,9 +9,6 @@ import { HttpApiClient } from "effect/http-api"
 import { AdminApi } from "../api/admin/AdminApi.ts"
 import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { statusOf } from "../api/Errors.ts"
-
-/** How long a request may take. */
-const requestMax = Duration.seconds(10)
 
 /** Where to send requests, and as which organization. */
 export interface Target {
@@ -42,6 +40,8 @@ export class RequestError extends Schema.TaggedError<RequestError>()("RequestErr
 export interface Options {
   /** Runs before each request. */
   readonly onRequest?: () => void
+  /** How long a request may take. By default 10 seconds. */
+  readonly timeout?: Duration.Input
   /** When a request that had no answer, or a 503, is sent again. Absent: never. */
   readonly retries?: Schedule.Schedule<unknown>
   /** Runs after a request that may be sent again. */
@@ -59,7 +59,9 @@ type AdminClient = HttpApiClient.ForApi<typeof AdminApi>
 export type Client = Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function* (target: Target, options: Options = {}) {
-  const { onRequest = () => {}, onRetry = () => {}, retries } = options
+  const { onRequest = () => {}, onRetry = () => {}, timeout = "10 seconds", retries } = options
+  const detail = `It took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))}.`
+  const timeOut = new RequestError({ reason: "time-out", code: "", detail })
   const httpClient = (yield* HttpClient.HttpClient).pipe(
     HttpClient.mapRequestEffect((request) =>
       Effect.map(Credentials, (headers) => {
@@ -74,14 +76,14 @@ export const make = Effect.fnUntraced(function* (target: Target, options: Option
   const publishable = { "x-publishable-key": target.publishableKey }
   const secret = { authorization: `Bearer ${Redacted.value(target.secretKey)}` }
 
-  /** Makes the functions that send requests to an API with such credentials. */
-  const callerOf =
-    <Api>(api: Api, headers: Readonly<Record<string, string>>) =>
-    <A, E>(send: (api: Api) => Effect.Effect<A, E>): Effect.Effect<A, RequestError> => {
+  /** Makes the function that sends requests to an API with such credentials. */
+  const callerOf = <Api>(api: Api, headers: Readonly<Record<string, string>>) => {
+    const context = Context.make(Credentials, headers).pipe(Context.add(HttpClient.TracerDisabledWhen, () => true))
+    return <A, E>(send: (api: Api) => Effect.Effect<A, E>): Effect.Effect<A, RequestError> => {
       const attempt = send(api).pipe(
-        Effect.timeoutOrElse({ duration: requestMax, orElse: () => Effect.fail(timeOut) }),
+        Effect.timeoutOrElse({ duration: timeout, orElse: () => Effect.fail(timeOut) }),
         Effect.catch((error) => Effect.fail(requestErrorOf(error))),
-        Effect.provideService(Credentials, headers)
+        Effect.provideContext(context)
       )
       return retries === undefined
         ? attempt
@@ -90,6 +92,7 @@ export const make = Effect.fnUntraced(function* (target: Target, options: Option
             Effect.retry({ schedule: retries, while: isTemporary })
           )
     }
+  }
 
   const visitor = callerOf<ConsumerClient>(consumerApi, publishable)
   return {
@@ -105,8 +108,6 @@ export const make = Effect.fnUntraced(function* (target: Target, options: Option
     )
   }
 })
-
-const timeOut = new RequestError({ reason: "time-out", code: "", detail: `longer than ${Duration.format(requestMax)}` })
 
 const requestErrorOf = (error: unknown): RequestError => {
   if (error instanceof RequestError) return error
