@@ -53,7 +53,7 @@ const Credentials = Context.Reference<Readonly<Record<string, string>>>("usher/l
   defaultValue: () => ({})
 })
 
-type ConsumerClient = HttpApiClient.ForApi<typeof ConsumerApi>
+export type ConsumerClient = HttpApiClient.ForApi<typeof ConsumerApi>
 type AdminClient = HttpApiClient.ForApi<typeof AdminApi>
 
 export type Client = Effect.Success<ReturnType<typeof make>>

@@ -1,15 +1,16 @@
 /**
  * The steps of a consumer in a mechanism of each kind. In a queue it watches its place until it is admitted, and the
- * shop completes the grant. In a timed release the entry is the grant, and the shop completes it. In an auction it bids
- * more than those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an
- * appointment it books a slot.
+ * shop completes the grant. Where the entry is the grant, the shop completes it at once. In an auction it bids more than
+ * those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an appointment it
+ * books a slot.
  */
 import { Duration, Effect, FiberSet, Result, Schema, type Semaphore, Stream } from "effect"
 import { HttpApiClient } from "effect/http-api"
 import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { QueueState } from "../api/consumer/QueueApi.ts"
-import type { Kind } from "../domain/mechanism/Decider.ts"
-import { type Client, RequestError } from "./Client.ts"
+import { declarations, grantsOnEntry, type Kind } from "../domain/mechanism/Mechanism.ts"
+import { standingOf } from "../domain/mechanism/PlaceFields.ts"
+import { type Client, type ConsumerClient, RequestError } from "./Client.ts"
 import type { Mechanism } from "./Setup.ts"
 import type { Tally } from "./Tally.ts"
 
@@ -75,19 +76,51 @@ export const startWhenDue = <E, R>(
 /** Between two polls of one consumer. */
 const pollPause = Duration.seconds(1)
 
-/** A consumer that is due at an instant. `number` counts the arrivals. */
-interface Arrival {
-  readonly at: number
-  readonly number: number
+/** The places that the load reads. */
+interface Place {
+  /** Absent in a waitlist. */
+  readonly status?: string
+  readonly position?: number | null
 }
 
-/** Makes the function that makes one consumer's journey. A failed request ends it. */
+/** Sends a consumer's requests. */
+type Caller = ReturnType<Client["consumer"]>
+
+/** The operations of a kind, which most kinds have alike. Their inputs differ in the name of the path parameter. */
+const operationsOf = (api: ConsumerClient, { kind, id }: Mechanism) => {
+  const { group, parameter } = declarations[kind]
+  const params = { [parameter]: id } as unknown as { readonly queueId: string }
+  return { ...(api[group] as unknown as ConsumerClient["queues"]), params }
+}
+
+/** Sends the entry. `number` counts the arrivals. */
+const sendEntry = (consumer: Caller, mechanism: Mechanism, number: number): Effect.Effect<Place, RequestError> => {
+  const { kind, id, slotIds = [] } = mechanism
+  if (kind === "auction") {
+    return consumer((api) => api.auctions.bid({ params: { auctionId: id }, payload: { amount: `${number + 1}` } }))
+  }
+  if (kind === "appointment") {
+    const payload = { slotId: slotIds[number % slotIds.length]! }
+    return consumer((api) => api.appointments.book({ params: { appointmentId: id }, payload }))
+  }
+  return consumer((api) => {
+    const { enter, params } = operationsOf(api, mechanism)
+    // A kind whose entry has a body accepts an empty one.
+    return enter({ params, payload: {} } as { readonly params: typeof params })
+  })
+}
+
+/** Makes the function that makes one consumer's journey. A failed request ends it. `number` counts the arrivals. */
 export const makeJourney = (context: RunContext) => {
-  const { tally, mechanisms, now } = context
-  return (kind: Kind, arrival: Arrival) =>
-    Effect.suspend(() => {
-      tally.late(now() - arrival.at, now())
-      return journeys[kind](context, mechanisms.get(kind)!, arrival)
+  const { tally, mechanisms, slots, now } = context
+  const follow = makeFollow(context)
+
+  return (kind: Kind, at: number, number: number) =>
+    Effect.gen(function* () {
+      tally.late(now() - at, now())
+      const mechanism = mechanisms.get(kind)!
+      const entry = yield* slots.withPermits(1)(arrive(context, mechanism, at, number))
+      if (entry !== undefined) yield* follow(mechanism, entry)
     }).pipe(
       Effect.catchCause((cause) =>
         Effect.sync(() => {
@@ -99,121 +132,87 @@ export const makeJourney = (context: RunContext) => {
     )
 }
 
-/** Sends a consumer's requests. */
-type Caller = ReturnType<Client["consumer"]>
-
-/** Starts a session and enters. Both are one piece of work, so that a consumer that has begun is not overtaken by others. */
-const arrive = <Place extends object>(
-  { client, tally, slots, now }: RunContext,
-  { kind }: Mechanism,
-  { at }: Arrival,
-  enter: (consumer: Caller) => Effect.Effect<Place, RequestError>
-) =>
-  Effect.gen(function* () {
-    tally.count("due", now())
-    const session = yield* client.guest
-    const consumer = client.consumer(session)
-    const place = yield* enter(consumer)
-    const position = "position" in place && typeof place.position === "number" ? place.position : undefined
-    tally.enter(kind, session.consumerId, position, now() - at, now())
-    return { consumerId: session.consumerId, consumer, place }
-  }).pipe(slots.withPermits(1))
-
-type Journey = (context: RunContext, mechanism: Mechanism, arrival: Arrival) => Effect.Effect<void, RequestError>
-
-const unexpected = (status: string) => new RequestError({ reason: status, code: "", detail: "" })
-
-/** Enters a queue, waits in it, and lets the shop complete the grant. */
-const throughQueue: Journey = Effect.fnUntraced(function* (context, mechanism, arrival) {
-  const { client, tally, watch, slots, now } = context
-  const params = { queueId: mechanism.id }
-  const entry = yield* arrive(context, mechanism, arrival, (consumer) =>
-    consumer((api) => api.queues.enter({ params }))
-  )
-  const { consumerId, consumer } = entry
-  const poll = consumer((api) => api.queues.status({ params })).pipe(
-    slots.withPermits(1),
-    Effect.delay(pollPause),
-    Effect.repeat({ until: isDecided })
-  )
-  const last = yield* passQueue(entry.place, {
-    wait: () => {
-      tally.waiting++
-      const decided = watch === "poll" ? poll : firstDecided(consumer, mechanism.id)
-      return Effect.tap(decided, () => Effect.sync(() => tally.waiting--))
-    },
-    spend: () => {
-      tally.grant(mechanism.kind, consumerId, now())
-      return slots.withPermits(1)(client.shop((api) => api.queues.complete({ params, payload: { consumerId } })))
-    }
-  })
-  if (last.status !== "COMPLETED") return yield* unexpected(last.status)
-  tally.count("completed", now())
-})
-
-/** Enters a timed release, and lets the shop complete the grant. */
-const throughRelease: Journey = Effect.fnUntraced(function* (context, mechanism, arrival) {
-  const { client, tally, slots, now } = context
-  const params = { timedReleaseId: mechanism.id }
-  const { consumerId, place } = yield* arrive(context, mechanism, arrival, (consumer) =>
-    consumer((api) => api.timedReleases.enter({ params, payload: {} }))
-  )
-  if (place.status !== "ENTERED") return yield* unexpected(place.status)
-  tally.grant(mechanism.kind, consumerId, now())
-  yield* slots.withPermits(1)(client.shop((api) => api.timedReleases.complete({ params, payload: { consumerId } })))
-  tally.count("completed", now())
-})
-
-/** Enters, and looks at the place once. */
-const enterAndLook =
-  (
-    requestsOf: (
-      consumer: Caller,
-      mechanism: Mechanism,
-      number: number
-    ) => { readonly enter: Effect.Effect<object, RequestError>; readonly look: Effect.Effect<unknown, RequestError> }
-  ): Journey =>
-  (context, mechanism, arrival) =>
-    arrive(context, mechanism, arrival, (consumer) => requestsOf(consumer, mechanism, arrival.number).enter).pipe(
-      Effect.flatMap(({ consumer }) =>
-        context.slots.withPermits(1)(requestsOf(consumer, mechanism, arrival.number).look)
-      )
+/** Starts a session and enters. Undefined if another bid was higher meanwhile. */
+const arrive = Effect.fnUntraced(function* (
+  { client, tally, now }: RunContext,
+  mechanism: Mechanism,
+  at: number,
+  number: number
+) {
+  const { kind } = mechanism
+  tally.count("due", now())
+  const session = yield* client.guest
+  const { consumerId } = session
+  const consumer = client.consumer(session)
+  const place = yield* sendEntry(consumer, mechanism, number).pipe(
+    Effect.catchIf(
+      ({ reason }) => kind === "auction" && reason === "409",
+      () => Effect.undefined
     )
+  )
+  if (place === undefined) {
+    tally.refuse(kind)
+    return undefined
+  }
+  tally.enter(kind, consumerId, place.position ?? undefined, now() - at, now())
+  return { consumerId, consumer, place }
+})
 
-const intoAuction = enterAndLook((consumer, { id }, number) => ({
-  enter: consumer((api) => api.auctions.bid({ params: { auctionId: id }, payload: { amount: `${number + 1}` } })),
-  look: consumer((api) => api.auctions.status({ params: { auctionId: id } }))
-}))
-
-const journeys: { readonly [K in Kind]: Journey } = {
-  queue: throughQueue,
-  timed_release: throughRelease,
-  auction: (context, mechanism, arrival) =>
-    intoAuction(context, mechanism, arrival).pipe(
-      // Another bid was higher meanwhile.
-      Effect.catchIf(
-        ({ reason }) => reason === "409",
-        () => Effect.sync(() => context.tally.refuse(mechanism.kind))
-      )
-    ),
-  draw: enterAndLook((consumer, { id }) => ({
-    enter: consumer((api) => api.draws.enter({ params: { drawId: id } })),
-    look: consumer((api) => api.draws.status({ params: { drawId: id } }))
-  })),
-  waitlist: enterAndLook((consumer, { id }) => ({
-    enter: consumer((api) => api.waitlists.enter({ params: { waitlistId: id } })),
-    look: consumer((api) => api.waitlists.status({ params: { waitlistId: id } }))
-  })),
-  appointment: enterAndLook((consumer, { id, slotIds = [] }, number) => ({
-    enter: consumer((api) =>
-      api.appointments.book({
-        params: { appointmentId: id },
-        payload: { slotId: slotIds[number % slotIds.length]! }
-      })
-    ),
-    look: consumer((api) => api.appointments.me({ params: { appointmentId: id } }))
-  }))
+/** A consumer that has entered. */
+interface Entry {
+  readonly consumerId: string
+  readonly consumer: Caller
+  readonly place: Place
 }
+
+/** Makes the function that does what follows an entry. */
+const makeFollow = ({ client, tally, watch, slots, now }: RunContext) => {
+  const limited = slots.withPermits(1)
+
+  const look = (mechanism: Mechanism, consumer: Caller) =>
+    limited(
+      consumer((api): Effect.Effect<QueueState, unknown> => {
+        if (mechanism.kind === "appointment") {
+          return api.appointments.me({ params: { appointmentId: mechanism.id } }) as Effect.Effect<never, unknown>
+        }
+        const { status, params } = operationsOf(api, mechanism)
+        return status({ params })
+      })
+    )
+  const complete = (mechanism: Mechanism, consumerId: string) => {
+    tally.grant(mechanism.kind, consumerId, now())
+    const request = client.shop((api) => {
+      const { complete, params } = operationsOf(api, mechanism)
+      return complete({ params, payload: { consumerId } })
+    })
+    return Effect.tap(limited(request), () => Effect.sync(() => tally.count("completed", now())))
+  }
+  const wait = (mechanism: Mechanism, consumer: Caller) => {
+    tally.waiting++
+    const decided =
+      watch === "stream"
+        ? firstDecided(consumer, mechanism.id)
+        : Effect.repeat(Effect.delay(look(mechanism, consumer), pollPause), { until: isDecided })
+    return Effect.tap(decided, () => Effect.sync(() => tally.waiting--))
+  }
+
+  return Effect.fnUntraced(function* (mechanism: Mechanism, { consumerId, consumer, place }: Entry) {
+    const { kind } = mechanism
+    if (kind === "queue") {
+      const { status } = yield* passQueue(place as QueueState, {
+        wait: () => wait(mechanism, consumer),
+        spend: () => complete(mechanism, consumerId)
+      })
+      if (status !== "COMPLETED") return yield* unexpected(status)
+    } else if (grantsOnEntry(kind)) {
+      const { status = "no status" } = place
+      if (standingOf(kind, status) !== "admitted") return yield* unexpected(status)
+      yield* complete(mechanism, consumerId)
+    } else yield* look(mechanism, consumer)
+  })
+}
+
+const unexpected = (reason: string) => new RequestError({ reason, code: "", detail: "" })
 
 const isDecided = ({ status }: QueueState): boolean => status !== "QUEUED" && status !== "NOT_QUEUED"
 

@@ -142,7 +142,7 @@ const arrive = Effect.fnUntraced(function* (
   const slots = yield* Semaphore.make(options.connections)
   const journey = makeJourney({ client, tally, mechanisms, watch: options.watch, slots, now })
   const kinds = choices(options.mix, options.consumers, options.seed, options.part)
-  const arrivals = startWhenDue(due, now, (at, number) => journey(kinds[number]!, { at, number }))
+  const arrivals = startWhenDue(due, now, (at, number) => journey(kinds[number]!, at, number))
   const patience = Duration.millis((due.at(-1) ?? 0) + options.patienceSeconds * 1_000)
   const seconds = Effect.forever(Effect.andThen(Effect.sleep("1 second"), onSecond(tally, due.length)))
   yield* Effect.raceFirst(arrivals, seconds).pipe(Effect.timeoutOption(patience))

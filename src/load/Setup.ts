@@ -1,6 +1,6 @@
 /** The permission to load a deployment, and the experience and mechanisms that a run makes for itself. */
 import { Clock, Effect, Redacted } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import { fieldOf, grantsOnEntry, isSingle, type Kind } from "../domain/mechanism/Mechanism.ts"
 import { toText } from "../domain/values/Time.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import type { Client, RequestError, Target } from "./Client.ts"
@@ -73,7 +73,10 @@ export const acquireMechanisms = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   const name = settings.label
   // A sequence for each kind: a waitlist sends messages when another mechanism of its sequence opens.
-  const sequences = kinds.map((kind) => ({ name, ...mechanismIn(kind, settings, now) }))
+  const sequences = kinds.map((kind) => {
+    const mechanism = { name, supportsGuest: true, ...configurationOf(kind, settings, now) }
+    return { name, [fieldOf[kind]]: isSingle(kind) ? mechanism : [mechanism] }
+  })
   const create = client
     .admin((api) => api.experiences.createExperience({ payload: { name, sequences } }))
     .pipe(orRefused("The experience could not be created"))
@@ -82,23 +85,21 @@ export const acquireMechanisms = Effect.fnUntraced(function* (
       .admin((api) => api.experiences.archiveExperience({ params: { id } }))
       .pipe(Effect.catch(({ message }) => Effect.logWarning(`The experience could not be archived: ${message}`)))
   const experience = yield* Effect.acquireRelease(create, ({ id }) => archive(id))
-  const mechanisms = new Map<Kind, Mechanism>()
-  for (const { queues, draws, auctions, timedReleases, waitlist, appointments } of experience.sequences) {
-    for (const { id } of queues) mechanisms.set("queue", { kind: "queue", id })
-    for (const { id } of draws) mechanisms.set("draw", { kind: "draw", id })
-    for (const { id } of auctions) mechanisms.set("auction", { kind: "auction", id })
-    for (const { id } of timedReleases) mechanisms.set("timed_release", { kind: "timed_release", id })
-    if (waitlist !== null) mechanisms.set("waitlist", { kind: "waitlist", id: waitlist.id })
-    for (const { id } of appointments) {
-      const today = now - (now % dayMillis)
-      const days = { startDate: today + dayMillis, endDate: today + slotDays * dayMillis }
-      const slots = yield* client
-        .visitor((api) => api.appointments.slots({ params: { appointmentId: id }, query: days }))
-        .pipe(orRefused("The slots could not be read"))
-      mechanisms.set("appointment", { kind: "appointment", id, slotIds: slots.data.map((slot) => slot.id) })
-    }
+  const idOf = (kind: Kind): string => {
+    const found = experience.sequences.flatMap((sequence): ReadonlyArray<{ readonly id: string }> =>
+      [sequence[fieldOf[kind]] ?? []].flat()
+    )
+    return found[0]!.id
   }
-  return mechanisms as ReadonlyMap<Kind, Mechanism>
+  const mechanisms = new Map(kinds.map((kind): readonly [Kind, Mechanism] => [kind, { kind, id: idOf(kind) }]))
+  const appointment = mechanisms.get("appointment")
+  if (appointment === undefined) return mechanisms
+  const today = now - (now % dayMillis)
+  const days = { startDate: today + dayMillis, endDate: today + slotDays * dayMillis }
+  const slots = yield* client
+    .visitor((api) => api.appointments.slots({ params: { appointmentId: appointment.id }, query: days }))
+    .pipe(orRefused("The slots could not be read"))
+  return mechanisms.set("appointment", { ...appointment, slotIds: slots.data.map(({ id }) => id) })
 })
 
 /** Days on which an appointment has slots. */
@@ -106,29 +107,24 @@ const slotDays = 3
 
 const dayMillis = 86_400_000
 
-/** The field of a sequence that holds one mechanism of a kind. Nothing closes while the run lasts, or is sold out. */
-const mechanismIn = (kind: Kind, { admitRate, consumers, label: name }: Settings, now: number) => {
+/** Nothing closes while the run lasts, and nothing is sold out. */
+const configurationOf = (kind: Kind, { admitRate, consumers }: Settings, now: number): object => {
   const later = (days: number) => now + days * dayMillis
-  const common = { name, supportsGuest: true }
   switch (kind) {
     case "queue":
-      return { queues: [{ ...common, admitRate }] }
+      return { admitRate }
     case "draw":
-      return { draws: [{ ...common, closeAt: later(1), drawAt: later(2), winnerCount: 1 }] }
-    case "auction": {
+      return { closeAt: later(1), drawAt: later(2), winnerCount: 1 }
+    case "auction":
       // Bids come in any order, so some are far above the minimum.
-      const bids = { startPrice: "1", maxBid: "999999999", quantity: 1 }
-      return { auctions: [{ ...common, ...bids, closeAt: later(1), settleAt: later(2) }] }
-    }
-    case "timed_release":
-      return { timedReleases: [{ ...common, capacity: consumers }] }
-    case "waitlist":
-      return { waitlist: common }
+      return { closeAt: later(1), settleAt: later(2), startPrice: "1", maxBid: "999999999", quantity: 1 }
     case "appointment": {
       const hours = Object.fromEntries(weekdays.map((weekday) => [weekday, [{ from: "00:00", to: "24:00" }]]))
       const slots = { slotDurationMinutes: 60, slotsFrom: later(0), slotsUntil: later(slotDays + 1) }
-      return { appointments: [{ ...common, ...slots, timeZone: "UTC", hours, maxCapacityPerSlot: consumers }] }
+      return { timeZone: "UTC", hours, ...slots, maxCapacityPerSlot: consumers }
     }
+    default:
+      return grantsOnEntry(kind) ? { capacity: consumers } : {}
   }
 }
 

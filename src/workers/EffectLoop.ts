@@ -3,7 +3,7 @@
  * stores nothing that a restart could lose. It polls after a signal of the engine, and now and then without one.
  */
 import { Effect, Queue, type Scope } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { Engine } from "../engine/Engine.ts"
 
 export interface EffectLoop {

@@ -4,10 +4,10 @@ import { Effect, Fiber, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { appointmentSchemas } from "../../src/api/admin/AppointmentApi.ts"
-import { ExperienceAggregate } from "../../src/api/admin/ExperienceAggregateApi.ts"
+import { ExperienceAggregate } from "../../src/api/admin/ExperienceApi.ts"
 import { Organization } from "../../src/api/admin/OrganizationApi.ts"
 import { queueSchemas } from "../../src/api/admin/QueueApi.ts"
-import { SequenceWithMechanisms } from "../../src/api/admin/SequenceAggregateApi.ts"
+import { SequenceWithMechanisms } from "../../src/api/admin/SequenceApi.ts"
 import { parseArrival } from "../../src/load/Arrivals.ts"
 import { type Options, run } from "../../src/load/Run.ts"
 
@@ -22,7 +22,11 @@ const options: Options = {
   arrival: parseArrival("herd:2s")!,
   arrivalText: "herd:2s",
   watch: "poll",
-  mix: [["queue", 1]],
+  // No consumer comes for the appointment. Its slots are read before the first one arrives.
+  mix: [
+    ["queue", 1],
+    ["appointment", 0]
+  ],
   mixText: "queue=1",
   part: { part: 1, of: 1 },
   seed: 1,

@@ -1,7 +1,7 @@
 /** The products that events of mechanisms are about, as SQL, apart from those that the system assigns. */
 import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { type Kind, selectingKinds } from "../../domain/mechanism/Mechanism.ts"
 import { ofSameTenant } from "../records/Tenancy.ts"
 
 /**
@@ -20,11 +20,11 @@ export const onlyProduct = (sql: PgClient.PgClient): Fragment => sql`(
 )`
 
 /**
- * The product of the variant that the consumer of an event `j` has selected. Only timed releases have selections; an
- * event without one counts for the selection of the place.
+ * The product of the variant that the consumer of an event `j` has selected. An event
+ * without one counts for the selection of the place.
  */
 export const selectedProduct = (sql: PgClient.PgClient, kind: Kind): Fragment =>
-  kind === "timed_release"
+  selectingKinds.includes(kind)
     ? sql`(
         select v.product_id from product_variants v where v.id = coalesce(
           j.data ->> 'variantId',

@@ -2,7 +2,8 @@
  * The rows that the outbox of webhooks reads: endpoints, mechanisms with new events, events, and held notifications.
  */
 import { toIdentity } from "../mechanism/Mechanisms.ts"
-import type { Event, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { Event } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Change, RecordedChange, TenantEventType } from "../../domain/organization/TenantEvent.ts"
 import {
   type DeliveryForm,

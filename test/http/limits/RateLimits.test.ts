@@ -166,13 +166,9 @@ describe("rate limits", () => {
     }).pipe(Random.withSeed("spread"))
   )
 
-  it.effect("per address and per consumer apply if they are lower than the organization's", () =>
+  it.effect("per address and per consumer are their shares of the limits by the minute, in each organization", () =>
     Effect.gen(function* () {
-      const limits = yield* limitsAt(start, {
-        otpRequestsPerAddress: 3,
-        queueEntriesPerAddress: 100_000,
-        queueEntriesPerConsumer: 5
-      })
+      const limits = yield* limitsAt(start, { limitPerAddress: 0.3, limitPerConsumer: 0.005 })
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.1"), 8), 3)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.2"), 2), 2)
       const elsewhere = { ...from("192.0.2.1"), organizationId: "another" }
@@ -192,7 +188,7 @@ describe("rate limits", () => {
 
   it.effect("per address and per consumer are in the headers of their refusals, with the end of their window", () =>
     Effect.gen(function* () {
-      const limits = yield* limitsAt(start, { queueEntriesPerAddress: 7, queueEntriesPerConsumer: 5 })
+      const limits = yield* limitsAt(start, { limitPerAddress: 0.35, limitPerConsumer: 0.25 })
       const rateLimits: Numbers = { queueEntriesPerSecond: 6, queueEntriesPerMinute: 20 }
       const from = { address: () => "192.0.2.1", rateLimits }
       const refusal = (consumerId: string) =>
