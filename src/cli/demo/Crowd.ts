@@ -10,12 +10,12 @@ import type { Client, RequestError } from "../../load/Client.ts"
 import { passQueue, startWhenDue, stopwatch } from "../../load/Journeys.ts"
 
 /** The behaviour of a consumer: it buys when admitted, leaves while waiting, or lets the admission expire. */
-export type Temper = "buys" | "leaves" | "forgets"
+export type Behaviour = "buys" | "leaves" | "forgets"
 
 /** A consumer's notes, all from responses of the server. */
 export interface Notes {
   readonly consumerId: string
-  readonly temper: Temper
+  readonly behaviour: Behaviour
   /** From the first response to entering. */
   enteredAt: Millis | undefined
   /** Positions, in the order they were received. */
@@ -70,17 +70,17 @@ export const visit = Effect.fnUntraced(function* (
   { consumers, seconds }: { readonly consumers: number; readonly seconds: number }
 ) {
   const due = instants({ kind: "herd", seconds }, consumers, yield* Random.nextInt)
-  yield* startWhenDue(due, yield* stopwatch, () => live(crowd, client, queueId))
+  yield* startWhenDue(due, yield* stopwatch, () => simulate(crowd, client, queueId))
 })
 
 /** Simulates one consumer from its session to its end. */
-const live = Effect.fnUntraced(function* (crowd: Crowd, client: Client, queueId: string) {
+const simulate = Effect.fnUntraced(function* (crowd: Crowd, client: Client, queueId: string) {
   const { tally } = crowd
   const session = yield* client.guest
   const { consumerId } = session
-  const dice = yield* Random.next
-  const temper = dice < leaversShare ? "leaves" : dice < leaversShare + forgettersShare ? "forgets" : "buys"
-  const notes: Notes = { consumerId, temper, enteredAt: undefined, positions: [], grants: [], status: "NOT_QUEUED" }
+  const chance = yield* Random.next
+  const behaviour = chance < leaversShare ? "leaves" : chance < leaversShare + forgettersShare ? "forgets" : "buys"
+  const notes: Notes = { consumerId, behaviour, enteredAt: undefined, positions: [], grants: [], status: "NOT_QUEUED" }
   crowd.notes.push(notes)
 
   const noted = (request: Effect.Effect<QueueState, RequestError>) =>
@@ -109,11 +109,11 @@ const live = Effect.fnUntraced(function* (crowd: Crowd, client: Client, queueId:
   const givesUpAt = (yield* Clock.currentTimeMillis) + (yield* Random.nextIntBetween(2_000, 10_000))
   yield* passQueue(entered, {
     wait: Effect.fnUntraced(function* (place) {
-      const givesUp = temper === "leaves" && (yield* Clock.currentTimeMillis) > givesUpAt
+      const givesUp = behaviour === "leaves" && (yield* Clock.currentTimeMillis) > givesUpAt
       return yield* givesUp ? act(consumer((api) => api.queues.leave({ params }))) : pause(place)
     }),
     spend: Effect.fnUntraced(function* (place) {
-      if (temper !== "buys") return yield* pause(place)
+      if (behaviour !== "buys") return yield* pause(place)
       // It browses for a moment. If the grant expires in between, the next look shows it.
       yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
       const payload = { consumerId, token: place.admissionGrant }

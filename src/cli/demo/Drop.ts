@@ -37,7 +37,7 @@ const retries = Schedule.min([Schedule.exponential("50 millis", 1.5), Schedule.s
 export const play = (consumers: number, stay: boolean) =>
   Effect.gen(function* () {
     const server = yield* DemoServer.make
-    yield* story(server, consumers).pipe(
+    yield* playDrop(server, consumers).pipe(
       Effect.timeoutOrElse({
         duration: "15 minutes",
         orElse: () => Effect.fail(new DemoFailed({ message: "The demo did not finish within 15 minutes." }))
@@ -53,7 +53,7 @@ export const play = (consumers: number, stay: boolean) =>
   }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndiciOptions({ connections })))
 
 /** Plays all parts, against a server that does not run yet. */
-const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
+const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
   const begun = yield* Clock.currentTimeMillis
   const maxAdmissions = Math.ceil(consumers * pairsPerConsumer)
   let isUp = true

@@ -12,7 +12,7 @@ const entryOf = (consumerId: string): number => 1_000 + consumerId.charCodeAt(0)
 /** Returns a consumer's notes. Its entry is acknowledged at the time that its name gives. */
 const notes = (consumerId: string, status: Crowd.Notes["status"], positions: ReadonlyArray<number>): Crowd.Notes => ({
   consumerId,
-  temper: "buys",
+  behaviour: "buys",
   enteredAt: entryOf(consumerId),
   positions: [...positions],
   grants: [],
