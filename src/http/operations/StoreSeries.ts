@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { by, gauge, only } from "../../measures/Family.ts"
 import { backupAt } from "../../store/coordination/Installation.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
-import { backlog } from "../../store/webhook/Backlog.ts"
+import { backlog } from "../../store/webhook/WebhookDeliveries.ts"
 
 /** Reads the series. */
 export const read = Effect.gen(function* () {
