@@ -55,7 +55,6 @@ export interface Consumer {
   readonly tenant: Tenant
   readonly consumerId: string
   readonly isGuest: boolean
-  /** The key of the request. */
   readonly keyId: string
   /** The session of the access token. Absent if a server acts for the consumer. */
   readonly sessionId?: string
@@ -63,7 +62,6 @@ export interface Consumer {
   readonly by?: string
 }
 
-/** The consumer of the request. */
 export class CurrentConsumer extends Context.Service<CurrentConsumer, Consumer>()("usher/api/CurrentConsumer") {}
 
 /** The credentials of a stream, which outlives its request. */

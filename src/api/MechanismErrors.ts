@@ -27,6 +27,5 @@ export const mechanismErrors = {
   ],
   /** Other changes of a place. */
   change: [NotFound, Conflict],
-  /** Reading. */
   read: [NotFound]
 } as const

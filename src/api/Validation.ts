@@ -14,7 +14,6 @@ import {
   ValidationError
 } from "./Errors.ts"
 
-/** The middleware of every API. */
 export class Validation extends HttpApiMiddleware.Service<Validation>()("usher/api/Validation", {
   error: [
     ValidationError,

@@ -3,13 +3,16 @@
  * from the journal if it is not running, and passes commands and queries to it.
  */
 import { Clock, Context, Effect, Layer, Schema, type Stream } from "effect"
-import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
+import type { Lifecycle, StatusFields } from "../domain/mechanism/Decider.ts"
 import {
   type AdminCommand,
   type ConfigurationOf,
   type ConsumerCommand,
   type FactsOf,
   isOf,
+  type Kind,
+  kinds,
+  type MechanismIdentity,
   type MechanismRef,
   type RefusalOf,
   type StateOf,
@@ -27,7 +30,7 @@ import type { ParkedMechanism } from "./registry/ActorSlot.ts"
 
 /** The mechanism does not exist for this tenant: the id is unknown, archived, or belongs to another tenant. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
-  kind: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"])
+  kind: Schema.Literals(kinds)
 }) {}
 
 /** The errors that any command or query can fail with. */

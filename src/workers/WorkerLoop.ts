@@ -6,7 +6,7 @@
  */
 import { Cause, Effect, Latch, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { Engine } from "../engine/Engine.ts"
 import { Leases } from "../store/coordination/Leases.ts"
 import { Unavailable } from "../store/postgres/Unavailable.ts"

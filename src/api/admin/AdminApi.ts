@@ -7,13 +7,11 @@ import { Validation } from "../Validation.ts"
 import { describe } from "../OpenApi.ts"
 import { AnalyticsApi } from "./AnalyticsApi.ts"
 import { ApiKeyApi } from "./ApiKeyApi.ts"
-import { AppointmentApi } from "./AppointmentApi.ts"
-import { AuctionApi } from "./AuctionApi.ts"
 import { AuditLogApi } from "./AuditLogApi.ts"
 import { AudienceApi } from "./AudienceApi.ts"
 import { ConsumersApi } from "./ConsumersApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
-import { DrawApi } from "./DrawApi.ts"
+import { kindGroups } from "./KindsApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
 import { NodeApi } from "./NodeApi.ts"
 import { OrganizationApi } from "./OrganizationApi.ts"
@@ -24,17 +22,13 @@ import { ExperiencePageApi } from "./ExperiencePageApi.ts"
 import { PeopleApi } from "./PeopleApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { ProductApi } from "./ProductApi.ts"
-import { QueueApi } from "./QueueApi.ts"
 import { ReceiverApi } from "./ReceiverApi.ts"
 import { SecurityEventApi } from "./SecurityEventApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
 import { SyncSourceApi } from "./SyncSourceApi.ts"
-import { TimedReleaseApi } from "./TimedReleaseApi.ts"
 import { VariantApi } from "./VariantApi.ts"
 import { VariantOptionApi } from "./VariantOptionApi.ts"
-import { WaitlistApi } from "./WaitlistApi.ts"
-import { describedWebhooks } from "./DescribedWebhooks.ts"
-import { WebhookApi } from "./WebhookApi.ts"
+import { WebhookApi, describedWebhooks } from "./WebhookApi.ts"
 
 export const AdminApi = describe(
   HttpApi.make("admin")
@@ -45,12 +39,7 @@ export const AdminApi = describe(
     .add(SequenceApi)
     .add(AudienceApi)
     .add(ConsumersApi)
-    .add(QueueApi)
-    .add(DrawApi)
-    .add(AuctionApi)
-    .add(AppointmentApi)
-    .add(TimedReleaseApi)
-    .add(WaitlistApi)
+    .add(...kindGroups)
     .add(DistributionApi)
     .add(ProductApi)
     .add(VariantApi)

@@ -1,4 +1,4 @@
-/** Analytics on the Admin API: the declaration. */
+/** Analytics on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -12,8 +12,7 @@ import {
 } from "../../domain/organization/Analytics.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { CurrencyCode } from "../../domain/values/Locale.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { kinds } from "../../domain/mechanism/Mechanism.ts"
 import { text } from "../../domain/values/Text.ts"
 import { Timestamp } from "../../domain/values/Time.ts"
 import { RateCategory } from "../Annotations.ts"
@@ -34,7 +33,7 @@ export const AnalyticsQuery = Schema.Struct({
       distributionId: narrowed(Id),
       experienceId: narrowed(Id),
       sequenceId: narrowed(Id),
-      distributionType: narrowed(Schema.Literals(Object.keys(deciders) as Array<Kind>)),
+      distributionType: narrowed(Schema.Literals(kinds)),
       currencyCode: narrowed(CurrencyCode)
     })
   )

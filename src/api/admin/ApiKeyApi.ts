@@ -1,4 +1,4 @@
-/** API keys on the Admin API: the declaration. */
+/** API keys on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { apiKeySorts, KeyKind } from "../../domain/organization/ApiKey.ts"

@@ -1,13 +1,13 @@
-/** Appointments on the Admin API: the declaration. */
+/** Appointments on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { Configuration } from "../../domain/appointment/Appointment.ts"
+import { Configuration, declaration } from "../../domain/appointment/Appointment.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { BookingState } from "../Bookings.ts"
 import { mechanismErrors } from "../MechanismErrors.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
-export const appointmentSchemas = schemasOf("Appointment", Configuration.fields, [
+export const appointmentSchemas = schemasOf(declaration, Configuration.fields, [
   "slotDurationMinutes",
   "slotsFrom",
   "slotsUntil"
@@ -21,11 +21,8 @@ const forConsumer = {
 }
 
 export class AppointmentApi extends mechanismGroup(
+  declaration,
   {
-    group: "appointments",
-    noun: "appointment",
-    aNoun: "an appointment",
-    name: "Appointment",
     creating:
       "Slots are cut from the opening hours between `slotsFrom` and `slotsUntil`, which lie at most 3,660 days apart. " +
       "Each slot lasts `slotDurationMinutes`; the next begins `bufferMinutes` (default 0) after its end. `hours` lists " +

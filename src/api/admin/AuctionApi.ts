@@ -1,16 +1,13 @@
-/** Auctions on the Admin API: the declaration. */
+/** Auctions on the Admin API. */
 import { OpenApi } from "effect/http-api"
-import { Configuration } from "../../domain/auction/Auction.ts"
+import { Configuration, declaration } from "../../domain/auction/Auction.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
-export const auctionSchemas = schemasOf("Auction", Configuration.fields, ["settleAt", "startPrice"])
+export const auctionSchemas = schemasOf(declaration, Configuration.fields, ["settleAt", "startPrice"])
 
 export class AuctionApi extends mechanismGroup(
+  declaration,
   {
-    group: "auctions",
-    noun: "auction",
-    aNoun: "an auction",
-    name: "Auction",
     creating:
       "Amounts are decimal text and are returned as they were written. They are in whole minor units of the currency by " +
       "ISO 4217: two digits after the point for `EUR`, none for `JPY`, three for `KWD` (else a 400). `auctionType` defaults to `english`. Settings " +

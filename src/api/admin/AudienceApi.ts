@@ -1,4 +1,4 @@
-/** Audiences on the Admin API: the declaration. */
+/** Audiences on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {

@@ -1,4 +1,4 @@
-/** The audit log on the Admin API: the declaration. */
+/** The audit log on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { auditLogDays } from "../../domain/organization/Retention.ts"

@@ -1,4 +1,4 @@
-/** Consumers on the Admin API: the declaration. */
+/** Consumers on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { sessionSorts, SessionType } from "../../domain/consumer/Session.ts"
@@ -13,17 +13,58 @@ import {
   exportedMax,
   exportedJournalsMax
 } from "../../domain/consumer/Consumer.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
-import { placeFields, consumerPlaceSorts } from "../../domain/mechanism/PlaceFields.ts"
+import { kinds } from "../../domain/mechanism/Mechanism.ts"
+import { placeFields, consumerPlaceSorts, ownFields } from "../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../domain/risk/Risk.ts"
 import { Id } from "../../domain/values/Ids.ts"
-import { Timestamp } from "../../domain/values/Time.ts"
+import { Timestamp, SentTimestamp } from "../../domain/values/Time.ts"
 import { EmailText } from "../../domain/values/Email.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { EndedSessions, sessionFields } from "../Sessions.ts"
 import { listBelow, operationsOn } from "./RecordApi.ts"
-import { ConsumerExport } from "./ConsumerExport.ts"
+import { Order } from "../../domain/consumer/Order.ts"
+import { MessageStatus } from "../../domain/receiver/Meaning.ts"
+
+export const ConsumerExport = Schema.Struct({
+  consumer: Consumer,
+  identities: Schema.Array(
+    Schema.Struct({ provider: Schema.String, issuer: Schema.String, subject: Schema.String, createdAt: SentTimestamp })
+  ),
+  sessions: Schema.Array(Schema.Struct({ id: Id, createdAt: SentTimestamp, expiresAt: SentTimestamp })),
+  audiences: Schema.Array(Schema.Struct({ id: Id, name: Schema.String, addedAt: SentTimestamp })),
+  places: Schema.Array(
+    Schema.Struct({
+      distributionId: Id,
+      distributionType: Schema.Literals(kinds),
+      status: placeFields.status,
+      enteredAt: SentTimestamp,
+      updatedAt: SentTimestamp,
+      fields: Schema.Struct({ ...ownFields, risk: Schema.optionalKey(Risk) })
+    })
+  ),
+  events: Schema.Array(
+    Schema.Struct({ distributionId: Id, type: Schema.String, at: SentTimestamp, data: Schema.Unknown })
+  ),
+  orders: Schema.Array(Order),
+  messages: Schema.Array(
+    Schema.Struct({
+      channel: Schema.String,
+      address: Schema.NullOr(Schema.String),
+      purpose: Schema.NullOr(Schema.String),
+      status: MessageStatus,
+      sentAt: SentTimestamp
+    })
+  ),
+  securityEvents: Schema.Array(
+    Schema.Struct({
+      type: Schema.String,
+      clientAddress: Schema.NullOr(Schema.String),
+      at: SentTimestamp,
+      count: Schema.Int
+    })
+  ),
+  isComplete: Schema.Boolean
+}).annotate({ identifier: "ConsumerExport" })
 
 /** The settings of a consumer, in bodies that create or change it. */
 export const ConsumerSettings = Schema.Struct({
@@ -41,10 +82,9 @@ export const ConsumerBatch = Schema.Struct({
 /** A session that has not ended. */
 export const Session = Schema.Struct(sessionFields).annotate({ identifier: "Session" })
 
-/** One place of a consumer. */
 export const ConsumerPlace = Schema.Struct({
   distributionId: Id,
-  type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+  type: Schema.Literals(kinds),
   experienceId: Id,
   sequenceId: Id,
   name: Schema.String.annotate({ description: "The mechanism's." }),
@@ -144,7 +184,7 @@ export class ConsumersApi extends HttpApiGroup.make("consumers")
       sorts: consumerPlaceSorts,
       only: {
         type: Schema.optionalKey(
-          Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
+          Schema.Literals(kinds).annotate({
             description: "Only places in mechanisms of this kind."
           })
         ),

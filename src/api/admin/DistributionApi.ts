@@ -1,31 +1,69 @@
 /**
- * The state and the history of mechanisms for admins: the declaration. "Distribution" is the Admin API's word for a
+ * The state and the history of mechanisms for admins. "Distribution" is the Admin API's word for a
  * mechanism of any kind.
  */
 import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"
-import { deciders, mechanismSorts, historySorts } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { mechanismSorts, historySorts, declarations, type Kind, kinds } from "../../domain/mechanism/Mechanism.ts"
 import { placeFields, PlaceStatus, statusesByKind, placeSorts } from "../../domain/mechanism/PlaceFields.ts"
 import { Risk } from "../../domain/risk/Risk.ts"
 import { text } from "../../domain/values/Text.ts"
 import { Timestamp } from "../../domain/values/Time.ts"
 import { plainCode } from "../../domain/values/TypedCode.ts"
 import { NotFound } from "../Errors.ts"
-import { appointmentSchemas } from "./AppointmentApi.ts"
-import { auctionSchemas } from "./AuctionApi.ts"
-import { drawSchemas } from "./DrawApi.ts"
 import { StreamKey } from "../Credentials.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery, archivedQuery } from "./Lists.ts"
-import { statusFields } from "./MechanismRecord.ts"
-import { denyEndpoint, RiskScore } from "./DenialApi.ts"
-import { extendEndpoint } from "./ExtensionApi.ts"
-import { queueSchemas } from "./QueueApi.ts"
+import { statusFields } from "./MechanismApi.ts"
+import { denyEndpoint, RiskScore } from "./SteeringApi.ts"
 import { listBelow } from "./RecordApi.ts"
-import { timedReleaseSchemas } from "./TimedReleaseApi.ts"
-import { waitlistSchemas } from "./WaitlistApi.ts"
+import { kindSchemas } from "./KindsApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
+import { extensionSecondsMax } from "../../domain/mechanism/extension/Extension.ts"
+
+/** The field that is left out because the other one is given. */
+const unnamed = Schema.optionalKey(Schema.Null)
+
+const bodies = [
+  Schema.Struct({
+    seconds: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: extensionSecondsMax })).annotate({
+      description: "Seconds by which the times move."
+    }),
+    until: unnamed
+  }),
+  Schema.Struct({
+    until: Timestamp.annotate({
+      description: "The earliest time that is allowed afterwards. At most a year from now."
+    }),
+    seconds: unnamed
+  })
+] as const
+
+export interface ExtensionBody {
+  readonly seconds?: number | null
+  readonly until?: number | null
+}
+
+const Extension = Schema.Struct({
+  grants: Schema.Int.annotate({ description: "Number of grants that this request moved." })
+}).annotate({ identifier: "Extension" })
+
+export const extendEndpoint = HttpApiEndpoint.post("extendDistribution", "/distributions/:id/extend", {
+  params: { id: Id },
+  payload: Schema.Union(bodies),
+  success: Extension,
+  error: NotFound
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "Extend a mechanism",
+    description:
+      "For use after an outage. Moves the expiry of all grants that consumers hold, and the closing if it has not " +
+      "passed. They move by `seconds`, or to `until` where they are earlier. The drawing of a draw moves with its " +
+      "closing; an auction's settlement is never before its closing. No time becomes earlier, and expired grants stay " +
+      "expired. A request with `until` can be repeated safely; a repeated request with `seconds` moves everything " +
+      "again. Grants that a shop has stored keep their former expiry: consumers get new ones with their next request."
+  })
+)
 
 const count = Schema.Int
 
@@ -52,29 +90,32 @@ export const Live = Schema.Struct({
 
 const Lifecycle = Schema.Literals(["scheduled", "open", "settling", "closed"])
 
-const distributionOf = <const K extends Kind, F extends Schema.Struct.Fields>(
-  kind: K,
-  name: string,
-  record: Schema.Struct<F>
-) =>
+const live = Schema.NullOr(Live).annotate({
+  description: "Null only in lists, for a mechanism that does not run in this process."
+})
+
+/** A mechanism of one kind with its live state. */
+type DistributionOf<K extends Kind> =
+  (typeof kindSchemas)[K]["Record"] extends Schema.Struct<infer F>
+    ? Schema.Struct<
+        F & { readonly type: Schema.Literal<K>; readonly lifecycle: typeof Lifecycle; readonly live: typeof live }
+      >
+    : never
+
+const distributionOf = (kind: Kind) =>
   Schema.Struct({
-    ...record.fields,
+    ...kindSchemas[kind].Record.fields,
     type: Schema.Literal(kind),
     lifecycle: Lifecycle,
-    live: Schema.NullOr(Live).annotate({
-      description: "Null only in lists, for a mechanism that does not run in this process."
-    })
-  }).annotate({ identifier: `${name}Distribution` })
+    live
+  }).annotate({
+    identifier: `${declarations[kind].name}Distribution`
+  })
 
 /** A mechanism with its live state. */
-export const Distribution = Schema.Union([
-  distributionOf("queue", "Queue", queueSchemas.Record),
-  distributionOf("draw", "Draw", drawSchemas.Record),
-  distributionOf("auction", "Auction", auctionSchemas.Record),
-  distributionOf("appointment", "Appointment", appointmentSchemas.Record),
-  distributionOf("timed_release", "TimedRelease", timedReleaseSchemas.Record),
-  distributionOf("waitlist", "Waitlist", waitlistSchemas.Record)
-]).annotate({
+export const Distribution = Schema.Union(
+  kinds.map(distributionOf) as ReadonlyArray<unknown> as ReadonlyArray<{ [K in Kind]: DistributionOf<K> }[Kind]>
+).annotate({
   identifier: "Distribution"
 })
 
@@ -121,7 +162,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
         ...searchQuery("the name"),
         ...archivedQuery,
         type: Schema.optionalKey(
-          Schema.Literals(Object.keys(deciders) as Array<Kind>).annotate({
+          Schema.Literals(kinds).annotate({
             description: "Only those of this kind."
           })
         ),

@@ -1,11 +1,11 @@
-/** Draws on the Admin API: the declaration. */
+/** Draws on the Admin API. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
-import { Configuration } from "../../domain/draw/Draw.ts"
+import { Configuration, declaration } from "../../domain/draw/Draw.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
 /** The facts that a draw publishes during its course; null before. */
-export const publishedFields = {
+const publishedFields = {
   seedCommitment: Schema.String.annotate({
     description: "SHA-256 of the seed that decides the draw. The proof contains the seed itself."
   }),
@@ -18,19 +18,11 @@ export const publishedFields = {
   drawnAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" }))
 }
 
-const schemas = schemasOf("Draw", Configuration.fields, ["drawAt", "winnerCount"])
-
-export const drawSchemas = {
-  ...schemas,
-  Record: Schema.Struct({ ...schemas.Record.fields, ...publishedFields }).annotate({ identifier: "Draw" })
-}
+export const drawSchemas = schemasOf(declaration, Configuration.fields, ["drawAt", "winnerCount"], publishedFields)
 
 export class DrawApi extends mechanismGroup(
+  declaration,
   {
-    group: "draws",
-    noun: "draw",
-    aNoun: "a draw",
-    name: "Draw",
     creating:
       "Without `openAt` the draw is open at once. Entry ends at `closeAt`, which defaults to `drawAt`. `winnerCount` " +
       "entries are drawn at `drawAt`. `capacity` is the most entries. Without `admissionExpirationSeconds` wins do not " +

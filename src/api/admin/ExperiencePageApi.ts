@@ -1,4 +1,4 @@
-/** Experience pages on the Admin API: the declaration. */
+/** Experience pages on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { messageDocumentBytesMax } from "../../domain/experience/creative/Document.ts"

@@ -1,24 +1,52 @@
-/** The operations that mechanisms of all kinds have on the Admin API: the declaration. */
+/** The operations that mechanisms of all kinds have on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { KindData } from "../../domain/mechanism/Declaration.ts"
 import { mechanismSorts } from "../../domain/mechanism/Mechanism.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery, archivedQuery } from "./Lists.ts"
-import { mechanismFields, settingsOf } from "./MechanismRecord.ts"
-import { changeFields, createFields } from "./Payloads.ts"
-import { whyBody } from "./WhyFields.ts"
+import { changeFields, createFields, recordFields } from "./Payloads.ts"
+import { whyBody } from "./SteeringApi.ts"
+import { stampFields } from "../../domain/values/Record.ts"
+import { TimeZone } from "../../domain/values/Locale.ts"
+import { Name } from "../../domain/values/Text.ts"
+import { Timestamp } from "../../domain/values/Time.ts"
 
-/** The names of a kind, and its texts in the description. */
-export interface Words<Group extends string> {
-  /** The group, and the path: `queues`, `timed-releases`. */
-  readonly group: Group
-  /** In a sentence: `queue`, `timed release`. */
-  readonly noun: string
-  /** With its article: `a queue`, `an auction`. */
-  readonly aNoun: string
-  /** In the names of schemas and operations: `Queue`, `TimedRelease`. */
-  readonly name: string
+const identityFields = { id: Id, organizationId: Id, experienceId: Id, sequenceId: Id }
+
+export const statusFields = {
+  statusOverride: Schema.NullOr(Schema.Literal("ended")),
+  statusOverrideAt: Schema.NullOr(Timestamp),
+  statusOverrideBy: Schema.NullOr(Schema.String),
+  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
+}
+
+/**
+ * The settings of a mechanism in a request. Text is checked more strictly than in the configuration, which must decode
+ * everything ever stored. The window of the experience is left out, because a request does not set it.
+ */
+export const settingsOf = <F extends Schema.Struct.Fields>({ experienceWindow: _, ...settings }: F) => ({
+  ...settings,
+  name: Name,
+  timeZone: TimeZone
+})
+
+/** The fields of a mechanism's record. */
+export const mechanismFields = <F extends Schema.Struct.Fields>(settings: F) => ({
+  ...identityFields,
+  ...recordFields(settings),
+  ...statusFields,
+  ...stampFields
+})
+
+/** The names of a kind, as it declares them. */
+interface Names<Path extends string> extends Pick<KindData, "name" | "noun" | "aNoun"> {
+  readonly path: Path
+}
+
+/** The texts of a kind in the description. */
+interface Texts {
   /** Units and defaults, for the operation that creates. */
   readonly creating: string
   /** The settings that cannot be changed, and when. */
@@ -27,22 +55,28 @@ export interface Words<Group extends string> {
   readonly ending: string
 }
 
+interface Words<Path extends string> extends Names<Path>, Texts {}
+
 /**
  * The schemas of a kind: its settings, its record, and the bodies that create it, alone or within a sequence, and
- * change it.
+ * change it. `published` has the facts that the kind publishes (`Decider.publishedFacts`). The record shows them after
+ * the settings, or null.
  */
 export const schemasOf = <
   F extends Schema.Struct.Fields,
-  const Required extends Exclude<keyof F, "experienceWindow"> & string
+  const Required extends Exclude<keyof F, "experienceWindow"> & string,
+  Published extends Schema.Struct.Fields = {}
 >(
-  name: string,
+  { name }: Pick<KindData, "name">,
   configurationFields: F & { readonly name: Schema.Constraint; readonly timeZone: Schema.Constraint },
-  required: ReadonlyArray<Required>
+  required: ReadonlyArray<Required>,
+  published: Published = {} as Published
 ) => {
   const settings = settingsOf(configurationFields as F)
   return {
     settings,
-    Record: Schema.Struct(mechanismFields(settings)).annotate({ identifier: name }),
+    published,
+    Record: Schema.Struct({ ...mechanismFields(settings), ...published }).annotate({ identifier: name }),
     Create: Schema.Struct({ sequenceId: Id, ...createFields(settings, ["name", ...required]) }).annotate({
       identifier: `Create${name}`
     }),
@@ -62,33 +96,40 @@ interface Schemas<Record, Create, Change> {
 
 /** The group of a kind, with the operations `create`, `list`, `get`, `change`, `archive`, `end` and `unpark`. */
 export const mechanismGroup = <
-  const Group extends string,
+  const Path extends string,
   Record extends Schema.Top,
   Create extends Schema.Top,
   Change extends Schema.Top
 >(
-  words: Words<Group>,
+  names: Names<Path>,
+  texts: Texts,
   schemas: Schemas<Record, Create, Change>
-) =>
-  HttpApiGroup.make(words.group).add(...ofAll(words, schemas), ...ofOne(words, schemas), ...steeringOf(words, schemas))
+) => {
+  const words: Words<Path> = { ...names, ...texts }
+  return HttpApiGroup.make(words.path).add(
+    ...ofAll(words, schemas),
+    ...ofOne(words, schemas),
+    ...steeringOf(words, schemas)
+  )
+}
 
 /** The texts of an operation. */
 const texts = (identifier: string, summary: string, description: string) =>
   OpenApi.annotations({ identifier, summary, description })
 
 /** The operations `create` and `list`. */
-const ofAll = <const Group extends string, Record extends Schema.Top, Create extends Schema.Top>(
-  { group, noun, aNoun, name, creating }: Words<Group>,
+const ofAll = <const Path extends string, Record extends Schema.Top, Create extends Schema.Top>(
+  { path, noun, aNoun, name, creating }: Words<Path>,
   schemas: Pick<Schemas<Record, Create, unknown>, "Record" | "Create">
 ) => {
-  const path = `/${group}` as const
+  const all = `/${path}` as const
   return [
-    HttpApiEndpoint.post("create", path, {
+    HttpApiEndpoint.post("create", all, {
       payload: schemas.Create,
       success: schemas.Record.pipe(HttpApiSchema.status(201)),
       error: NotFound
     }).annotateMerge(texts(`create${name}`, `Create ${aNoun}`, creating)),
-    HttpApiEndpoint.get("list", path, {
+    HttpApiEndpoint.get("list", all, {
       query: {
         ...listQuery(mechanismSorts),
         ...searchQuery("the name"),
@@ -110,11 +151,11 @@ const ofAll = <const Group extends string, Record extends Schema.Top, Create ext
 }
 
 /** The operations `get`, `change` and `archive`. */
-const ofOne = <const Group extends string, Record extends Schema.Top, Change extends Schema.Top>(
-  { group, aNoun, name, changing }: Words<Group>,
+const ofOne = <const Path extends string, Record extends Schema.Top, Change extends Schema.Top>(
+  { path, aNoun, name, changing }: Words<Path>,
   schemas: Pick<Schemas<Record, unknown, Change>, "Record" | "Change">
 ) => {
-  const one = `/${group}/:id` as const
+  const one = `/${path}/:id` as const
   return [
     HttpApiEndpoint.get("get", one, { params: { id: Id }, success: schemas.Record, error: NotFound }).annotateMerge(
       texts(
@@ -155,11 +196,11 @@ const ofOne = <const Group extends string, Record extends Schema.Top, Change ext
 }
 
 /** The operations `end` and `unpark`. */
-const steeringOf = <const Group extends string, Record extends Schema.Top>(
-  { group, aNoun, name, ending }: Words<Group>,
+const steeringOf = <const Path extends string, Record extends Schema.Top>(
+  { path, aNoun, name, ending }: Words<Path>,
   { Record }: Pick<Schemas<Record, unknown, unknown>, "Record">
 ) => {
-  const one = `/${group}/:id` as const
+  const one = `/${path}/:id` as const
   const steered = { params: { id: Id }, payload: whyBody, success: Record, error: NotFound }
   return [
     HttpApiEndpoint.post("end", `${one}/end`, steered).annotateMerge(

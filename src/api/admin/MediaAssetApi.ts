@@ -1,4 +1,4 @@
-/** Media assets on the Admin API: the declaration. */
+/** Media assets on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { MediaAsset, Settings, mediaAssetSorts } from "../../domain/catalogue/MediaAsset.ts"

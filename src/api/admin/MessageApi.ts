@@ -1,4 +1,4 @@
-/** Messages and stopped addresses on the Admin API: the declaration. */
+/** Messages and stopped addresses on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { messageDays } from "../../domain/organization/Retention.ts"
@@ -13,7 +13,6 @@ import { operationsOn } from "./RecordApi.ts"
 
 const Address = text({ minLength: 1, maxLength: 320 })
 
-/** The filters that both lists have. */
 const addressFilters = {
   channel: Schema.optionalKey(MessageChannel.annotate({ description: "Only those of this channel." })),
   address: Schema.optionalKey(

@@ -1,13 +1,12 @@
 /**
- * The nodes on the Admin API: the declaration, for operators that watch
+ * The nodes on the Admin API, for operators that watch
  * a drop.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
+import { kinds } from "../../domain/mechanism/Mechanism.ts"
 
 /** A process that runs mechanisms. */
 export const Node = Schema.Struct({
@@ -30,7 +29,7 @@ export const Nodes = Schema.Struct({
   parkedMechanisms: Schema.Array(
     Schema.Struct({
       distributionId: Id,
-      type: Schema.Literals(Object.keys(deciders) as Array<Kind>),
+      type: Schema.Literals(kinds),
       experienceId: Id,
       name: Schema.String,
       node: Schema.String,

@@ -1,4 +1,4 @@
-/** Orders on the Admin API: the declaration. */
+/** Orders on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"

@@ -1,4 +1,4 @@
-/** The caller's organization on the Admin API: the declaration. */
+/** The caller's organization on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { failureRecipientsMax } from "../../domain/webhook/Webhook.ts"

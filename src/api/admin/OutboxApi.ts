@@ -1,5 +1,5 @@
 /**
- * Messages that were not sent because no provider is set: the declaration. It is for development. If every channel has
+ * Messages that were not sent because no provider is set. It is for development. If every channel has
  * a provider, the path does not exist.
  */
 import { Schema } from "effect"

@@ -1,4 +1,4 @@
-/** The people of the dashboard on the Admin API: the declaration. */
+/** The people of the dashboard on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Person, Role, Settings, personSorts } from "../../domain/organization/Person.ts"

@@ -1,4 +1,4 @@
-/** Products on the Admin API: the declaration. */
+/** Products on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { MediaUses, Product, Settings, productSorts } from "../../domain/catalogue/Product.ts"

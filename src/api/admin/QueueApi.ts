@@ -1,33 +1,28 @@
-/** Queues on the Admin API: the declaration. */
+/** Queues on the Admin API. */
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
-import { Configuration } from "../../domain/queue/Queue.ts"
+import { Configuration, declaration } from "../../domain/queue/Queue.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
-import { steeringOf } from "./SteeringApi.ts"
-import { whyFields } from "./WhyFields.ts"
+import { steeringOf, whyFields } from "./SteeringApi.ts"
 
 /** The facts about a pause that lasts; null of a queue that is not paused. */
-export const pauseFields = {
+const pauseFields = {
   pausedAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" })),
   pausedBy: Schema.NullOr(Schema.String),
   pauseReason: Schema.NullOr(StaffReason)
 }
 
-const schemas = schemasOf("Queue", Configuration.fields, ["admitRate"])
+const schemas = schemasOf(declaration, Configuration.fields, ["admitRate"], pauseFields)
 
 export const queueSchemas = {
   ...schemas,
-  Record: Schema.Struct({ ...schemas.Record.fields, ...pauseFields }).annotate({ identifier: "Queue" }),
   Change: Schema.Struct({ ...schemas.Change.fields, ...whyFields }).annotate({ identifier: "ChangeQueue" })
 }
 
 export class QueueApi extends mechanismGroup(
+  declaration,
   {
-    group: "queues",
-    noun: "queue",
-    aNoun: "a queue",
-    name: "Queue",
     creating:
       "`admitRate` is consumers per minute; 0 admits by hand only. Without `openAt` the queue is open at once, without " +
       "`closeAt` until it is ended. Defaults: `timeZone` is the experience's, `supportsGuest` is true, " +

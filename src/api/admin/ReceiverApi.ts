@@ -1,4 +1,4 @@
-/** Receivers on the Admin API: the declaration. */
+/** Receivers on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { receivedEventDays } from "../../domain/organization/Retention.ts"

@@ -1,4 +1,4 @@
-/** Security events on the Admin API: the declaration. */
+/** Security events on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { securityEventDays, securityEventsMax } from "../../domain/organization/Retention.ts"

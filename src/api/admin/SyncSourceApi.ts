@@ -1,4 +1,4 @@
-/** Sync sources on the Admin API: the declaration. */
+/** Sync sources on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { Settings, SyncSource, SyncStatus, syncSourceSorts } from "../../domain/catalogue/SyncSource.ts"

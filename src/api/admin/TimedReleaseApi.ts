@@ -1,16 +1,13 @@
-/** Timed releases on the Admin API: the declaration. */
+/** Timed releases on the Admin API. */
 import { OpenApi } from "effect/http-api"
-import { Configuration } from "../../domain/timedRelease/TimedRelease.ts"
+import { Configuration, declaration } from "../../domain/timedRelease/TimedRelease.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
-export const timedReleaseSchemas = schemasOf("TimedRelease", Configuration.fields, [])
+export const timedReleaseSchemas = schemasOf(declaration, Configuration.fields, [])
 
 export class TimedReleaseApi extends mechanismGroup(
+  declaration,
   {
-    group: "timed-releases",
-    noun: "timed release",
-    aNoun: "a timed release",
-    name: "TimedRelease",
     creating:
       "`capacity` is the number of units. Without it there is no limit. A consumer that enters holds one unit until " +
       "its grant expires, is denied or is left; completing keeps the unit. Without `variantIds` any variant of the " +

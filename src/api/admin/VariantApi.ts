@@ -1,4 +1,4 @@
-/** Variants on the Admin API: the declaration. */
+/** Variants on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { OptionChoices, Settings, Variant, variantsMax, variantSorts } from "../../domain/catalogue/Variant.ts"

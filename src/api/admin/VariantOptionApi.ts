@@ -1,4 +1,4 @@
-/** Variant options and their values on the Admin API: the declaration. */
+/** Variant options and their values on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"

@@ -1,16 +1,13 @@
-/** Waitlists on the Admin API: the declaration. */
+/** Waitlists on the Admin API. */
 import { OpenApi } from "effect/http-api"
-import { Configuration } from "../../domain/waitlist/Waitlist.ts"
+import { Configuration, declaration } from "../../domain/waitlist/Waitlist.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
-export const waitlistSchemas = schemasOf("Waitlist", Configuration.fields, [])
+export const waitlistSchemas = schemasOf(declaration, Configuration.fields, [])
 
 export class WaitlistApi extends mechanismGroup(
+  declaration,
   {
-    group: "waitlists",
-    noun: "waitlist",
-    aNoun: "a waitlist",
-    name: "Waitlist",
     creating:
       "A waitlist collects interest before its sequence opens, and grants nothing. A sequence has at most one that is " +
       "not archived; another is a 409 `WAITLIST_EXISTS`. When the first other mechanism of the sequence opens, each " +

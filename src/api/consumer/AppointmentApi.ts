@@ -1,7 +1,7 @@
 /** Appointments, as the Consumer API declares them. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Hours } from "../../domain/appointment/Appointment.ts"
+import { Hours, declaration } from "../../domain/appointment/Appointment.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { TimeZone } from "../../domain/values/Locale.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
@@ -54,13 +54,13 @@ const booking = { params, success: BookingState, error: mechanismErrors.entry }
 /** The body of a booking. */
 const wish = Schema.Struct({ slotId: SlotId, locationId: Schema.optionalKey(Schema.NullOr(Id)) })
 
-const group = HttpApiGroup.make("appointments").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({ title: "Appointments", description: "Slots that consumers book." })
 )
 
 const appointment = endpointsOf({
-  path: "/appointments",
-  param: "appointmentId",
+  path: declaration.path,
+  param: declaration.parameter,
   State: BookingState,
   Public: PublicAppointment
 })

@@ -2,7 +2,7 @@
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Price } from "../../domain/values/Amount.ts"
-import { AuctionType, bidsShownMax, DenialReason } from "../../domain/auction/Auction.ts"
+import { AuctionType, bidsShownMax, DenialReason, declaration } from "../../domain/auction/Auction.ts"
 import { AdminReason } from "../../domain/mechanism/Denial.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
@@ -13,6 +13,7 @@ import { alreadyCompleted, completing, serverActions } from "./Grants.ts"
 import { publicFields } from "./PublicMechanism.ts"
 import { asOf } from "./AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "./MechanismApi.ts"
+import { unitsLeft } from "./LiveFields.ts"
 
 /** The public view of an auction. The reserve is not public. */
 export const PublicAuction = Schema.Struct(
@@ -35,6 +36,17 @@ export const PublicAuction = Schema.Struct(
     admissionExpirationSeconds: Schema.NullOr(Schema.Int)
   })
 ).annotate({ identifier: "Auction" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveAuction = {
+  currentPrice: Schema.NullOr(Price),
+  highestBid: Schema.NullOr(Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })),
+  minimumBid: Schema.NullOr(Price).annotate({
+    description: "english: the lowest bid that a new bidder may make. Null in a dutch auction, and after the end."
+  }),
+  unitsLeft,
+  auctionEnded: Schema.NullOr(Schema.Boolean)
+}
 
 const participation = {
   enteredAt: SentTimestamp,
@@ -128,7 +140,7 @@ const saysOfBids = (summary: string, description: string) =>
 
 const limitSchema = { type: "integer", minimum: 1, maximum: bidsShownMax, default: limitDefault }
 
-const group = HttpApiGroup.make("auctions").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Auctions",
     description: `Bids for a number of units, at ascending bids or at a falling price. ${serverActions}`
@@ -136,7 +148,12 @@ const group = HttpApiGroup.make("auctions").annotateMerge(
 )
 
 /** Where the kind is found, and how it is seen. */
-export const location = { path: "/auctions", param: "auctionId", State: AuctionState, Public: PublicAuction } as const
+export const location = {
+  path: declaration.path,
+  param: declaration.parameter,
+  State: AuctionState,
+  Public: PublicAuction
+} as const
 const auction = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 

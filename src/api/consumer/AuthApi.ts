@@ -1,4 +1,4 @@
-/** Sessions on the Consumer API: the declaration. */
+/** Sessions on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"

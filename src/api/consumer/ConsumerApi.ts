@@ -6,29 +6,19 @@ import { HttpApi } from "effect/http-api"
 import { describe } from "../OpenApi.ts"
 import { gateDescription } from "../Challenge.ts"
 import { Validation } from "../Validation.ts"
-import { AppointmentsGroup } from "./AppointmentApi.ts"
-import { AuctionsGroup } from "./AuctionApi.ts"
 import { AuthGroup } from "./AuthApi.ts"
 import { ExperiencesGroup } from "./ExperienceApi.ts"
 import { ProfilesGroup } from "./ProfileApi.ts"
-import { DrawsGroup } from "./DrawApi.ts"
 import { LiveGroup } from "./LiveApi.ts"
 import { GrantsGroup } from "./RevokedGrantApi.ts"
-import { QueuesGroup } from "./QueueApi.ts"
-import { TimedReleasesGroup } from "./TimedReleaseApi.ts"
-import { WaitlistsGroup } from "./WaitlistApi.ts"
+import { kindGroups } from "./KindsApi.ts"
 
 export const ConsumerApi = describe(
   HttpApi.make("consumer")
     .add(AuthGroup)
     .add(ExperiencesGroup)
     .add(ProfilesGroup)
-    .add(QueuesGroup)
-    .add(DrawsGroup)
-    .add(AuctionsGroup)
-    .add(AppointmentsGroup)
-    .add(TimedReleasesGroup)
-    .add(WaitlistsGroup)
+    .add(...kindGroups)
     .add(GrantsGroup)
     .add(LiveGroup)
     .middleware(Validation)

@@ -1,8 +1,8 @@
-/** Draws on the Consumer API: the declaration. */
-import { Schema, Tuple } from "effect"
+/** Draws on the Consumer API. */
+import { Schema, Struct, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../domain/mechanism/Denial.ts"
-import { DenialReason, Proof } from "../../domain/draw/Draw.ts"
+import { DenialReason, Proof, declaration } from "../../domain/draw/Draw.ts"
 import { riskRuleFields } from "../../domain/risk/RiskWeight.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
@@ -14,6 +14,7 @@ import { publicFields } from "./PublicMechanism.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { asOf } from "./AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "./MechanismApi.ts"
+import { count, instant, isFull } from "./LiveFields.ts"
 
 /** The public view of a draw. */
 export const PublicDraw = Schema.Struct(
@@ -38,6 +39,19 @@ export const PublicDraw = Schema.Struct(
     drawnAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" }))
   })
 ).annotate({ identifier: "Draw" })
+
+/** A draw in a list, without the facts that it publishes. Only its own read shows them. */
+export const ListedDraw = PublicDraw.mapFields(
+  Struct.omit(["seedCommitment", "entriesDigest", "beaconRound", "drawnAt"])
+).annotate({ identifier: "SequenceDraw" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveDraw = {
+  isFull,
+  winnerCount: count("Entries that will be drawn."),
+  drawAt: instant,
+  drawnAt: instant
+}
 
 /** The name of the entry in the list of entries and in the proof. */
 const entryId = Schema.String
@@ -101,7 +115,7 @@ export const Withdrawn = Schema.Struct({
 
 const params = { drawId: Id }
 
-const group = HttpApiGroup.make("draws").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Draws",
     description:
@@ -111,7 +125,12 @@ const group = HttpApiGroup.make("draws").annotateMerge(
 )
 
 /** Where the kind is found, and how it is seen. */
-export const location = { path: "/draws", param: "drawId", State: DrawState, Public: PublicDraw } as const
+export const location = {
+  path: declaration.path,
+  param: declaration.parameter,
+  State: DrawState,
+  Public: PublicDraw
+} as const
 const draw = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 

@@ -1,4 +1,4 @@
-/** Experiences on the Consumer API: the declaration. */
+/** Experiences on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Theme } from "../../domain/experience/Experience.ts"
@@ -9,8 +9,8 @@ import { AccessCode, ProductSelectionMode } from "../../domain/experience/Sequen
 import { JsonObject } from "../../domain/values/Text.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 import { ConsumerAction, PublicRead } from "../Credentials.ts"
-import { PublicMechanisms } from "./SequenceView.ts"
 import { Forbidden, NotFound } from "../Errors.ts"
+import { PublicMechanisms } from "./KindsApi.ts"
 
 /** A sequence with its mechanisms, as the consumers it is for may see it. */
 export const PublicSequence = Schema.Struct({

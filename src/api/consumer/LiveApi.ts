@@ -1,68 +1,106 @@
-/** The public facts of an experience as they are now: the declaration. They need no credential. */
+/** The public facts of an experience as they are now. The line of a queue is among them. They need no credential. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { declarations, type Kind, kinds } from "../../domain/mechanism/Mechanism.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
-import { Price } from "../../domain/values/Amount.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 import { Anyone } from "../Credentials.ts"
 import { NotFound } from "../Errors.ts"
-import { lineEndpoint } from "./LineApi.ts"
+import { kindSchemas } from "./KindsApi.ts"
+import { count, instant } from "./LiveFields.ts"
 
-const count = (description: string) => Schema.NullOr(Schema.Int.annotate({ description }))
-const instant = Schema.NullOr(SentTimestamp)
+const Count = Schema.Int
 
-const unitsLeft = Schema.NullOr(Schema.Int).annotate({ description: "Null without a limit." })
+const Act = Schema.Struct({
+  at: SentTimestamp,
+  act: Schema.Literals(["admitted", "removed", "paused", "resumed", "rate"]),
+  reason: Schema.optionalKey(StaffReason),
+  count: Schema.optionalKey(Count.annotate({ description: "Number of consumers that were admitted or removed." })),
+  outOfOrder: Schema.optionalKey(
+    Count.annotate({ description: "Of those admitted: the number that were not first in line." })
+  ),
+  admitRate: Schema.optionalKey(Count.annotate({ description: "The new rate per minute." }))
+}).annotate({ identifier: "LineAct" })
 
-const isFull = Schema.NullOr(Schema.Boolean).annotate({
-  description: "True while `capacity` allows no further consumer."
+const Line = Schema.Struct({
+  order: Schema.Literals(["arrival", "drawn", "lobby", "loyalty"]).annotate({
+    description:
+      "How tickets were given: by arrival, or first to the lobby by lot. `lobby`: no place has a ticket yet. " +
+      "`loyalty`: head starts have moved places, so no ticket gives a position."
+  }),
+  issued: Count.annotate({ description: "The last ticket." }),
+  waiting: Count,
+  next: Count.annotate({ description: "The first waiting ticket, or the number after the last ticket if none waits." }),
+  runs: Schema.Array(Count).annotate({
+    description: "Numbers of tickets from `next` on, alternating: waiting, gone, waiting, and so on."
+  }),
+  isComplete: Schema.Boolean.annotate({ description: "False if tickets are left out of `runs`." }),
+  tally: Schema.Struct({
+    byRate: Count,
+    byHand: Count,
+    outOfOrder: Count.annotate({ description: "Of those by hand: the number that were not first in line." }),
+    left: Count,
+    removed: Count.annotate({ description: "Denied by staff, at the closing, or by archiving the consumer." })
+  }).annotate({ description: "Numbers of tickets that no longer wait, by cause." }),
+  acts: Schema.Array(Act).annotate({ description: "The last 100 actions of staff, the oldest first." })
+}).annotate({ identifier: "Line" })
+
+/** The line without the instant at which it was read. */
+export const QueueLine = Schema.Struct({
+  queueId: Id,
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  admitRate: Schema.NullOr(Count),
+  paused: Schema.NullOr(Schema.Boolean),
+  pauseReason: Schema.NullOr(StaffReason),
+  line: Schema.NullOr(Line).annotate({ description: "Null while a queue that has closed is not in memory." })
 })
 
-const ofKind = <const K extends string, F extends Schema.Struct.Fields>(kind: K, identifier: string, own: F) =>
-  Schema.Struct({
-    id: Id,
-    kind: Schema.Literal(kind),
-    sequenceId: Id,
-    name: Schema.String,
-    lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-    openAt: instant,
-    closeAt: instant.annotate({ description: "The present closing: late bids move an auction's." }),
-    entries: count("Consumers that have entered or booked, and did not leave."),
-    ...own
-  }).annotate({ identifier })
+export const lineEndpoint = HttpApiEndpoint.get("line", "/queues/:queueId/line", {
+  params: { queueId: Id },
+  success: Schema.Struct({
+    now: SentTimestamp.annotate({ description: "The server's instant." }),
+    ...QueueLine.fields
+  }).annotate({ identifier: "QueueLine" }),
+  error: NotFound
+})
+  .middleware(Anyone)
+  .annotateMerge(
+    OpenApi.annotations({
+      summary: "The line of a queue, to be checked",
+      description:
+        "A waiting consumer has a `ticket` in its standing. Its position is 1 plus the number of waiting tickets between " +
+        "`next` and its own, so a page can compute it. `issued` minus `waiting` is the sum of `byRate`, `byHand`, `left` " +
+        "and `removed`.\n\nBetween two responses no number decreases and no ticket returns. The tickets that are gone from " +
+        "behind a waiting ticket are at most as many as left, were removed or were admitted `outOfOrder`. Two responses " +
+        "therefore show whether the rate admitted consumers in order, and what staff did.\n\nThe response is the same for " +
+        "every caller for a second. It needs no credential. Only queues of sequences that are for all consumers have it."
+    })
+  )
 
-const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })
+const commonFields = {
+  sequenceId: Id,
+  name: Schema.String,
+  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
+  openAt: instant,
+  closeAt: instant.annotate({ description: "The present closing: late bids move an auction's." }),
+  entries: count("Consumers that have entered or booked, and did not leave.")
+}
+
+type Live<K extends Kind> = Schema.Struct<
+  { readonly id: typeof Id; readonly kind: Schema.Literal<K> } & typeof commonFields &
+    Pick<(typeof kindSchemas)[K]["live"], keyof (typeof kindSchemas)[K]["live"]>
+>
+
+const liveOf = (kind: Kind) =>
+  Schema.Struct({ id: Id, kind: Schema.Literal(kind), ...commonFields, ...kindSchemas[kind].live }).annotate({
+    identifier: `Live${declarations[kind].name}`
+  })
 
 /** The facts of one mechanism. */
-export const LiveMechanism = Schema.Union([
-  ofKind("queue", "LiveQueue", {
-    waiting: count("Consumers that wait now."),
-    isFull,
-    admitRate: count("Consumers per minute; 0: by hand only."),
-    paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
-    pausedAt: instant,
-    pauseReason: Schema.NullOr(StaffReason),
-    unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
-  }),
-  ofKind("draw", "LiveDraw", {
-    isFull,
-    winnerCount: count("Entries that will be drawn."),
-    drawAt: instant,
-    drawnAt: instant
-  }),
-  ofKind("auction", "LiveAuction", {
-    currentPrice: Schema.NullOr(Price),
-    highestBid: Schema.NullOr(Bid),
-    minimumBid: Schema.NullOr(Price).annotate({
-      description: "english: the lowest bid that a new bidder may make. Null in a dutch auction, and after the end."
-    }),
-    unitsLeft,
-    auctionEnded: Schema.NullOr(Schema.Boolean)
-  }),
-  ofKind("appointment", "LiveAppointment", {}),
-  ofKind("timed_release", "LiveTimedRelease", { unitsLeft, isFull }),
-  ofKind("waitlist", "LiveWaitlist", { waiting: count("Members without a message yet."), isFull })
-]).annotate({ identifier: "LiveMechanism" })
+export const LiveMechanism = Schema.Union(
+  kinds.map(liveOf) as ReadonlyArray<unknown> as ReadonlyArray<{ [K in Kind]: Live<K> }[Kind]>
+).annotate({ identifier: "LiveMechanism" })
 
 /** The facts without the instant at which they were read. */
 export const LiveFacts = Schema.Struct({

@@ -1,4 +1,4 @@
-/** Consumers with their places and sessions on the Consumer API: the declaration. */
+/** Consumers with their places and sessions on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { PersonName } from "../../domain/consumer/Consumer.ts"
@@ -11,12 +11,13 @@ import { ConsumerAction, ServerAction } from "../Credentials.ts"
 import { CompletePathOnly } from "../Annotations.ts"
 import { Conflict, Forbidden, NotFound } from "../Errors.ts"
 import { EndedSessions, sessionFields } from "../Sessions.ts"
+import { kinds } from "../../domain/mechanism/Mechanism.ts"
 import { CodeRequestId, InvalidOneTimeCode, OneTimeCode } from "./AuthApi.ts"
 
 /** A place of the consumer in a mechanism. */
 const ActivePlace = Schema.Struct({
   distributionId: Id,
-  type: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]),
+  type: Schema.Literals(kinds),
   experienceId: Id,
   sequenceId: Id,
   name: Schema.String.annotate({ description: "The mechanism's." }),

@@ -1,9 +1,9 @@
-/** Queues on the Consumer API: the declaration. */
+/** Queues on the Consumer API. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { admissionsAtOnceMax } from "../../domain/queue/Protocol.ts"
 import { Id } from "../../domain/values/Ids.ts"
-import { AdminReason, DenialReason } from "../../domain/queue/Queue.ts"
+import { AdminReason, DenialReason, declaration } from "../../domain/queue/Queue.ts"
 import { riskRuleFields } from "../../domain/risk/RiskWeight.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 import { ServerAction } from "../Credentials.ts"
@@ -14,6 +14,8 @@ import { publicFields } from "./PublicMechanism.ts"
 import { NotOpenYetWithHeaders } from "../Errors.ts"
 import { asOf } from "./AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "./MechanismApi.ts"
+import { StaffReason } from "../../domain/mechanism/Author.ts"
+import { count, instant, isFull, unitsLeft } from "./LiveFields.ts"
 
 /** The public view of a queue. */
 export const PublicQueue = Schema.Struct(
@@ -29,6 +31,17 @@ export const PublicQueue = Schema.Struct(
     ...riskRuleFields
   })
 ).annotate({ identifier: "Queue" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveQueue = {
+  waiting: count("Consumers that wait now."),
+  isFull,
+  admitRate: count("Consumers per minute; 0: by hand only."),
+  paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
+  pausedAt: instant,
+  pauseReason: Schema.NullOr(StaffReason),
+  unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
+}
 
 /** A consumer's own standing in a queue. */
 export const QueueState = Schema.Union([
@@ -106,7 +119,7 @@ const admission = [
   })
 ] as const
 
-const group = HttpApiGroup.make("queues").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Queues",
     description: `Admits consumers in the order of their arrival. ${serverActions}`
@@ -114,7 +127,12 @@ const group = HttpApiGroup.make("queues").annotateMerge(
 )
 
 /** Where the kind is found, and how it is seen. */
-export const location = { path: "/queues", param: "queueId", State: QueueState, Public: PublicQueue } as const
+export const location = {
+  path: declaration.path,
+  param: declaration.parameter,
+  State: QueueState,
+  Public: PublicQueue
+} as const
 const queue = endpointsOf(location)
 const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 

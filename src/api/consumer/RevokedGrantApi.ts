@@ -1,4 +1,4 @@
-/** The list of grants that ended before their time, for shops that check grants offline: the declaration. */
+/** The list of grants that ended before their time, for shops that check grants offline. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { SentTimestamp, Timestamp } from "../../domain/values/Time.ts"

@@ -1,4 +1,4 @@
-/** Timed releases on the Consumer API: the declaration. */
+/** Timed releases on the Consumer API. */
 import { Schema, Tuple } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AdminReason } from "../../domain/mechanism/Denial.ts"
@@ -10,6 +10,8 @@ import { alreadyCompleted, completing, grantLimitReached, serverActions } from "
 import { publicFields } from "./PublicMechanism.ts"
 import { asOf } from "./AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "./MechanismApi.ts"
+import { declaration } from "../../domain/timedRelease/TimedRelease.ts"
+import { isFull, unitsLeft } from "./LiveFields.ts"
 
 /** The public view of a timed release. */
 export const PublicTimedRelease = Schema.Struct(
@@ -21,6 +23,9 @@ export const PublicTimedRelease = Schema.Struct(
     variantIds: Schema.NullOr(Schema.Array(Schema.String))
   })
 ).annotate({ identifier: "TimedRelease" })
+
+/** The facts of its own that an experience's live page shows. */
+export const liveTimedRelease = { unitsLeft, isFull }
 
 /**
  * A consumer's own standing in a timed release: `status`, and the fields that the
@@ -69,7 +74,7 @@ export type TimedReleaseState = typeof TimedReleaseState.Type
 /** The body and its field may be absent. */
 const selection = [Schema.Struct({ variantId: Schema.optionalKey(Schema.NullOr(Id)) }), Schema.Null] as const
 
-const group = HttpApiGroup.make("timedReleases").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Timed releases",
     description: `Grants one unit to every consumer that enters within the window, while units last. ${serverActions}`
@@ -78,8 +83,8 @@ const group = HttpApiGroup.make("timedReleases").annotateMerge(
 
 /** Where the kind is found, and how it is seen. */
 export const location = {
-  path: "/timed-releases",
-  param: "timedReleaseId",
+  path: declaration.path,
+  param: declaration.parameter,
   State: TimedReleaseState,
   Public: PublicTimedRelease
 } as const

@@ -1,4 +1,4 @@
-/** Waitlists on the Consumer API: the declaration. */
+/** Waitlists on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"
@@ -8,6 +8,8 @@ import { mechanismErrors } from "../MechanismErrors.ts"
 import { publicFields } from "./PublicMechanism.ts"
 import { asOf } from "./AsOf.ts"
 import { endpointsOf } from "./MechanismApi.ts"
+import { declaration } from "../../domain/waitlist/Waitlist.ts"
+import { count, isFull } from "./LiveFields.ts"
 
 /** The public view of a waitlist. */
 export const PublicWaitlist = Schema.Struct(
@@ -16,6 +18,17 @@ export const PublicWaitlist = Schema.Struct(
     supportsGuest: Schema.Boolean
   })
 ).annotate({ identifier: "Waitlist" })
+
+/** A waitlist in a sequence. */
+export const ListedWaitlist = Schema.Struct({
+  id: Id,
+  capacity: Schema.NullOr(Schema.Int),
+  supportsGuest: Schema.Boolean,
+  lifecycle: PublicWaitlist.fields.lifecycle
+})
+
+/** The facts of its own that an experience's live page shows. */
+export const liveWaitlist = { waiting: count("Members without a message yet."), isFull }
 
 /** A consumer's own standing in a waitlist. */
 export const WaitlistState = Schema.Struct({
@@ -29,7 +42,7 @@ export const WaitlistState = Schema.Struct({
 }).annotate({ identifier: "WaitlistState" })
 export type WaitlistState = typeof WaitlistState.Type
 
-const group = HttpApiGroup.make("waitlists").annotateMerge(
+const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
     description: "Collects interest before a release opens. Members get a message when it opens."
@@ -37,8 +50,8 @@ const group = HttpApiGroup.make("waitlists").annotateMerge(
 )
 
 const waitlist = endpointsOf({
-  path: "/waitlists",
-  param: "waitlistId",
+  path: declaration.path,
+  param: declaration.parameter,
   State: WaitlistState,
   Public: PublicWaitlist
 })

@@ -162,7 +162,6 @@ const makeHashes = Effect.map(serverSecret("one_time_codes"), (secret) => {
   }
 })
 
-/** Makes the function that creates a code. */
 const makeRequest = Effect.gen(function* () {
   const rows = yield* CodeRows.make
   const hashes = yield* makeHashes

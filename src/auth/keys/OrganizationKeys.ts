@@ -46,7 +46,6 @@ export interface RotatedKey extends ShownKey {
 /** The organization does not exist. */
 export class OrganizationNotFound extends Schema.TaggedError<OrganizationNotFound>()("OrganizationNotFound", {}) {}
 
-/** Shape of the list of keys. */
 export const shape = listShape("api-keys", "k", apiKeySorts, { createdAt: "timestamptz" })
 
 export class OrganizationKeys extends Context.Service<

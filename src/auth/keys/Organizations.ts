@@ -138,7 +138,6 @@ export class Organizations extends Context.Service<
   )
 }
 
-/** A row of `organizations`. */
 export const Row = Schema.Struct({
   id: Schema.String,
   name: Schema.String,

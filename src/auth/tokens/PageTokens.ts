@@ -34,7 +34,6 @@ const rememberedTokens = 50_000
 /** Longer tokens are rejected unread. */
 const lengthMax = 4_096
 
-/** The session of a page, as its token names it. */
 export interface PageSession extends VerifiedAccess {
   /** True if the page should replace the token. */
   readonly isDue: boolean

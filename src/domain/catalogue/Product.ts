@@ -38,7 +38,6 @@ export const MediaUse = Schema.Struct({
 })
 export type MediaUse = typeof MediaUse.Type
 
-/** The media assets of one product. */
 export const MediaUses = Schema.Array(MediaUse).check(Schema.isMaxLength(mediaAssetsMax))
 
 /** A media asset of a product in responses. */

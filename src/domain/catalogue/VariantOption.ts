@@ -47,7 +47,6 @@ export const VariantOptionValue = Schema.Struct({
 }).annotate({ identifier: "VariantOptionValue" })
 export type VariantOptionValue = typeof VariantOptionValue.Type
 
-/** The option in lists. */
 export const VariantOption = recordSchema("VariantOption", {
   name: Schema.String
 })

@@ -1,6 +1,5 @@
 /** How long records that grow with traffic are kept. */
 
-/** The audit log. */
 export const auditLogDays = 400
 
 /** Security events, and how many of them one tenant keeps. The oldest are removed first. */

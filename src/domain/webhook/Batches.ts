@@ -8,14 +8,12 @@
 import type { Tenant } from "../values/Ids.ts"
 import { payloadVersion } from "./Payload.ts"
 
-/** The type of a batch. */
 export const batchType = "events.batch"
 
 /** Events of one batch, and bytes of its request, at most. */
 export const batchEventsMax = 100
 export const batchBytesMax = 256_000
 
-/** Lanes of batches in one journal. */
 const lanesOfJournal = 4
 
 /** Bytes of a batch apart from its events. */

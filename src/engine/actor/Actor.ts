@@ -15,8 +15,14 @@
  * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and other mechanisms continue.
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
-import type { Command, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
-import { deciders, isOf, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Command, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
+import {
+  deciders,
+  isOf,
+  type Kind,
+  type MechanismIdentity,
+  type MechanismRef
+} from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Sample } from "../../measures/MechanismMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"

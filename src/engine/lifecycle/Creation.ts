@@ -4,10 +4,10 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Command, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { Command } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type ConfigurationOf, deciders } from "../../domain/mechanism/Mechanism.ts"
+import { type ConfigurationOf, deciders, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Parents, WaitlistExists } from "../../store/experience/CreateInSequence.ts"
 import { Level } from "../../store/coordination/Level.ts"

@@ -13,7 +13,6 @@ import * as Handlers from "./records/Handlers.ts"
 /** Live streams of the Admin API in one process. The limit keeps admins from using up the memory of the process. */
 const adminStreamsMax = 1_000
 
-/** Of these, the streams of one organization. */
 const adminStreamsPerOrganization = 500
 
 const adminStreams = {

@@ -47,7 +47,6 @@ export class KeptAnswers<Basis, A> {
     return answer
   }
 
-  /** The bytes of all kept answers. */
   get bytes(): number {
     return this.#bytes
   }

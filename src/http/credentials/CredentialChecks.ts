@@ -213,7 +213,6 @@ const makeStreamCredentials = Effect.fnUntraced(function* (
     return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
   }
 
-  /** The stream credentials of a request with a secret key. */
   const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
 
   return { lasting, lastingKey }

@@ -73,7 +73,6 @@ interface Request {
   readonly otherwise: () => void
 }
 
-/** A request that was counted. */
 interface Counted extends Request {
   readonly caller: KnownCaller
   readonly origin: Origin

@@ -30,7 +30,6 @@ export interface KnownCaller {
   readonly provide: (services: Context.Context<never>) => Context.Context<never>
 }
 
-/** Finds the caller of a request. */
 export type FindCaller = (headers: IncomingHttpHeaders) => KnownCaller | undefined
 
 /** Looks up a caller whose token is not in memory, and caches it. Undefined if a lookup cannot give a new result. */

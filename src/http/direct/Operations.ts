@@ -77,7 +77,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
         group,
         endpoint,
         findCaller: find,
-        lookUpCaller: lookUpCaller,
+        lookUpCaller,
         gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
         measures: http.consumer.route(endpoint.method, endpoint.path),
         headersOfHttpApi,

@@ -3,8 +3,7 @@
  * declares the answers that it can have with `api/MechanismErrors.ts`.
  */
 import { Clock, Effect } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { kindNames } from "../../domain/mechanism/Mechanism.ts"
+import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type {
   AdmissionsUsedUp,
   AlreadyBooked,

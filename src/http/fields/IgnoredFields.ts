@@ -174,7 +174,6 @@ const shapesOf = (endpoint: HttpApiEndpoint.Top): Shapes => {
   return shapes
 }
 
-/** Returns the shapes of the schemas that have any fields. */
 export const shapesIn = (schemas: ReadonlyArray<SchemaAST.AST>): Shapes => {
   const made = new Map<SchemaAST.AST, Shape>()
   const shapes = schemas.map((ast) => shapeOf(ast, made))

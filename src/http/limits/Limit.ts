@@ -14,7 +14,6 @@ export type Api = "consumer" | "admin"
 
 type LimitName = keyof RateLimits
 
-/** The categories with limits of their own. */
 const limitsByCategory = {
   general: [],
   otpRequest: ["otpRequestsPerMinute"],

@@ -4,8 +4,7 @@
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
-import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { UnknownConsumer } from "../../domain/mechanism/Refusals.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
 import { CurrentTenant } from "../../api/Credentials.ts"

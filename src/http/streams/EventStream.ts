@@ -16,7 +16,6 @@ const behindMillisMax = 10_000
  */
 export type Reason = "CLOSED" | "REPLACED" | "CREDENTIALS_ENDED"
 
-/** The source of the events of one stream. */
 export interface EventSource {
   /**
    * Called when the head has been sent: from now on the source may send events. It must not end the stream before it

@@ -17,8 +17,10 @@ import { headersOf } from "../Security.ts"
 import { type Language, languageOf, matching, wordsIn } from "../Words.ts"
 import { documentOf } from "./Document.ts"
 import { messageOf } from "./Messages.ts"
-import { type Asked, piecesOf, type Place } from "./Pieces.ts"
-import type { Mechanism, Places, Shown } from "./Places.ts"
+import type { Mechanism } from "./mechanism/Kinds.ts"
+import type { Asked } from "./mechanism/RoomKind.ts"
+import { piecesOf, type Place } from "./Pieces.ts"
+import type { Places, Shown } from "./Places.ts"
 import { type Experience, type Scene, timeOf } from "./Scene.ts"
 
 /** The visitor and the requested room. */

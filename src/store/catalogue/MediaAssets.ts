@@ -9,17 +9,14 @@ import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
-/** A row of `media_assets`. */
 export interface Row extends SettingsRow {
   readonly name: string
 }
 
-/** The list of media assets. */
 export const shape = listShape("media assets", "r", mediaAssetSorts, { createdAt: "timestamptz", name: "text" })
 
 const columns = makeSettingsColumns(Settings, { name: "name" })
 
-/** Returns the media asset of a row. */
 export const toMediaAsset = (row: Row): MediaAsset => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts

@@ -26,7 +26,6 @@ export interface ProductDraft {
   readonly media: ReadonlyArray<MediaUse>
 }
 
-/** The list of products. */
 export const shape = listShape("products", "p", productSorts, {
   createdAt: "timestamptz",
   name: "text",

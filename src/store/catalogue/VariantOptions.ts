@@ -22,7 +22,6 @@ import { type Archivable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, insertRows, newRow, type RecordRow, stampOf } from "../records/Rows.ts"
 import { columnsOf, valuesOf } from "./VariantOptionValueRows.ts"
 
-/** The list of variant options. */
 export const shape = listShape("variant options", "o", variantOptionSorts, { createdAt: "timestamptz", name: "text" })
 
 type Sort = keyof typeof shape.sorts

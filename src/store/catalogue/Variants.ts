@@ -40,12 +40,10 @@ import {
 /** The product already has `variantsMax` variants. 409 */
 export class TooManyVariants extends Schema.TaggedError<TooManyVariants>()("TooManyVariants", {}) {}
 
-/** The filters of a list of variants. */
 export interface VariantFilter {
   readonly productId?: string | undefined
 }
 
-/** The list of variants. */
 export const shape = listShape("variants", "v", variantSorts, { createdAt: "timestamptz", updatedAt: "timestamptz" })
 
 type Sort = keyof typeof shape.sorts

@@ -39,7 +39,6 @@ export const shape = listShape("audiences", "a", audienceSorts, {
 
 type Sort = keyof typeof shape.sorts
 
-/** A row of `audiences`. */
 export interface Row extends RecordRow {
   readonly name: string
   readonly type: AudienceType
@@ -48,7 +47,6 @@ export interface Row extends RecordRow {
   readonly last_refreshed_at: Date | null
 }
 
-/** Returns the audience of a row. */
 export const toAudience = (row: Row): Audience => ({
   ...identityAndStamps(row),
   name: row.name,

@@ -47,7 +47,6 @@ export interface Payment {
   readonly grantLapsed: boolean
 }
 
-/** The filters of a list of orders. */
 export interface OrderFilter {
   readonly status?: OrderStatus | undefined
   readonly consumerId?: string | undefined
@@ -55,7 +54,6 @@ export interface OrderFilter {
   readonly distributionId?: string | undefined
 }
 
-/** The list of orders. */
 export const shape = listShape("orders", "o", orderSorts, {
   createdAt: "timestamptz",
   updatedAt: "timestamptz",

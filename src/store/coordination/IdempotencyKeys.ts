@@ -61,7 +61,6 @@ export class IdempotencyKeys extends Context.Service<
     keep(claimed: Claimed, answer: FirstAnswer): Effect.Effect<boolean, Unavailable>
     /** Ends the claim without an answer. The same request may claim the key again. */
     release(claimed: Claimed): Effect.Effect<void, Unavailable>
-    /** Removes the key. Any request may claim it. */
     remove(claimed: Claimed): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/IdempotencyKeys") {

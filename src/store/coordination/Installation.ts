@@ -24,7 +24,6 @@ export const Installation = Context.Reference<InstallationState>("usher/store/co
   defaultValue: () => ({ timeline: "", heldAt: undefined })
 })
 
-/** Reads the installation. */
 export const read: Effect.Effect<InstallationState, Unavailable, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly timeline: string; readonly heldAt: Date | null }>`
@@ -53,7 +52,6 @@ export const keepTimeline = Effect.fnUntraced(function* (timeline: string) {
   yield* sql`update installation set timeline = ${timeline}, held_at = null`
 }, orUnavailable)
 
-/** Ends the hold. */
 export const endHold = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.asVoid(sql`update installation set held_at = null`)
 ).pipe(orUnavailable)

@@ -4,7 +4,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { ExperienceWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { RegionalDefaults } from "../../domain/values/Locale.ts"

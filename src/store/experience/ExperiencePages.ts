@@ -29,13 +29,11 @@ import { unarchivedOf } from "../records/Tenancy.ts"
 /** Another page of the experience has this slug. 409 */
 export class SlugTaken extends Schema.TaggedError<SlugTaken>()("SlugTaken", { slug: Schema.String }) {}
 
-/** The filters of a list of pages. */
 export interface PageFilter {
   readonly experienceId?: string | undefined
   readonly status?: PageStatus | undefined
 }
 
-/** The list of experience pages. */
 export const shape = listShape("experience pages", "p", experiencePageSorts, {
   createdAt: "timestamptz",
   title: "text",

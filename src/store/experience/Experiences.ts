@@ -43,7 +43,6 @@ export interface Row extends RecordRow {
 
 const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name" })
 
-/** Returns the experience of a row. */
 export const toExperience = (row: Row): Experience => {
   const settings = shownOf(row)
   return {

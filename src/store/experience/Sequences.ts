@@ -3,7 +3,7 @@
  * change.
  */
 import { Context, Effect, Layer } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Sequence, Settings, sequenceSorts } from "../../domain/experience/Sequence.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"

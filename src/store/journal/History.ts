@@ -24,7 +24,6 @@ export interface HistoryEntry {
   readonly data: { readonly [name: string]: unknown }
 }
 
-/** The filters of a history. */
 export interface HistoryFilter {
   readonly type?: string | undefined
 }

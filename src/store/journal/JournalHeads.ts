@@ -1,5 +1,5 @@
 /** The SQL of the journals' heads: the text of each statement, and how its rows are read. */
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Mode } from "../../domain/values/Ids.ts"
 import type { Head } from "./Journal.ts"
 

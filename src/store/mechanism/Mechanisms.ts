@@ -3,8 +3,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
-import { mechanismSorts } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../../domain/mechanism/Decider.ts"
+import { mechanismSorts, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { Lifecycle, StatusFields } from "../../domain/mechanism/Decider.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Millis } from "../../domain/values/Time.ts"

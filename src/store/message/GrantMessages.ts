@@ -15,6 +15,8 @@ import {
   messageDocumentBytesMax
 } from "../../domain/experience/creative/Document.ts"
 import type { Theme } from "../../domain/experience/Experience.ts"
+import { declarations, type LateGrantKind, lateGrantKinds } from "../../domain/mechanism/Mechanism.ts"
+import { standingOf, statusesOf } from "../../domain/mechanism/PlaceFields.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { themeOf } from "../../domain/organization/Organization.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -29,10 +31,20 @@ const grantsAtOnce = 20
 /** Events of one mechanism that are read at once. */
 const eventsAtOnce = 2_000
 
+/** The events that make the grants. */
+const grantEvents = [...new Set(lateGrantKinds.flatMap((kind) => declarations[kind].grants))]
+
+/** The statuses of places that hold one. */
+const grantStatuses = [
+  ...new Set(
+    lateGrantKinds.flatMap((kind) => statusesOf[kind].filter((status) => standingOf(kind, status) === "admitted"))
+  )
+]
+
 /** A mechanism that has work: events after its cursor, or a message to retry. */
 export interface Source {
   readonly mechanismId: string
-  readonly kind: "queue" | "draw" | "auction"
+  readonly kind: LateGrantKind
   readonly tenant: Tenant
   readonly experienceId: string
   readonly sequenceId: string
@@ -117,7 +129,7 @@ export class GrantMessages extends Context.Service<
           join mechanisms m on o.id = m.organization_id
           join mechanism_heads h on h.mechanism_id = m.id
           left join grant_message_cursors c on c.mechanism_id = m.id
-          where o.settings ->> 'grantMessages' <> 'off' and m.kind in ('queue', 'draw', 'auction')
+          where o.settings ->> 'grantMessages' <> 'off' and m.kind = any(${lateGrantKinds}::text[])
             and m.configuration ->> 'auctionType' is distinct from 'dutch'
             and m.teardown_status is distinct from 'completed' and h.sequence > coalesce(c.sequence, 0)
           union
@@ -153,7 +165,7 @@ export class GrantMessages extends Context.Service<
       from (${events}) j
       left join lateral (
         select * from places
-        where mechanism_id = ${mechanismId} and consumer_id = j.consumer_id and status in ('GRANTED', 'WON')
+        where mechanism_id = ${mechanismId} and consumer_id = j.consumer_id and status = any(${grantStatuses}::text[])
           and updated_at = j.at and coalesce((fields ->> 'expiresAt')::timestamptz > ${new Date(now)}, true)
         offset 0
       ) p on true
@@ -169,7 +181,7 @@ export class GrantMessages extends Context.Service<
       const events = sql`
         select sequence, at, consumer_id, 0 as attempts from journal
         where mechanism_id = ${mechanismId} and sequence > ${readUpTo} and sequence <= ${upTo}
-          and type in ('Granted', 'Won') and ${isOn(source)} and not exists (
+          and type = any(${grantEvents}::text[]) and ${isOn(source)} and not exists (
             select from grant_messages told
             where told.mechanism_id = ${mechanismId} and told.sequence = journal.sequence
           )
@@ -253,7 +265,7 @@ export const beginWithNext = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
   yield* sql`
     insert into grant_message_cursors (mechanism_id, sequence)
     select id, sequence from mechanisms join mechanism_heads on mechanism_id = id
-    where ${ofOrganization(sql, organizationId)} and kind in ('queue', 'draw', 'auction')
+    where ${ofOrganization(sql, organizationId)} and kind = any(${lateGrantKinds}::text[])
       and teardown_status is distinct from 'completed'
     on conflict (mechanism_id) do update set sequence = excluded.sequence`
   yield* sql`

@@ -18,7 +18,6 @@ import { orTaken } from "../records/Taken.ts"
 /** Another person of the tenant has this address. 409 */
 export class PersonTaken extends Schema.TaggedError<PersonTaken>()("PersonTaken", {}) {}
 
-/** The list of people. */
 export const shape = listShape("people", "p", personSorts, {
   createdAt: "timestamptz",
   email: "text"

@@ -15,7 +15,6 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeEventList } from "../records/Lists.ts"
 import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
 
-/** An event as it is listed. */
 export interface TenantEvent extends Change {
   readonly sequence: number
   readonly at: Millis
@@ -30,14 +29,12 @@ export interface StaffAction extends Values {
   readonly action: "admit" | "change" | "deny" | "pause" | "resume" | "end" | "unpark"
 }
 
-/** The filters of the list. */
 export interface TenantEventFilter extends Period {
   readonly type?: TenantEventType | undefined
   readonly actor?: string | undefined
   readonly subjectId?: string | undefined
 }
 
-/** Shape of the list of events. */
 export const shape = listShape(
   "audit-log",
   "t",

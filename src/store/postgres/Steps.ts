@@ -88,7 +88,6 @@ const steps: Steps = {
 /** The steps that this process knows. Only tests know others. */
 export const CurrentSteps = Context.Reference<Steps>("usher/store/postgres/Steps", { defaultValue: () => steps })
 
-/** Returns the number of a step. */
 export const numberOf = (name: string): number => Number.parseInt(name)
 
 /** The number of the last step that this release knows. */

@@ -6,7 +6,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { Event, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { Event } from "../../domain/mechanism/Decider.ts"
+import { type Kind, type MechanismIdentity, selectingKinds } from "../../domain/mechanism/Mechanism.ts"
 import type { Change, RecordedChange, TenantEventType } from "../../domain/organization/TenantEvent.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -244,11 +245,11 @@ const onlyProduct = (sql: PgClient.PgClient): Fragment => sql`(
 )`
 
 /**
- * The product of the variant that the consumer of an event `j` has selected. Only timed releases have selections; an
- * event without one counts for the selection of the place.
+ * The product of the variant that the consumer of an event `j` has selected. An event without a selection counts for that
+ * of the place.
  */
 const selectedProduct = (sql: PgClient.PgClient, kind: Kind): Fragment =>
-  kind === "timed_release"
+  selectingKinds.includes(kind)
     ? sql`(
         select v.product_id from product_variants v where v.id = coalesce(
           j.data ->> 'variantId',

@@ -1,5 +1,7 @@
 /** The layout of the project: top-level names, tests of the domain, and unwanted words. */
+import { kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { Finding } from "./Finding.ts"
+import { folderOf } from "./kinds.ts"
 import { lineAt, syntaxOf, type SyntaxNode, type TextFile } from "./Tree.ts"
 
 const agreedTopLevel = new Set([
@@ -21,7 +23,7 @@ const agreedTopLevel = new Set([
 const unwanted = /\b(TOD[O]|FIXM[E]|XX[X])\b|[/]work[/]/
 
 /** Folders of `src/domain` whose tests cover a mechanism or a record as a whole. */
-const testedAsOne = new Set(["queue", "draw", "auction", "timedRelease", "appointment", "waitlist", "catalogue"])
+const testedAsOne = new Set([...kinds.map(folderOf), "catalogue"])
 
 /** Finds names at the top of the project that are not agreed. */
 export function strayTopLevel(names: ReadonlyArray<string>): ReadonlyArray<Finding> {

@@ -94,7 +94,6 @@ const agreeing = (sent: Sent) => {
   return Effect.fail(invalidInput([issueAt(sent, "rules", found)]))
 }
 
-/** The settings of a new audience. */
 const settingsOf = Effect.fnUntraced(function* (sent: typeof CreateAudience.Type) {
   yield* checked(sent)
   yield* agreeing(sent)

@@ -11,13 +11,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { amountMax, isWhole, toText } from "../../../domain/values/Amount.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
-import {
-  isBeyondAmounts,
-  mayBecome,
-  type OrderableKind,
-  type Priced,
-  Settings
-} from "../../../domain/consumer/Order.ts"
+import { isBeyondAmounts, mayBecome, type Priced, Settings } from "../../../domain/consumer/Order.ts"
+import type { OrderableKind } from "../../../domain/mechanism/Mechanism.ts"
 import type { OutOfStock } from "../../../domain/catalogue/Stock.ts"
 import { Engine, type MechanismNotFound } from "../../../engine/Engine.ts"
 import { completeGrant } from "../../../engine/lifecycle/GrantCompletion.ts"

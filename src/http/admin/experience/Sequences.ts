@@ -12,7 +12,7 @@ import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orArchived } from "../records/Refusals.ts"
 import { changed, namedIn, newSequence, productsNamed } from "./SequenceBodies.ts"
-import type { CreateSequence } from "../../../api/admin/SequenceAggregateApi.ts"
+import type { CreateSequence } from "../../../api/admin/SequenceApi.ts"
 import { sequenceAggregate } from "./AggregateRecords.ts"
 
 export const SequenceHandlers = HttpApiBuilder.group(AdminApi, "sequences", (handlers) =>

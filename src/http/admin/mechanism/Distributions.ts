@@ -15,7 +15,7 @@ import { invalidInput } from "../../errors/Validation.ts"
 import { orBusy } from "../records/Answers.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant } from "../records/Operations.ts"
-import { kinds } from "./Kinds.ts"
+import { kindsOfMechanism } from "./Kinds.ts"
 import * as Denials from "../steering/Denials.ts"
 import * as Extensions from "./extension/Extensions.ts"
 import * as Inspections from "./Inspections.ts"
@@ -82,7 +82,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const { tenant } = yield* CurrentTenant
         const mechanism = yield* current(tenant, id)
         const { data, pageInfo } = yield* history.list(tenant, id, query, query).pipe(orInvalidPage(query))
-        const secrets = kinds[mechanism.identity.kind].secrets?.(mechanism.configuration) ?? []
+        const secrets = kindsOfMechanism[mechanism.identity.kind].secrets?.(mechanism.configuration) ?? []
         return { data: secrets.length === 0 ? data : data.map((entry) => withoutSecrets(entry, secrets)), pageInfo }
       }, orBusy)
     })

@@ -10,12 +10,11 @@ import type { KnownRecords, NamedRecords, ExperienceAggregate } from "../../../s
 import type { ValidationError } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import type { DuplicateExperience } from "../../../api/admin/ExperienceApi.ts"
+import { type DuplicateExperience, sequencesMax } from "../../../api/admin/ExperienceApi.ts"
 import type { NewAggregate } from "../experience/ExperienceBodies.ts"
 import { revising } from "../records/Settings.ts"
 import { productsNamed } from "../experience/SequenceBodies.ts"
-import { sequencesMax } from "../../../api/admin/ExperienceAggregateApi.ts"
-import { mechanismsMax } from "../../../api/admin/SequenceAggregateApi.ts"
+import { mechanismsMax } from "../../../api/admin/SequenceApi.ts"
 import { configurationOf } from "../experience/AggregateRecords.ts"
 
 /** Every setting that is an instant, of an experience and of mechanisms of all kinds. */

@@ -12,7 +12,6 @@ import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { PublicAppointment } from "../../../api/consumer/AppointmentApi.ts"
 import * as Slots from "./Slots.ts"
 
-/** The handlers of the group `appointments`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "appointments", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

@@ -10,7 +10,6 @@ import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
 import { location, limitDefault } from "../../../api/consumer/AuctionApi.ts"
 
-/** The handlers of the group `auctions`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "auctions", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

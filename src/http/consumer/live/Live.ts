@@ -22,7 +22,6 @@ const latest = Effect.fnUntraced(function* ({ current }: LiveExperience) {
   return matches(headers["if-none-match"], etag) ? unchanged : response
 })
 
-/** The handlers of the group `live`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "live", (handlers) =>
   Effect.gen(function* () {
     const experiences = yield* LiveExperiences

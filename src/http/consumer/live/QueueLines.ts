@@ -12,7 +12,7 @@ import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
 import * as ConcurrencyLimit from "../../../store/postgres/ConcurrencyLimit.ts"
 import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
-import { QueueLine } from "../../../api/consumer/LineApi.ts"
+import { QueueLine } from "../../../api/consumer/LiveApi.ts"
 import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
 
 /** Least number of lines that are kept in memory. */

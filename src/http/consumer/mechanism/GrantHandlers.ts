@@ -4,16 +4,13 @@
  */
 import { Effect, type Schema } from "effect"
 import type { Redemption } from "../../../api/consumer/Grants.ts"
-import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { ConsumerCommand, MechanismRef, ViewOf, GrantingKind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import type { Present, Presentation, ToMechanism } from "./Handling.ts"
 import { makeHandlers } from "./MechanismHandlers.ts"
-
-/** The kinds that grant. */
-type GrantingKind = "queue" | "draw" | "auction" | "timed_release"
 
 /** The views of consumers that hold a grant. They are those with a `grantSequence`. */
 type Holding<K extends GrantingKind> = Extract<ViewOf<K>, { readonly grantSequence: number }>

@@ -5,7 +5,7 @@
 import type { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
 import { riskRule } from "../../../domain/risk/RiskWeight.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Inspection } from "../../../engine/Engine.ts"
 
 /** All known fields of a mechanism, by name. */

@@ -8,7 +8,6 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { pagePattern } from "../../../api/consumer/RevokedGrantApi.ts"
 
-/** The handlers of the group `grants`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "grants", (handlers) =>
   Effect.gen(function* () {
     const revoked = yield* RevokedGrants

@@ -8,7 +8,6 @@ import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import { location } from "../../../api/consumer/QueueApi.ts"
 
-/** The handlers of the group `queues`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "queues", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

@@ -1,7 +1,7 @@
 /** Declares timed releases for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { MechanismIdentity } from "../../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"

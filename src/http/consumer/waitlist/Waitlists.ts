@@ -8,7 +8,6 @@ import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { PublicWaitlist, WaitlistState } from "../../../api/consumer/WaitlistApi.ts"
 
-/** The handlers of the group `waitlists`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "waitlists", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
