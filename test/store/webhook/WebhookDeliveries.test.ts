@@ -2,15 +2,14 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import type { Held } from "../../../src/store/webhook/OutboxRows.ts"
-import type { Result } from "../../../src/store/webhook/Round.ts"
-import { WebhookDeliveries } from "../../../src/store/webhook/WebhookDeliveries.ts"
+import type { PendingDelivery } from "../../../src/store/webhook/PendingDeliveries.ts"
+import { type DeliveryResult, WebhookDeliveries } from "../../../src/store/webhook/WebhookDeliveries.ts"
 import { Webhooks } from "../../../src/store/webhook/Webhooks.ts"
 import { aTenant, layer as records } from "../support/recordsFixture.ts"
 
 const services = Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer).pipe(Layer.provideMerge(records))
 
-const notification = (sequence: number): Held => ({
+const delivery = (sequence: number): PendingDelivery => ({
   subjectId: randomUUID(),
   sequence,
   part: 0,
@@ -21,8 +20,8 @@ const notification = (sequence: number): Held => ({
   attempts: 0
 })
 
-const waiting = (sequence: number, retryAt: number | null): Result => ({
-  held: notification(sequence),
+const waiting = (sequence: number, retryAt: number | null): DeliveryResult => ({
+  delivery: delivery(sequence),
   status: "WAITING",
   retryAt
 })
@@ -40,7 +39,7 @@ describe("Rounds of one webhook", () => {
           { url, events: ["distribution.joined"] },
           undefined
         )
-        const record = (...results: ReadonlyArray<Result>) =>
+        const record = (...results: ReadonlyArray<DeliveryResult>) =>
           deliveries.record({ webhookId: webhook.id, results, cursors: [] }, Date.now())
         yield* record(waiting(1, Date.now()))
 

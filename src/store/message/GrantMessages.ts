@@ -3,7 +3,8 @@
  * that messages are rendered from, and the outcome of each message.
  *
  * The source is the journal. Each mechanism has a cursor: all its events up to the cursor are done, except messages
- * that wait for a retry. Each attempted message has a row, and a grant whose message has a row is not read again.
+ * that wait for a retry. Each attempted message has a row, and a grant whose message has a row is not read again. The row
+ * holds no text, unlike a waiting delivery of a webhook: the grant and the address are looked up for each attempt.
  */
 import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -80,7 +81,7 @@ export interface Grant {
 }
 
 /** The outcome of an attempt: sent, permanently refused, given up, or to be retried. */
-export type Recorded =
+export type AttemptResult =
   | { readonly outcome: "delivered" | "undeliverable" | "abandoned" }
   | { readonly outcome: "waiting"; readonly retryAt: Millis }
 
@@ -96,19 +97,19 @@ export class GrantMessages extends Context.Service<
     /** Returns the mechanisms that have work, of all organizations that have turned messages on. */
     sources(now: Millis): Effect.Effect<ReadonlyArray<Source>, Unavailable>
     /** Returns the next grants without a message whose consumers have an address, and the cursor after them. */
-    news(
+    newGrants(
       source: Source,
       now: Millis
     ): Effect.Effect<{ readonly grants: ReadonlyArray<Grant>; readonly readUpTo: number }, Unavailable>
     /** Returns the grants whose messages are due for a retry. */
-    retries(source: Source, now: Millis): Effect.Effect<ReadonlyArray<Grant>, Unavailable>
+    dueRetries(source: Source, now: Millis): Effect.Effect<ReadonlyArray<Grant>, Unavailable>
     pages(source: Source): Effect.Effect<Pages, Unavailable>
     /** Records the outcome of an attempt. */
     record(
       source: Source,
       grant: Grant,
       channel: "email" | "phone",
-      recorded: Recorded,
+      result: AttemptResult,
       now: Millis
     ): Effect.Effect<void, Unavailable>
     /** Records that a waiting message is not retried. */
@@ -116,7 +117,7 @@ export class GrantMessages extends Context.Service<
     /** Moves the mechanism's cursor forward. */
     advance(source: Source, readUpTo: number): Effect.Effect<void, Unavailable>
   }
->()("usher/store/mechanism/GrantMessages") {
+>()("usher/store/message/GrantMessages") {
   static readonly layer = onDatabase(GrantMessages, (sql) => {
     // After a mechanism's teardown, none of its grants is active. In a dutch auction a bid wins at once, by
     // the consumer's own request.
@@ -174,7 +175,7 @@ export class GrantMessages extends Context.Service<
         offset 0
       ) c on true`
 
-    const news = Effect.fnUntraced(function* (source: Source, now: Millis) {
+    const newGrants = Effect.fnUntraced(function* (source: Source, now: Millis) {
       const { mechanismId, readUpTo, lastSequence } = source
       const upTo = Math.min(lastSequence, readUpTo + eventsAtOnce)
       const events = sql`
@@ -193,7 +194,7 @@ export class GrantMessages extends Context.Service<
       return { grants: rows.map(toGrant), readUpTo: isFull ? Number(rows.at(-1)!.sequence) : upTo }
     }, orUnavailable)
 
-    const retries = Effect.fnUntraced(function* (source: Source, now: Millis) {
+    const dueRetries = Effect.fnUntraced(function* (source: Source, now: Millis) {
       const events = sql`
         select sequence, at, journal.consumer_id, attempts
         from grant_messages join journal using (mechanism_id, sequence)
@@ -219,11 +220,11 @@ export class GrantMessages extends Context.Service<
       { mechanismId },
       { sequence, consumerId, attempts },
       channel,
-      recorded,
+      result,
       now
     ) {
-      const { outcome } = recorded
-      const retryAt = recorded.outcome === "waiting" ? new Date(recorded.retryAt) : null
+      const { outcome } = result
+      const retryAt = result.outcome === "waiting" ? new Date(result.retryAt) : null
       yield* sql`
           insert into grant_messages
             (mechanism_id, sequence, consumer_id, channel, outcome, attempts, updated_at, retry_at)
@@ -252,7 +253,7 @@ export class GrantMessages extends Context.Service<
         orUnavailable
       )
 
-    return { sources, news, retries, pages, record, abandon, advance }
+    return { sources, newGrants, dueRetries, pages, record, abandon, advance }
   })
 }
 

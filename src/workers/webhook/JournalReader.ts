@@ -1,19 +1,19 @@
-/** Reads the new events of mechanisms and records that a webhook reports, as notifications in lanes. */
+/** Reads the new events of mechanisms and records that a webhook reports, as deliveries in lanes. */
 import { Clock, Effect } from "effect"
 import { batchesOf } from "../../domain/webhook/Batches.ts"
 import { laneOf, notificationsOf, recordLaneOf, recordNotificationsOf } from "../../domain/webhook/Payload.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
-import type {
-  Endpoint,
-  Held,
-  MechanismSource,
-  Source,
-  StoredEvent,
-  TenantSource
-} from "../../store/webhook/OutboxRows.ts"
-import type { Round } from "../../store/webhook/Round.ts"
-import { WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
-import { Throttle } from "./Throttle.ts"
+import type { PendingDelivery } from "../../store/webhook/PendingDeliveries.ts"
+import type { Round } from "../../store/webhook/WebhookDeliveries.ts"
+import {
+  type Endpoint,
+  type MechanismSource,
+  type Source,
+  type StoredEvent,
+  type TenantSource,
+  WebhookOutbox
+} from "../../store/webhook/WebhookOutbox.ts"
+import { Throttle } from "./Pace.ts"
 
 /** Events of one webhook that are read in one round. */
 const eventsAtOnce = 1_000
@@ -25,13 +25,13 @@ const eventsAtOnce = 1_000
 const eventsAtStart = 50
 const eventsPerSecond = 100
 
-/** Held notifications of one webhook. Above this number its cursors wait. */
-const heldMax = 100_000
+/** Waiting deliveries of one webhook. Above this number its cursors wait. */
+const waitingMax = 100_000
 
-/** The same where a notification is a batch. */
-const heldBatchesMax = 1_000
+/** The same where a delivery is a batch. */
+const waitingBatchesMax = 1_000
 
-/** Creates the function that reads the new events. It returns the notifications, and how far the cursors may move. */
+/** Creates the function that reads the new events. It returns their deliveries, and how far the cursors may move. */
 export const make = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
   const read = yield* makeRead
@@ -45,28 +45,30 @@ export const make = Effect.gen(function* () {
   })
 
   return Effect.fnUntraced(function* (endpoint: Endpoint) {
-    const found: Array<Held> = []
+    const deliveries: Array<PendingDelivery> = []
     const cursors: Array<Round["cursors"][number]> = []
-    const most = endpoint.delivery === "batches" ? heldBatchesMax : heldMax
-    if ((yield* outbox.heldCount(endpoint, most)) === most) return { found, cursors, isMore: false }
+    const most = endpoint.delivery === "batches" ? waitingBatchesMax : waitingMax
+    if ((yield* outbox.waitingCount(endpoint, most)) === most) return { deliveries, cursors, isMore: false }
     const size = yield* roundSize
     let count = 0
     let isMore = false
     for (const source of yield* outbox.sources(endpoint)) {
       const room = size - count
-      if (room <= 0) return { found, cursors, isMore: true }
+      if (room <= 0) return { deliveries, cursors, isMore: true }
       const upTo = Math.min(source.lastSequence, source.readUpTo + room)
       isMore ||= upTo < source.lastSequence
       const events = yield* read(endpoint, source, upTo)
       count += events.length
-      found.push(...(endpoint.delivery === "batches" ? batchesOf(endpoint.tenant, source.subjectId, events) : events))
+      deliveries.push(
+        ...(endpoint.delivery === "batches" ? batchesOf(endpoint.tenant, source.subjectId, events) : events)
+      )
       cursors.push({ subjectId: source.subjectId, from: source.readUpTo, to: upTo })
     }
-    return { found, cursors, isMore }
+    return { deliveries, cursors, isMore }
   })
 })
 
-/** Creates the function that reads the notifications of one journal, after the cursor and up to an event. */
+/** Creates the function that reads the deliveries of one journal, after the cursor and up to an event. */
 const makeRead = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
   const assigned = yield* AssignedProducts
@@ -79,9 +81,9 @@ const makeRead = Effect.gen(function* () {
       : Effect.succeed(productId)
   }
 
-  const notifications = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, stored: StoredEvent) {
+  const deliveriesOf = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, stored: StoredEvent) {
     const productId = yield* productOf(source, stored)
-    return notificationsOf(source.identity, stored, endpoint.events, productId).map((notification): Held => {
+    return notificationsOf(source.identity, stored, endpoint.events, productId).map((notification): PendingDelivery => {
       const lane = laneOf(endpoint.ordering, source.identity.id, notification)
       return { ...notification, subjectId: source.subjectId, lane, attempts: 0 }
     })
@@ -89,13 +91,13 @@ const makeRead = Effect.gen(function* () {
 
   const ofMechanism = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, upTo: number) {
     const stored = yield* outbox.events(endpoint, source, upTo)
-    return (yield* Effect.forEach(stored, (event) => notifications(endpoint, source, event))).flat()
+    return (yield* Effect.forEach(stored, (event) => deliveriesOf(endpoint, source, event))).flat()
   })
 
   const ofTenant = Effect.fnUntraced(function* (endpoint: Endpoint, source: TenantSource, upTo: number) {
     const changes = yield* outbox.changes(endpoint, source, upTo)
     return changes.flatMap((change) =>
-      recordNotificationsOf(endpoint.tenant, change, endpoint).map((notification): Held => {
+      recordNotificationsOf(endpoint.tenant, change, endpoint).map((notification): PendingDelivery => {
         const lane = recordLaneOf(endpoint.ordering, change, notification)
         return { ...notification, subjectId: source.subjectId, lane, attempts: 0 }
       })
