@@ -18,7 +18,7 @@ const paths: ReadonlyArray<readonly [path: `/${string}`, name: ModuleName]> = [
   ["/client/v1.js", "client.ts"],
   ["/client/challenge.js", "challenge.ts"],
   ["/embed/v1.js", "embed.ts"],
-  ["/embed/alive.js", "alive.ts"],
+  ["/embed/enhancements.js", "enhancements.ts"],
   ["/embed/challenge.js", "challenge.ts"]
 ]
 
@@ -32,14 +32,14 @@ export const layer = HttpRouter.use(
       const handle = Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { retryAfterSeconds } = limit.pass(countedAddress(origins.of(request).address))
-        if (retryAfterSeconds !== undefined) return refused(429, retryAfterSeconds)
+        if (retryAfterSeconds !== undefined) return refusal(429, retryAfterSeconds)
         const text = yield* assets.text(name)
-        return text === "" ? refused(503, 1) : yield* shared(text, cacheControl, headers)
+        return text === "" ? refusal(503, 1) : yield* shared(text, cacheControl, headers)
       })
       yield* router.add("GET", path, handle)
     }
   })
 ).pipe(Layer.provide(Assets.layer))
 
-const refused = (status: number, retryAfterSeconds: number) =>
+const refusal = (status: number, retryAfterSeconds: number) =>
   HttpServerResponse.empty({ status, headers: { "retry-after": `${retryAfterSeconds}`, "cache-control": "no-store" } })

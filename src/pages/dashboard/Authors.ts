@@ -3,16 +3,16 @@ import { Effect } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { authorOf } from "../../domain/organization/Person.ts"
 import { type Html, html } from "../Html.ts"
-import type { AdminCalls } from "./AdminCalls.ts"
+import type { AdminApiClient } from "../ApiClients.ts"
 
 /** People whose names are looked up: present and removed ones, the newest first. */
 const peopleMax = "100"
 
 /** Makes the function that reads the people of a tenant and returns how an author is written. */
-export const makeAuthors = (calls: AdminCalls["Service"]) =>
+export const makeAuthors = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator) {
     const pages = yield* Effect.forEach(["false", "true"], (archived) =>
-      calls.run(operator, "people", "listPeople", { query: { first: peopleMax, sortDir: "desc", archived } })
+      api.run(operator, "people", "listPeople", { query: { first: peopleMax, sortDir: "desc", archived } })
     )
     const names = new Map(
       pages.flatMap(({ data }) => data.map(({ id, name, email }) => [authorOf(id), name ?? email] as const))

@@ -2,7 +2,7 @@
 import { Clock, Effect } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { html } from "../Html.ts"
-import type { AdminCalls } from "./AdminCalls.ts"
+import type { AdminApiClient } from "../ApiClients.ts"
 import { field, problemNote, type Screen } from "./Frame.ts"
 import { bodyOf, templates } from "./Templates.ts"
 
@@ -46,17 +46,17 @@ const formOf = ({ name, title, use, asks }: (typeof templates)[number], sent: UR
 }
 
 /** Makes the function that creates the drop of a sent form. Returns its experience, or the screen again. */
-export const make = (calls: AdminCalls["Service"]) =>
+export const make = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator, fields: URLSearchParams) {
     const found = bodyOf(fields, yield* Clock.currentTimeMillis)
     if ("wrong" in found)
       return { screen: newDropScreen({ fields, problem: `${found.wrong}: the value does not fit.` }) }
-    return yield* calls.run(operator, "experiences", "createExperience", { payload: found.body }).pipe(
+    return yield* api.run(operator, "experiences", "createExperience", { payload: found.body }).pipe(
       Effect.map(({ id }) => ({ experienceId: id })),
-      Effect.catchTag("Refused", (refused) =>
-        refused.status === 400
-          ? Effect.succeed({ screen: newDropScreen({ fields, problem: refused.detail ?? "A value does not fit." }) })
-          : Effect.fail(refused)
+      Effect.catchTag("Refusal", (refusal) =>
+        refusal.status === 400
+          ? Effect.succeed({ screen: newDropScreen({ fields, problem: refusal.detail ?? "A value does not fit." }) })
+          : Effect.fail(refusal)
       )
     )
   })

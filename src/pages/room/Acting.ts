@@ -5,8 +5,8 @@ import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { solutionHeader } from "../../api/Challenge.ts"
 import { Origins } from "../../http/server/Origins.ts"
-import type { Calls } from "../Calls.ts"
-import { Refused } from "../Refused.ts"
+import type { ConsumerApiClient } from "../ApiClients.ts"
+import { notFound, Refusal } from "../Refusal.ts"
 import { bearerOf, makeIsOwn } from "../Security.ts"
 import * as Actions from "./Actions.ts"
 import type { makeFind } from "./Find.ts"
@@ -32,7 +32,7 @@ export const redirected = Effect.fnUntraced(function* (visit: Visit, places: Pla
 })
 
 interface Acting {
-  readonly calls: Calls["Service"]
+  readonly api: ConsumerApiClient["Service"]
   readonly places: Places
   readonly sessions: Sessions
   readonly find: Effect.Success<ReturnType<typeof makeFind>>
@@ -40,15 +40,15 @@ interface Acting {
 }
 
 /** Makes the function that runs the action of a form. */
-export const makeAct = Effect.fnUntraced(function* ({ calls, places, sessions, find, write }: Acting) {
+export const makeAct = Effect.fnUntraced(function* ({ api, places, sessions, find, write }: Acting) {
   const isOwn = yield* makeIsOwn
-  const run = Actions.make(calls, places, sessions)
+  const run = Actions.make(api, places, sessions)
   const named = yield* makeNamed
 
   return Effect.fnUntraced(function* (name: string | undefined) {
     const request = yield* HttpServerRequest.HttpServerRequest
-    if (name === undefined || !Actions.isAction(name)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
-    if (!isOwn(request)) return yield* new Refused({ status: 403, code: "FOREIGN" })
+    if (name === undefined || !Actions.isAction(name)) return yield* notFound
+    if (!isOwn(request)) return yield* new Refusal({ status: 403, code: "FOREIGN" })
     const found = yield* find("visitor")
     const fields = yield* fieldsOf(request)
     const visit = { ...found, attempt: attemptOf(request, found, fields) }
@@ -56,7 +56,7 @@ export const makeAct = Effect.fnUntraced(function* ({ calls, places, sessions, f
     if (isFirst && Actions.startsSession(name)) return yield* named(request)
     const done = yield* run(name, { visit, fields }).pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, withSolution(request, solutionIn(fields))),
-      Effect.catchTag("Refused", (refused) => Effect.succeed<Done>({ show: showing(refused) }))
+      Effect.catchTag("Refusal", (refusal) => Effect.succeed<Done>({ show: showing(refusal) }))
     )
     const session =
       done.isOut === true ? undefined : done.session === undefined ? visit.session : { ...done.session, isDue: false }
@@ -81,8 +81,8 @@ const withWidget = (
   request: Request
 ): Variation => {
   const isEmbedded = bearerOf(request) !== undefined
-  const screen = widgetScreen(show.refused, name, { fields, isPart: visit.isPart, isEmbedded })
-  return screen === undefined ? show : { status: show.refused!.status, ...screen }
+  const screen = widgetScreen(show.refusal, name, { fields, isPart: visit.isPart, isEmbedded })
+  return screen === undefined ? show : { status: show.refusal!.status, ...screen }
 }
 
 /**
@@ -122,8 +122,8 @@ const withSolution = (request: Request, solution: string | undefined): Request =
     : request.modify({ headers: Headers.set(request.headers, solutionHeader.toLowerCase(), solution) })
 
 /** The fields of a form. Only the encoding of forms without files is read. */
-const fieldsOf = (request: Request): Effect.Effect<URLSearchParams, Refused> => {
-  const malformed = new Refused({ status: 400, code: "INVALID" })
+const fieldsOf = (request: Request): Effect.Effect<URLSearchParams, Refusal> => {
+  const malformed = new Refusal({ status: 400, code: "INVALID" })
   const type = request.headers["content-type"]
   if (type !== undefined && !/^application\/x-www-form-urlencoded\b/i.test(type)) return Effect.fail(malformed)
   return request.text.pipe(

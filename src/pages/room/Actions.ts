@@ -5,8 +5,8 @@
 import { Effect } from "effect"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { amountOf } from "../Amounts.ts"
-import type { Calls, GroupName, OperationName } from "../Calls.ts"
-import { Refused } from "../Refused.ts"
+import type { ConsumerApiClient, GroupName, OperationName } from "../ApiClients.ts"
+import { Refusal } from "../Refusal.ts"
 import type { Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
 import { make as makeSigningIn } from "./signIn/SigningIn.ts"
@@ -36,10 +36,10 @@ const guestActions = new Set<ActionName>(["enter", "leave", "bid", "book", "canc
 export const startsSession = (name: ActionName): boolean => guestActions.has(name)
 
 /** Makes the function that runs an action. It counts the request under the limits of the action's operation. */
-export const make = (calls: Calls["Service"], places: Places, sessions: Sessions) => {
-  const visitors = makeVisitors(calls, places, sessions)
+export const make = (api: ConsumerApiClient["Service"], places: Places, sessions: Sessions) => {
+  const visitors = makeVisitors(api, places, sessions)
   const { onMechanism } = visitors
-  const signIn = makeSigningIn(calls, sessions, visitors, (name, context) =>
+  const signIn = makeSigningIn(api, sessions, visitors, (name, context) =>
     name === "join" || name === "enter" ? actions[name](context) : Effect.succeed({})
   )
 
@@ -64,7 +64,7 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
 
   return (name: ActionName, context: Context): Run =>
     Effect.flatMap(operationOf(places, name, context), ([group, operation]) =>
-      Effect.andThen(calls.count(callerOf(context.visit), group, operation as never), actions[name](context))
+      Effect.andThen(api.count(callerOf(context.visit), group, operation as never), actions[name](context))
     )
 }
 
@@ -86,7 +86,7 @@ const makeBid =
       return Effect.flatMap(currencyOf(places, context), (currencyCode) => {
         const amount = amountOf(typed, visit.language, currencyCode)
         return amount === undefined
-          ? Effect.fail(new Refused({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
+          ? Effect.fail(new Refusal({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
           : Effect.succeed({ show: { unconfirmed: { at, amount } } })
       })
     }
@@ -94,10 +94,10 @@ const makeBid =
     const isSure = confirmed === "unlikely"
     const sent = onMechanism("bid")(context)
     if (isSure || visit.session?.sessionType !== "authenticated") return sent
-    return Effect.catchTag(sent, "Refused", (refused) =>
-      refused.code === "BID_UNLIKELY"
+    return Effect.catchTag(sent, "Refusal", (refusal) =>
+      refusal.code === "BID_UNLIKELY"
         ? Effect.succeed<Done>({ show: { unconfirmed: { at, amount: typed, isUnlikely: true } } })
-        : Effect.fail(refused)
+        : Effect.fail(refusal)
     )
   }
 

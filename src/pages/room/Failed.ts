@@ -5,7 +5,7 @@ import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import { formatsOf } from "../Formats.ts"
 import { html, style } from "../Html.ts"
-import type { Refused } from "../Refused.ts"
+import type { Refusal } from "../Refusal.ts"
 import { headersOf } from "../Security.ts"
 import { directionOf, wordsIn } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
@@ -17,21 +17,21 @@ const retrySeconds = 20
 
 /** Makes the function that answers with the page of a refusal. */
 export const makeFailed = (assets: Assets["Service"]) =>
-  Effect.fnUntraced(function* (refused: Refused) {
+  Effect.fnUntraced(function* (refusal: Refusal) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const language = languageIn(request)
     const words = wordsIn(language)
     const css = yield* assets.text("room.css")
-    const isForNow = refused.status === 429 || refused.status === 503
+    const isForNow = refusal.status === 429 || refusal.status === 503
     const scene = { words, formats: formatsOf(language, "UTC") } as Scene
-    const title = refused.status === 404 ? words.notFound : `${refused.status}`
-    const seconds = Math.max(retrySeconds, refused.retryAfterSeconds ?? 0)
+    const title = refusal.status === 404 ? words.notFound : `${refusal.status}`
+    const seconds = Math.max(retrySeconds, refusal.retryAfterSeconds ?? 0)
     const isPart = request.headers["accept"]?.includes("part=room") === true
     if (isPart)
       return yield* Answer.ofVisitor(
-        html`<div data-statuses=""><section class="card">${messageOf(scene, refused)}</section></div>`.text,
-        refused.status,
-        retryAfter(refused)
+        html`<div data-statuses=""><section class="card">${messageOf(scene, refusal)}</section></div>`.text,
+        refusal.status,
+        retryAfter(refusal)
       )
     const page = html`<!doctype html>
       <html lang="${language}" dir="${directionOf(language)}">
@@ -45,18 +45,18 @@ export const makeFailed = (assets: Assets["Service"]) =>
         </head>
         <body>
           <main>
-            ${refused.status === 404 && html`<h1>${title}</h1>`}
-            <section class="card">${messageOf(scene, refused)}</section>
+            ${refusal.status === 404 && html`<h1>${title}</h1>`}
+            <section class="card">${messageOf(scene, refusal)}</section>
             <p><a href="">${say(scene, "refresh")}</a></p>
           </main>
         </body>
       </html>`
     const headers = {
       ...headersOf({ scripts: [], styles: [css], formOrigins: [] }),
-      ...retryAfter(refused)
+      ...retryAfter(refusal)
     }
-    return yield* Answer.ofVisitor(page.text, refused.status, headers)
+    return yield* Answer.ofVisitor(page.text, refusal.status, headers)
   })
 
-const retryAfter = ({ retryAfterSeconds }: Refused): { readonly [name: string]: string } =>
+const retryAfter = ({ retryAfterSeconds }: Refusal): { readonly [name: string]: string } =>
   retryAfterSeconds === undefined ? {} : { "retry-after": `${retryAfterSeconds}` }

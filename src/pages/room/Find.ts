@@ -8,17 +8,13 @@ import { restrictingOrigin } from "../../http/credentials/AllowedOrigins.ts"
 import { RateLimits } from "../../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../../http/server/Origins.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
-import { Refused } from "../Refused.ts"
+import { notFound, Refusal, unavailable } from "../Refusal.ts"
 import { bearerOf } from "../Security.ts"
 import type { Sessions } from "./Session.ts"
 import { languageIn, queryOf, type Visit } from "./Visit.ts"
 
 /** Requests of one address for rooms in a minute. Behind a trusted proxy each client has its own. */
 const requestsPerAddress = 1_200
-
-const unknown = new Refused({ status: 404, code: "NOT_FOUND" })
-
-const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
 
 /** Makes the function that finds a room. For `everybody` it reads no cookie. */
 export const makeFind = Effect.fnUntraced(function* (sessions: Sessions) {
@@ -32,13 +28,13 @@ export const makeFind = Effect.fnUntraced(function* (sessions: Sessions) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { retryAfterSeconds } = limit.pass(countedAddress(origins.of(request).address))
     if (retryAfterSeconds !== undefined)
-      return yield* new Refused({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })
+      return yield* new Refusal({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })
     const { experienceId = "" } = yield* HttpRouter.params
-    if (!isUuid(experienceId)) return yield* unknown
+    if (!isUuid(experienceId)) return yield* notFound
     const room = yield* Effect.catchTag(rooms.find(experienceId.toLowerCase()), "Unavailable", unavailable)
-    if (room === undefined) return yield* unknown
+    if (room === undefined) return yield* notFound
     const holder = yield* Effect.catchTag(keys.publishableOf(room.tenant), "Unavailable", unavailable)
-    if (holder === undefined) return yield* unknown
+    if (holder === undefined) return yield* notFound
     const token = bearerOf(request)
     if (token !== undefined) yield* restrictingOrigin(request, Effect.succeed(holder))
     const visit: Visit = {

@@ -1,6 +1,6 @@
 /** The text of a page for a refusal. */
 import { html, type Html } from "../Html.ts"
-import type { Refused } from "../Refused.ts"
+import type { Refusal } from "../Refusal.ts"
 import type { PlainKey } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
 
@@ -29,15 +29,15 @@ const keys: { readonly [code: string]: PlainKey } = {
   UNAVAILABLE: "unavailable"
 }
 
-const keyOf = ({ code, status }: Refused): PlainKey => {
+const keyOf = ({ code, status }: Refusal): PlainKey => {
   if (Object.hasOwn(keys, code)) return keys[code]!
   if (code.endsWith("_FULL")) return "full"
   return status === 404 ? "notFoundText" : "notPossible"
 }
 
 /** The refusal in words. A challenge is solved by the script, which finds it here. */
-export const messageOf = (scene: Scene, refused: Refused): Html => {
-  const { amount = "", currencyCode, retryAfterSeconds = 1, challenge } = refused
+export const messageOf = (scene: Scene, refusal: Refusal): Html => {
+  const { amount = "", currencyCode, retryAfterSeconds = 1, challenge } = refusal
   const values = {
     amount: currencyCode === undefined ? amount : scene.formats.amount(amount, currencyCode),
     wait: scene.formats.duration(retryAfterSeconds)
@@ -48,6 +48,6 @@ export const messageOf = (scene: Scene, refused: Refused): Html => {
     tabindex="-1"
     ${challenge !== undefined && html` data-challenge="${JSON.stringify(challenge)}"`}
   >
-    ${say(scene, keyOf(refused), values)}
+    ${say(scene, keyOf(refusal), values)}
   </p>`
 }

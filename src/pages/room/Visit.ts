@@ -9,10 +9,10 @@ import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import type { Room } from "../../store/organization/Rooms.ts"
 import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
-import type { Caller } from "../Calls.ts"
+import type { Caller } from "../ApiClients.ts"
 import { formatsOf } from "../Formats.ts"
 import { html, type Html, nothing } from "../Html.ts"
-import { Refused } from "../Refused.ts"
+import { type Refusal, unavailable } from "../Refusal.ts"
 import { headersOf } from "../Security.ts"
 import { type Language, languageOf, matching, wordsIn } from "../Words.ts"
 import { documentOf } from "./Document.ts"
@@ -42,7 +42,7 @@ export interface Visit {
 /** How a page differs from the visitor's place. */
 export interface Variation extends Asked {
   /** Shown above the place. */
-  readonly refused?: Refused
+  readonly refusal?: Refusal
   /** Shown in its stead. */
   readonly screen?: (scene: Scene) => Html
   readonly status?: number
@@ -142,7 +142,7 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     const caller = callerOf(visit)
     return yield* Effect.forEach(
       shown.mechanisms,
-      Effect.fnUntraced(function* (found): Effect.fn.Return<Place, Refused, HttpServerRequest.HttpServerRequest> {
+      Effect.fnUntraced(function* (found): Effect.fn.Return<Place, Refusal, HttpServerRequest.HttpServerRequest> {
         const { kind, record } = found
         const mechanism = yield* presently(caller, found, from)
         if (caller.access === undefined) return { mechanism }
@@ -157,9 +157,9 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     const { room, session } = visit
     const shown = yield* places.ofVisitor(callerOf(visit), room.experienceId)
     const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, session)
-    const { refused, screen, from, widgetSources = [], status = refused?.status ?? 200 } = variation
+    const { refusal, screen, from, widgetSources = [], status = refusal?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
-    const message = refused === undefined ? nothing : messageOf(scene, refused)
+    const message = refusal === undefined ? nothing : messageOf(scene, refusal)
     const above = screen === undefined ? message : html`<section class="card">${message}${screen(scene)}</section>`
     const pieces = piecesOf(scene, found, above, variation)
     const formOrigins = formOriginsOf(scene)
@@ -189,7 +189,5 @@ const makeLimits = Effect.gen(function* () {
     }).pipe(Effect.catchTag("Unavailable", unavailable))
   }
 })
-
-const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
 
 export type Write = Effect.Success<ReturnType<typeof makeWrite>>

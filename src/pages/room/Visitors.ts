@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
-import type { Calls, OperationName } from "../Calls.ts"
-import { Refused } from "../Refused.ts"
+import type { ConsumerApiClient, OperationName } from "../ApiClients.ts"
+import { notFound, Refusal } from "../Refusal.ts"
 import { type Mechanism, roomKindOf } from "./mechanism/Kinds.ts"
 import type { FormName } from "./mechanism/RoomKind.ts"
 import type { Places } from "./Places.ts"
@@ -25,7 +25,7 @@ export interface Done {
   readonly show?: Variation
 }
 
-export type Run<A = Done> = Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest>
+export type Run<A = Done> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** The request of an action. */
 export interface Context {
@@ -34,33 +34,31 @@ export interface Context {
 }
 
 /** The experience needs its access code. */
-const barred = new Refused({ status: 403, code: "BARRED" })
-
-const notFound = new Refused({ status: 404, code: "NOT_FOUND" })
+const barred = new Refusal({ status: 403, code: "BARRED" })
 
 /** How a page shows a refusal. */
-export const showing = (refused: Refused): Variation =>
-  refused.code === barred.code ? { screen: accessCodeScreen, status: barred.status } : { refused }
+export const showing = (refusal: Refusal): Variation =>
+  refusal.code === barred.code ? { screen: accessCodeScreen, status: barred.status } : { refusal }
 
 /** Completes a refusal. A guest may be admitted after a sign-in, and an amount has the currency of its auction. */
-const completed = (refused: Refused, access: VerifiedAccess, { kind, record }: Mechanism): Refused => {
-  const { status, code, amount } = refused
+const completed = (refusal: Refusal, access: VerifiedAccess, { kind, record }: Mechanism): Refusal => {
+  const { status, code, amount } = refusal
   if (code === "FORBIDDEN" && access.sessionType === "guest" && !record.supportsGuest) {
-    return new Refused({ status: 403, code: "GUESTS" })
+    return new Refusal({ status: 403, code: "GUESTS" })
   }
   return kind === "auction" && amount !== undefined
-    ? new Refused({ status, code, amount, currencyCode: record.currencyCode })
-    : refused
+    ? new Refusal({ status, code, amount, currencyCode: record.currencyCode })
+    : refusal
 }
 
 const attemptOf = ({ attempt }: Visit) => (attempt === undefined ? {} : { headers: { "idempotency-key": attempt } })
 
 /** Makes the steps of actions. */
-export const make = (calls: Calls["Service"], places: Places, sessions: Sessions) => {
+export const make = (api: ConsumerApiClient["Service"], places: Places, sessions: Sessions) => {
   /** The visitor's session, or a new guest's. */
   const accessOf = (visit: Visit): Run<VerifiedAccess> =>
     visit.session === undefined
-      ? Effect.flatMap(calls.run({ holder: visit.holder }, "auth", "guest", attemptOf(visit)), ({ accessToken }) =>
+      ? Effect.flatMap(api.run({ holder: visit.holder }, "auth", "guest", attemptOf(visit)), ({ accessToken }) =>
           sessions.ofAccessToken(accessToken)
         )
       : Effect.succeed(visit.session)
@@ -71,7 +69,7 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
       if (access === visit.session) return action(access)
       return Effect.match(action(access), {
         onSuccess: (done) => ({ ...done, session: access }),
-        onFailure: (refused): Done => ({ session: access, show: showing(refused) })
+        onFailure: (refusal): Done => ({ session: access, show: showing(refusal) })
       })
     })
 
@@ -79,9 +77,9 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
   const mechanismIn = Effect.fnUntraced(function* (visit: Visit, access: VerifiedAccess, id: string | null) {
     const { experienceId } = visit.room
     const caller = { holder: visit.holder, access }
-    yield* calls
+    yield* api
       .run(caller, "experiences", "enter", { params: { experienceId }, payload: null })
-      .pipe(Effect.mapError((refused) => (refused.code === "FORBIDDEN" ? barred : refused)))
+      .pipe(Effect.mapError((refusal) => (refusal.code === "FORBIDDEN" ? barred : refusal)))
     const { mechanisms } = yield* places.ofVisitor(caller, experienceId)
     return mechanisms.find(({ record }) => record.id === id) ?? (yield* notFound)
   })
@@ -97,8 +95,8 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
           const { group, parameter } = declarations[mechanism.kind]
           const input = { params: { [parameter]: mechanism.record.id }, payload: operation.payload ?? null }
           const caller = { holder: visit.holder, access }
-          const run = calls.run(caller, group, operation.name as OperationName<typeof group>, input)
-          yield* Effect.mapError(run, (refused) => completed(refused, access, mechanism))
+          const run = api.run(caller, group, operation.name as OperationName<typeof group>, input)
+          yield* Effect.mapError(run, (refusal) => completed(refusal, access, mechanism))
           return {}
         })
       )

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { StaffReason } from "../../../domain/mechanism/Author.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminCalls } from "../AdminCalls.ts"
+import type { AdminApiClient } from "../../ApiClients.ts"
 import { reasons } from "../ControlRoom.ts"
 import { formTo, type Place, type PlaceAction } from "./PlaceAction.ts"
 
@@ -12,7 +12,7 @@ export const admitForm = (consumerPath: string, place: Place): Html | false =>
   place.status === "QUEUED" &&
   formTo(consumerPath, "admit", place, "Admit…", (name) => `Admit to ${name}`)
 
-export const admission = (calls: AdminCalls["Service"]): PlaceAction<StaffReason> => ({
+export const admission = (api: AdminApiClient["Service"]): PlaceAction<StaffReason> => ({
   path: "admit",
   reason: StaffReason,
   reasons,
@@ -21,7 +21,7 @@ export const admission = (calls: AdminCalls["Service"]): PlaceAction<StaffReason
     "1 consumer is admitted at once, before all others that wait, and beside the rate. The line that visitors can check counts it.",
   button: html`<button>Admit</button>`,
   act: Effect.fnUntraced(function* (operator, { id, name }, consumerId, reason) {
-    const { admitted, unchanged } = yield* calls.run(operator, "queues", "admit", {
+    const { admitted, unchanged } = yield* api.run(operator, "queues", "admit", {
       params: { id },
       payload: { consumerIds: [consumerId], reason }
     })

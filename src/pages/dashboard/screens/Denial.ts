@@ -4,7 +4,7 @@ import { AdminReason } from "../../../domain/mechanism/Denial.ts"
 import { deniableKinds, type Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { standingOf } from "../../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminCalls } from "../AdminCalls.ts"
+import type { AdminApiClient } from "../../ApiClients.ts"
 import { formTo, type Place, type PlaceAction } from "./PlaceAction.ts"
 
 const reasonNames: { readonly [R in AdminReason]: string } = {
@@ -29,7 +29,7 @@ const reasons = html`<label
   </select></label
 >`
 
-export const denial = (calls: AdminCalls["Service"]): PlaceAction<AdminReason> => ({
+export const denial = (api: AdminApiClient["Service"]): PlaceAction<AdminReason> => ({
   path: "deny",
   reason: AdminReason,
   reasons,
@@ -37,7 +37,7 @@ export const denial = (calls: AdminCalls["Service"]): PlaceAction<AdminReason> =
   effect: "1 consumer loses its place, and a grant that it has. The page of the consumer says so. This is final.",
   button: html`<button class="danger">Deny</button>`,
   act: Effect.fnUntraced(function* (operator, { id, name }, consumerId, reason) {
-    const { denied, unchanged } = yield* calls.run(operator, "distributions", "denyDistributionConsumers", {
+    const { denied, unchanged } = yield* api.run(operator, "distributions", "denyDistributionConsumers", {
       params: { id },
       payload: { consumerIds: [consumerId], reason }
     })

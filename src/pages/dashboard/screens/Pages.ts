@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import type { Refusal } from "../../Refusal.ts"
+import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
 import { doneNote, field, problemNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
 import { filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
@@ -12,8 +12,8 @@ import { instant } from "../Times.ts"
 import { documentIn, editorOf, pageDocumentIn, previewOf } from "./PageEditor.ts"
 import type { MakePreview } from "./PagePreview.ts"
 
-type Page = AnswerOf<"experiencePages", "getExperiencePage">
-type Calls = AdminCalls["Service"]
+type Page = AdminAnswer<"experiencePages", "getExperiencePage">
+type Api = AdminApiClient["Service"]
 
 const path = "/dashboard/pages"
 
@@ -26,28 +26,28 @@ const firstDocument = {
 }
 
 /** The routes of pages. */
-export const make = (calls: Calls, preview: MakePreview) => {
+export const make = (api: Api, preview: MakePreview) => {
   const screenOf = makeScreenOf(preview)
-  const showAll = makeShowAll(calls)
+  const showAll = makeShowAll(api)
   const find = (operator: Operator, { params }: Sent) =>
-    calls.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
+    api.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
 
   return [
     get("/pages", showAll),
-    post("/pages", "operator", makeCreate(calls, showAll)),
+    post("/pages", "operator", makeCreate(api, showAll)),
     get("/pages/:id", (operator, sent) => Effect.flatMap(find(operator, sent), (page) => screenOf(operator, page))),
     post(
       "/pages/:id",
       "operator",
       Effect.fnUntraced(function* (operator, sent) {
         const page = yield* find(operator, sent)
-        return yield* makeEdit(calls, screenOf)(operator, page, sent.fields)
+        return yield* makeEdit(api, screenOf)(operator, page, sent.fields)
       })
     ),
     ...(["publish", "unpublish"] as const).map((change) =>
       post(`/pages/:id/${change}`, "operator", (operator, { params }) =>
         Effect.flatMap(
-          calls.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
+          api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
           (page) => screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
         )
       )
@@ -55,12 +55,12 @@ export const make = (calls: Calls, preview: MakePreview) => {
   ]
 }
 
-const makeShowAll = (calls: Calls) =>
+const makeShowAll = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, problem?: string) {
-    const page = yield* calls.run(operator, "experiencePages", "listExperiencePages", {
+    const page = yield* api.run(operator, "experiencePages", "listExperiencePages", {
       query: { sortDir: "desc", ...listQueryOf(query, ["search", "status"]) }
     })
-    const { data: experiences } = yield* calls.run(operator, "experiences", "listExperiences", {
+    const { data: experiences } = yield* api.run(operator, "experiences", "listExperiences", {
       query: { first: "100", sortDir: "desc" }
     })
     const names = new Map(experiences.map(({ id, name }) => [id, name]))
@@ -121,7 +121,7 @@ const newForm = (
 `
 
 /** Makes the form that creates a draft and opens its editor. */
-const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: Sent) => {
+const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: Sent) => {
   const { fields } = sent
   const payload = {
     experienceId: fields.get("experienceId") ?? "",
@@ -129,16 +129,16 @@ const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (o
     slug: fields.get("slug")?.trim() ?? "",
     creativeDocument: firstDocument
   }
-  return calls.run(operator, "experiencePages", "createExperiencePage", { payload }).pipe(
+  return api.run(operator, "experiencePages", "createExperiencePage", { payload }).pipe(
     Effect.map(({ id }) => ({ goTo: `${path}/${id}` })),
-    Effect.catchTag("Refused", (refused) =>
-      isOfForm(refused) ? showAll(operator, sent, refused.detail ?? "A value does not fit.") : Effect.fail(refused)
+    Effect.catchTag("Refusal", (refusal) =>
+      isOfForm(refusal) ? showAll(operator, sent, refusal.detail ?? "A value does not fit.") : Effect.fail(refusal)
     )
   )
 }
 
 /** True if another input could be accepted. */
-const isOfForm = ({ status }: Refused): boolean => status === 400 || status === 409
+const isOfForm = ({ status }: Refusal): boolean => status === 400 || status === 409
 
 /** The parts of a screen of a page besides the page. */
 interface Edited {
@@ -179,7 +179,7 @@ const makeScreenOf = (preview: MakePreview) =>
 
 /** Makes the function that saves the form of the editor, or only shows its preview. */
 const makeEdit =
-  (calls: Calls, screenOf: ReturnType<typeof makeScreenOf>) =>
+  (api: Api, screenOf: ReturnType<typeof makeScreenOf>) =>
   (operator: Operator, page: Page, fields: URLSearchParams) => {
     const found = documentIn(fields.get("document") ?? "")
     if (!("document" in found)) return screenOf(operator, page, { problem: found.problem, fields })
@@ -191,12 +191,12 @@ const makeEdit =
       slug: fields.get("slug")?.trim() ?? "",
       creativeDocument: found.document
     }
-    return calls.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
+    return api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
       Effect.flatMap((saved) => screenOf(operator, saved, { done: "The page was saved." })),
-      Effect.catchTag("Refused", (refused) =>
-        isOfForm(refused)
-          ? screenOf(operator, page, { problem: refused.detail ?? "A value does not fit.", fields })
-          : Effect.fail(refused)
+      Effect.catchTag("Refusal", (refusal) =>
+        isOfForm(refusal)
+          ? screenOf(operator, page, { problem: refusal.detail ?? "A value does not fit.", fields })
+          : Effect.fail(refusal)
       )
     )
   }

@@ -5,8 +5,8 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo, Role } from "../../../domain/organization/Person.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { notFound } from "../../Refusal.ts"
+import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
 import { makeAuthors } from "../Authors.ts"
 import { action, doneNote, field, problemNote } from "../Frame.ts"
 import type { Sessions } from "../Guard.ts"
@@ -14,8 +14,8 @@ import { get, post, type Route, type Run, type Sent } from "../Route.ts"
 import { listQueryOf, pager, table } from "../Table.ts"
 import { instant } from "../Times.ts"
 
-type Person = AnswerOf<"people", "getPerson">
-type Calls = AdminCalls["Service"]
+type Person = AdminAnswer<"people", "getPerson">
+type Api = AdminApiClient["Service"]
 
 const path = "/dashboard/people"
 
@@ -27,14 +27,14 @@ const uses: { readonly [R in Role]: string } = {
 }
 
 /** The routes of people. */
-export const make = (calls: Calls, sessions: Sessions): ReadonlyArray<Route> => {
-  const show = makeShow(calls)
+export const make = (api: Api, sessions: Sessions): ReadonlyArray<Route> => {
+  const show = makeShow(api)
   return [
     get("/people", show),
-    post("/people", "admin", makeInvite(calls, show)),
+    post("/people", "admin", makeInvite(api, show)),
     post("/people/:id/role", "admin", (operator, sent) =>
       Effect.flatMap(
-        calls.run(operator, "people", "changePerson", {
+        api.run(operator, "people", "changePerson", {
           params: { id: sent.params["id"]! },
           payload: { role: sent.fields.get("role") }
         }),
@@ -43,7 +43,7 @@ export const make = (calls: Calls, sessions: Sessions): ReadonlyArray<Route> => 
     ),
     post("/people/:id/remove", "admin", (operator, sent) =>
       Effect.flatMap(
-        calls.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
+        api.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
         ({ id, email }): ReturnType<Run> =>
           id === operator.personId
             ? Effect.succeed({ goTo: "/dashboard/sign-in" })
@@ -60,11 +60,11 @@ interface Outcome {
   readonly problem?: string
 }
 
-const makeShow = (calls: Calls) => {
-  const authors = makeAuthors(calls)
+const makeShow = (api: Api) => {
+  const authors = makeAuthors(api)
   return Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, { done, problem }: Outcome = {}) {
     const isAdmin = mayDo(operator.role, "admin")
-    const page = yield* calls.run(operator, "people", "listPeople", { query: listQueryOf(query) })
+    const page = yield* api.run(operator, "people", "listPeople", { query: listQueryOf(query) })
     const author = yield* authors(operator)
     return {
       title: "People",
@@ -126,19 +126,19 @@ const invitation = (fields: URLSearchParams, problem: string | undefined): Html 
   </form>
 `
 
-const makeInvite = (calls: Calls, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: Sent) => {
+const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: Sent) => {
   const name = sent.fields.get("name")?.trim() ?? ""
   const payload = {
     email: sent.fields.get("email")?.trim() ?? "",
     role: sent.fields.get("role"),
     ...(name !== "" && { name })
   }
-  return calls.run(operator, "people", "createPerson", { payload }).pipe(
+  return api.run(operator, "people", "createPerson", { payload }).pipe(
     Effect.flatMap(({ email }) => show(operator, sent, { done: `${email} was invited.` })),
-    Effect.catchTag("Refused", (refused) =>
-      refused.status === 400 || refused.status === 409
-        ? show(operator, sent, { problem: refused.detail ?? "A value does not fit." })
-        : Effect.fail(refused)
+    Effect.catchTag("Refusal", (refusal) =>
+      refusal.status === 400 || refusal.status === 409
+        ? show(operator, sent, { problem: refusal.detail ?? "A value does not fit." })
+        : Effect.fail(refusal)
     )
   )
 }
@@ -173,5 +173,5 @@ const makeSwitch = (sessions: Sessions) =>
   Effect.fnUntraced(function* (_: Operator, { fields }: Sent) {
     const personId = fields.get("person") ?? ""
     const hasChanged = isUuid(personId) && (yield* sessions.become(personId))
-    return hasChanged ? { goTo: "/dashboard" } : yield* new Refused({ status: 404, code: "NOT_FOUND" })
+    return hasChanged ? { goTo: "/dashboard" } : yield* notFound
   })

@@ -4,12 +4,12 @@ import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { type Html, html } from "../../Html.ts"
-import type { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import type { Refusal } from "../../Refusal.ts"
+import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
 import { confirmation, type Screen } from "../Frame.ts"
 import type { Sent } from "../Route.ts"
 
-export type Place = AnswerOf<"consumers", "listConsumerPlaces">["data"][number]
+export type Place = AdminAnswer<"consumers", "listConsumerPlaces">["data"][number]
 
 export interface PlaceAction<Reason extends string> {
   /** The last part of the address. */
@@ -26,7 +26,7 @@ export interface PlaceAction<Reason extends string> {
     mechanism: { readonly id: string; readonly name: string },
     consumerId: string,
     reason: Reason
-  ) => Effect.Effect<string, Refused, HttpServerRequest.HttpServerRequest>
+  ) => Effect.Effect<string, Refusal, HttpServerRequest.HttpServerRequest>
 }
 
 /** The form that leads to the screen. */
@@ -44,7 +44,7 @@ export const formTo = (
 
 /** Makes the function that asks for a reason, or acts. Returns the result in a sentence, or the screen. */
 export const make = <Reason extends string>(
-  calls: AdminCalls["Service"],
+  api: AdminApiClient["Service"],
   consumersPath: string,
   action: PlaceAction<Reason>
 ) => {
@@ -52,7 +52,7 @@ export const make = <Reason extends string>(
   return Effect.fnUntraced(function* (operator: Operator, { params, fields }: Sent) {
     const consumerId = params["id"]!
     const id = fields.get("mechanism") ?? ""
-    const mechanism = yield* calls.run(operator, "distributions", "getDistribution", { params: { id } })
+    const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
     const name = isolated(mechanism.name, "")
     const reason = Option.getOrUndefined(decode(fields.get("reason")))
     if (reason === undefined) return { ask: askFor(action, `${consumersPath}/${consumerId}`, id, name) }

@@ -4,7 +4,7 @@
  * anything from them.
  */
 import { html, type Html, trusted } from "../../Html.ts"
-import type { Refused } from "../../Refused.ts"
+import type { Refusal } from "../../Refusal.ts"
 import { heading, hidden, say, type Scene } from "../Scene.ts"
 import type { Variation } from "../Visit.ts"
 
@@ -54,11 +54,11 @@ interface Sent {
 
 /** Returns the screen with the form and the widget; undefined for another refusal. */
 export const widgetScreen = (
-  refused: Refused | undefined,
+  refusal: Refusal | undefined,
   action: string,
   { fields, isPart, isEmbedded }: Sent
 ): Variation | undefined => {
-  const { provider: name = "", siteKey = "" } = (refused?.challenge ?? {}) as Partial<Asked>
+  const { provider: name = "", siteKey = "" } = (refusal?.challenge ?? {}) as Partial<Asked>
   if (!Object.hasOwn(providers, name)) return undefined
   const provider = providers[name as keyof typeof providers]
   if (isEmbedded) return { screen: toRoom }

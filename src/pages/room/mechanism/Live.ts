@@ -1,7 +1,7 @@
 /** The live state of mechanisms, from the public facts of an experience, shown in a line of each card. */
 import { Effect } from "effect"
 import { Headers, HttpServerRequest } from "effect/http"
-import type { Caller, Calls } from "../../Calls.ts"
+import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
 import type { LiveFacts, Seen } from "./Parts.ts"
@@ -13,8 +13,8 @@ export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerReq
 )
 
 /** Reads the live facts of an experience by the ids of its mechanisms. There are none while they cannot be read. */
-export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId: string) =>
-  forEverybody(calls.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
+export const liveOf = (api: ConsumerApiClient["Service"], { holder }: Caller, experienceId: string) =>
+  forEverybody(api.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
     Effect.map(({ mechanisms }) => new Map<string, LiveFacts>(mechanisms.map((facts) => [facts.id, facts]))),
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )

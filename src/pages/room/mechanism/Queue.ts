@@ -1,5 +1,5 @@
 /** A queue in a room. */
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import {
   closed,
@@ -16,8 +16,8 @@ import {
 import type { RoomKind } from "./RoomKind.ts"
 import { form, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
-type QueueRecord = AnswerOf<"queues", "get">
-type State = AnswerOf<"queues", "status">
+type QueueRecord = ConsumerAnswer<"queues", "get">
+type State = ConsumerAnswer<"queues", "status">
 
 /** A queue with what happens in it now. */
 interface Queue {

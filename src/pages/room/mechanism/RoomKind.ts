@@ -1,8 +1,8 @@
 /** What a kind of mechanism declares for rooms. `Kinds.ts` lists the kinds. */
 import type { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { Caller, Calls } from "../../Calls.ts"
-import type { Refused } from "../../Refused.ts"
+import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
+import type { Refusal } from "../../Refusal.ts"
 import type { PlainKey } from "../../Words.ts"
 import type { Scene } from "../Scene.ts"
 import type { LiveFacts, Piece, Seen } from "./Parts.ts"
@@ -36,11 +36,11 @@ export interface Operation {
   readonly payload?: unknown
 }
 
-export type Read<A> = Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest>
+export type Read<A> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** How the facts of one mechanism are read. Visitors share them. */
 export interface Reads {
-  readonly calls: Calls["Service"]
+  readonly api: ConsumerApiClient["Service"]
   readonly caller: Caller
   readonly share: <A>(read: Read<A>) => Read<A>
 }

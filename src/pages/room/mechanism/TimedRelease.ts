@@ -1,6 +1,6 @@
 /** A timed release in a room. */
 import { isolated } from "../../../domain/values/Direction.ts"
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import {
   barred,
@@ -17,8 +17,8 @@ import {
 import type { RoomKind } from "./RoomKind.ts"
 import { type Experience, form, nameHeading, say, type Scene } from "../Scene.ts"
 
-type ReleaseRecord = AnswerOf<"timedReleases", "get">
-type State = AnswerOf<"timedReleases", "status">
+type ReleaseRecord = ConsumerAnswer<"timedReleases", "get">
+type State = ConsumerAnswer<"timedReleases", "status">
 
 /** A timed release with what happens in it now. */
 interface Release {

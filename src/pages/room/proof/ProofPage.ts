@@ -4,7 +4,7 @@
  */
 import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
-import type { Calls } from "../../Calls.ts"
+import type { ConsumerApiClient } from "../../ApiClients.ts"
 import * as Answer from "../../Answer.ts"
 import type { Assets } from "../../Assets.ts"
 import { type Html, html, script, style, trusted } from "../../Html.ts"
@@ -29,11 +29,11 @@ const said = ({ checking, holds, fails, proofHolds, proofFails, entryPlace, entr
   )
 
 /** Makes the function that answers with the page of the draw that the query names. */
-export const make = (calls: Calls["Service"], places: Places, assets: Assets["Service"]) => {
+export const make = (api: ConsumerApiClient["Service"], places: Places, assets: Assets["Service"]) => {
   const shared = Answer.makeShared()
   return Effect.fnUntraced(function* (visit: Visit, now: number) {
     const drawId = visit.url.get("at") ?? ""
-    const draw = yield* calls.run({ holder: visit.holder }, "draws", "get", { params: { drawId } })
+    const draw = yield* api.run({ holder: visit.holder }, "draws", "get", { params: { drawId } })
     const { experience } = yield* places.shown(callerOf(visit), visit.room.experienceId)
     const scene = sceneOf(visit, experience, now, undefined)
     const look = lookOf(experience.theme)

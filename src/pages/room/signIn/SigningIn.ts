@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { VerifiedAccess } from "../../../domain/consumer/Session.ts"
 import { plainCode } from "../../../domain/values/TypedCode.ts"
-import type { Calls } from "../../Calls.ts"
-import { Refused } from "../../Refused.ts"
+import type { ConsumerApiClient } from "../../ApiClients.ts"
+import { Refusal } from "../../Refusal.ts"
 import type { Scene } from "../Scene.ts"
 import type { Sessions } from "../Session.ts"
 import { accessCodeScreen, type Afterwards, codeScreen, signInScreen, type Typed } from "./SignInScreens.ts"
@@ -25,32 +25,36 @@ const addressIn = (fields: Fields): Typed => {
 }
 
 /** Returns the session that a code starts. A guest keeps its places. */
-const verified = (calls: Calls["Service"], sessions: Sessions, { visit, fields }: Context): Run<VerifiedAccess> => {
+const verified = (
+  api: ConsumerApiClient["Service"],
+  sessions: Sessions,
+  { visit, fields }: Context
+): Run<VerifiedAccess> => {
   const { channel, value } = addressIn(fields)
   const payload = {
     [channel]: value,
     code: plainCode(fields.get("code") ?? ""),
     requestId: fields.get("request") ?? ""
   }
-  return calls.run(callerOf(visit), "auth", "verifyOneTimeCode", { payload }).pipe(
-    Effect.mapError((refused) =>
-      refused.status === 400 ? new Refused({ status: 401, code: "otp_invalid" }) : refused
+  return api.run(callerOf(visit), "auth", "verifyOneTimeCode", { payload }).pipe(
+    Effect.mapError((refusal) =>
+      refusal.status === 400 ? new Refusal({ status: 401, code: "otp_invalid" }) : refusal
     ),
     Effect.flatMap(({ accessToken }) => sessions.ofAccessToken(accessToken))
   )
 }
 
 /** Shows the access code of the form. A wrong one can be typed again. */
-const showCode = (calls: Calls["Service"], { withSession }: Visitors, { visit, fields }: Context): Run =>
+const showCode = (api: ConsumerApiClient["Service"], { withSession }: Visitors, { visit, fields }: Context): Run =>
   withSession(visit, (access) => {
     const params = { experienceId: visit.room.experienceId }
     const payload = { accessCode: fields.get("code") ?? "" }
-    return calls.run({ holder: visit.holder, access }, "experiences", "enter", { params, payload }).pipe(
+    return api.run({ holder: visit.holder, access }, "experiences", "enter", { params, payload }).pipe(
       Effect.as<Done>({}),
-      Effect.catchTag("Refused", (refused) => {
-        const isWrong = refused.status === 403 || refused.status === 400
-        const shown = isWrong ? new Refused({ status: 403, code: "ACCESS_CODE" }) : refused
-        return Effect.succeed<Done>({ show: { refused: shown, screen: accessCodeScreen } })
+      Effect.catchTag("Refusal", (refusal) => {
+        const isWrong = refusal.status === 403 || refusal.status === 400
+        const shown = isWrong ? new Refusal({ status: 403, code: "ACCESS_CODE" }) : refusal
+        return Effect.succeed<Done>({ show: { refusal: shown, screen: accessCodeScreen } })
       })
     )
   })
@@ -60,7 +64,7 @@ const wrong = { email: "ADDRESS", phone: "PHONE" } as const
 
 /** Makes the actions. `after` runs what a visitor wanted to do before it had to sign in. */
 export const make = (
-  calls: Calls["Service"],
+  api: ConsumerApiClient["Service"],
   sessions: Sessions,
   visitors: Visitors,
   after: (name: string | null, context: Context) => Run
@@ -70,7 +74,7 @@ export const make = (
     // The visitor is signed in also if what comes after is refused.
     return Effect.match(after(context.fields.get("then"), { ...context, visit }), {
       onSuccess: (done) => ({ ...done, session }),
-      onFailure: (refused): Done => ({ session, show: showing(refused) })
+      onFailure: (refusal): Done => ({ session, show: showing(refusal) })
     })
   }
 
@@ -79,36 +83,36 @@ export const make = (
     sendCode: ({ visit, fields }: Context): Run => {
       const to = addressIn(fields)
       const payload = { [to.channel]: to.value }
-      return calls.run(callerOf(visit), "auth", "requestOneTimeCode", { payload }).pipe(
+      return api.run(callerOf(visit), "auth", "requestOneTimeCode", { payload }).pipe(
         Effect.map(({ requestId }): Done => {
           const sent = { to, requestId }
           return { show: { screen: (scene) => codeScreen(scene, sent, afterwardsIn(fields)) } }
         }),
-        Effect.catchTag("Refused", (refused) => {
-          const shown = refused.status === 400 ? new Refused({ status: 400, code: wrong[to.channel] }) : refused
+        Effect.catchTag("Refusal", (refusal) => {
+          const shown = refusal.status === 400 ? new Refusal({ status: 400, code: wrong[to.channel] }) : refusal
           const screen = (scene: Scene) => signInScreen(scene, afterwardsIn(fields), to)
-          return Effect.succeed<Done>({ show: { refused: shown, screen } })
+          return Effect.succeed<Done>({ show: { refusal: shown, screen } })
         })
       )
     },
 
     /** Signs in with the code. A wrong one can be typed again. */
     code: (context: Context): Run =>
-      Effect.matchEffect(verified(calls, sessions, context), {
+      Effect.matchEffect(verified(api, sessions, context), {
         onSuccess: (session) => signedIn(context, session),
-        onFailure: (refused) => {
+        onFailure: (refusal) => {
           const { fields } = context
           const sent = { to: addressIn(fields), requestId: fields.get("request") ?? "" }
           const screen = (scene: Scene) => codeScreen(scene, sent, afterwardsIn(fields))
-          return Effect.succeed<Done>({ show: { refused, screen } })
+          return Effect.succeed<Done>({ show: { refusal, screen } })
         }
       }),
 
-    accessCode: (context: Context): Run => showCode(calls, visitors, context),
+    accessCode: (context: Context): Run => showCode(api, visitors, context),
 
     signOut: ({ visit }: Context): Run =>
       visit.session === undefined
         ? Effect.succeed({ isOut: true })
-        : Effect.as(calls.run(callerOf(visit), "auth", "logout", {}), { isOut: true } as const)
+        : Effect.as(api.run(callerOf(visit), "auth", "logout", {}), { isOut: true } as const)
   }
 }

@@ -1,15 +1,15 @@
 /** Takes a visible page to the shop, once, unless the visitor chooses to stay. The form to the shop has the words. */
-import { keeping } from "../kept.ts"
+import { storedValue } from "./storage.ts"
 
 const continueSeconds = 10
 
 /** Characters of the names of grants that are kept: some twenty. */
 const keptLengthMax = 1_000
 
-/** Makes the steps of a turn in this part of a page. */
-export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string, say: (text: string) => void) => {
+/** Makes the redirect at a turn in this part of a page. */
+export const makeRedirect = (root: HTMLElement | ShadowRoot, language: () => string, say: (text: string) => void) => {
   /** The grants of which the visitor stays, or has gone on with. */
-  const stays = keeping(() => sessionStorage, "usher-stay")
+  const stays = storedValue(() => sessionStorage, "usher-stay")
   const keep = (grant: string) => stays.set(`${grant} ${stays.get()}`.slice(0, keptLengthMax))
   let goesOnAt = 0
   let announced: ReadonlyArray<HTMLElement> = []
@@ -43,7 +43,7 @@ export const makeTurn = (root: HTMLElement | ShadowRoot, language: () => string,
 
   return {
     /** Called each second. */
-    goOn: () => {
+    tick: () => {
       const form = root.querySelector<HTMLFormElement>("form[data-continue]")
       if (!form || document.hidden || stays.get().split(" ").includes(form.dataset["continue"]!)) return
       const now = performance.now()

@@ -2,8 +2,8 @@
  * Countdowns and announcements for screen readers in the widget, the redirect to the shop if the shop's page asks for
  * it (`auto-continue`), and the theme of the experience (`theme`). The widget works without this module.
  */
-import { clock } from "./moving/clock.ts"
-import { makeTurn } from "./moving/turn.ts"
+import { countdownText } from "./countdown.ts"
+import { makeRedirect } from "./redirect.ts"
 
 /** Milliseconds between two announcements of a position, which also needs a tenth of the way. */
 const announceMillis = 60_000
@@ -11,13 +11,13 @@ const announceMillis = 60_000
 const hidden = "position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%);white-space:nowrap"
 
 /** How a theme's variables are used. A page without one keeps its own colors. */
-const themed = `:host([theme]){background:var(--bg);color:var(--fg);font-family:var(--font)}
+const themeStyle = `:host([theme]){background:var(--bg);color:var(--fg);font-family:var(--font)}
 :host([theme]) .card{background:var(--surface);border-radius:var(--radius,.5rem)}
 :host([theme]) [part~=button]{background:var(--primary,CanvasText);color:var(--on-primary,Canvas)}
 :host([theme]) button,:host([theme]) .button{border-radius:var(--radius,.5rem)}`
 
 /** Returns what the widget calls each second, with the time of the server. */
-export function enliven(host: HTMLElement, root: ShadowRoot, language: () => string): (now: number) => void {
+export function enhance(host: HTMLElement, root: ShadowRoot, language: () => string): (now: number) => void {
   const said = document.createElement("p")
   said.role = "status"
   said.style.cssText = hidden
@@ -27,7 +27,7 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
   const say = (text: string) => {
     if (said.textContent !== text) said.textContent = text
   }
-  const turn = makeTurn(root, language, say)
+  const redirect = makeRedirect(root, language, say)
   const position = makePosition(root, say)
   let statuses: string | undefined
   let look: string | undefined
@@ -38,7 +38,7 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
     if (now === statuses) return
     if (statuses !== undefined) say(root.querySelector("h2")?.textContent ?? "")
     statuses = now
-    turn.reset()
+    redirect.reset()
     position.reset()
   }
 
@@ -46,7 +46,7 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
     const now = root.querySelector<HTMLElement>("[data-look]")?.dataset["look"] ?? ""
     if (now === look) return
     look = now
-    sheet.replaceSync(now && now.replace(":root", ":host([theme])") + themed)
+    sheet.replaceSync(now && now.replace(":root", ":host([theme])") + themeStyle)
   }
 
   return (now) => {
@@ -54,7 +54,7 @@ export function enliven(host: HTMLElement, root: ShadowRoot, language: () => str
     countDown(root, language(), now, say)
     announce()
     position.announce()
-    if (host.hasAttribute("auto-continue")) turn.goOn()
+    if (host.hasAttribute("auto-continue")) redirect.tick()
   }
 }
 
@@ -63,7 +63,7 @@ const countDown = (root: ParentNode, language: string, now: number, say: (text: 
   for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-until]")) {
     const left = Math.max(0, Date.parse(time.dateTime) - now)
     const { until, warn } = time.dataset
-    if (!until) time.textContent = clock(Math.ceil(left / 1000), language)
+    if (!until) time.textContent = countdownText(Math.ceil(left / 1000), language)
     // A slot that has begun cannot be booked.
     else if (!left) time.closest("li")?.remove()
     if (warn && left <= announceMillis) {

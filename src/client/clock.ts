@@ -4,14 +4,14 @@
 let beginning = Date.now() - performance.now()
 
 /** Takes in the instant of an answer. */
-export const hear = (at: number): void => {
+export const setServerTime = (at: number): void => {
   beginning = at - performance.now()
 }
 
 /** Takes in the instant of a piece of a room. */
-export const hearFrom = ({ headers }: Response): void => {
+export const takeServerTime = ({ headers }: Response): void => {
   const at = Number(headers.get("x-server-time"))
-  if (at) hear(at)
+  if (at) setServerTime(at)
 }
 
 /** Now, in milliseconds. */

@@ -1,5 +1,6 @@
-/** Turns the API's answers about a consumer's places into the contents of a page. Pure. */
-import type { Experience, Kind, Listed, Live, LiveMechanism, Session, States } from "../types.ts"
+/** Turns the API's answers about an experience and a consumer's places into the contents of a page. */
+import { serverNow } from "./clock.ts"
+import type { Experience, Kind, Listed, Live, LiveMechanism, Session, States } from "./types.ts"
 
 /** The contents of a page. */
 export type ViewState =
@@ -140,3 +141,53 @@ const order = ["granted", "waiting", "enterable", "gated", "scheduled"]
 /** A turn first, then places that wait, then open mechanisms, and mechanisms that open later. Waitlists come last. */
 export const rankOf = ({ kind, state }: ShownPlace): number =>
   state === "ended" ? 9 : order.indexOf(state) + (kind === "waitlist" ? 4 : 0)
+
+/** What was read last; without an experience the experience is not shown. */
+export interface ExperienceData {
+  readonly experience?: Experience
+  readonly places: ReadonlyArray<Place>
+  /** The experience has an access code that this consumer has not shown. */
+  readonly isBarred?: boolean
+}
+
+/** The contents of a page. A snapshot never changes; a change makes another one. */
+export interface Snapshot {
+  readonly state: ViewState
+  /** The present actions of the consumer, over all places. */
+  readonly actions: ReadonlyArray<Action>
+  readonly experience?: Experience | undefined
+  readonly session?: Session | undefined
+  /** Those that matter most come first. */
+  readonly places: ReadonlyArray<ShownPlace>
+  /** False while Usher is out of reach. The last known state stays, and the place is kept. */
+  readonly isConnected: boolean
+  /** Milliseconds by which the server's clock is ahead of this device's, for countdowns. */
+  readonly aheadMillis: number
+}
+
+export const loading: Snapshot = { state: "loading", actions: [], places: [], isConnected: true, aheadMillis: 0 }
+
+/** Returns the snapshot of the data; before the first answer there is none. */
+export const snapshotOf = (
+  data: ExperienceData | undefined,
+  session: Session | undefined,
+  isConnected: boolean
+): Snapshot => {
+  if (!data) return { ...loading, isConnected, state: isConnected ? "loading" : "unreachable" }
+  const { experience } = data
+  const now = serverNow()
+  const places = data.places.map((place) => shown(place, session, now))
+  places.sort((one, other) => rankOf(one) - rankOf(other))
+  const isProtected = experience?.hasProtectedSequences
+  const isGated = data.isBarred || (isProtected && !places[0])
+  const actions = places.flatMap(({ actions }) => actions).concat(isProtected ? "unlock" : [])
+  return {
+    state: isGated ? "gated" : (places[0]?.state ?? "ended"),
+    actions: [...new Set(actions)],
+    places,
+    isConnected,
+    aheadMillis: now - Date.now(),
+    experience,
+    session
+  }
+}

@@ -1,31 +1,33 @@
 /**
- * Runs an operation of the Consumer API for a page: its own handler, in this process. So protection, refusals, the gate
- * for bots and grants are decided where the API decides them. A page only brings other credentials: the tenant of the
- * experience, and the session of a cookie.
+ * Clients of both APIs for pages: they run an operation by its own handler, in this process. So protection, refusals, the
+ * gate for bots and grants are decided where the API decides them. A page only brings other credentials: a room has the
+ * tenant of the experience and the session of a cookie, the dashboard the key of its operator.
  */
 import { Clock, Context, Effect, Layer, Predicate, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { KeyHolder } from "../auth/keys/ApiKeys.ts"
+import type { Operator } from "../auth/operators/OperatorSessions.ts"
 import { PageTokens } from "../auth/tokens/PageTokens.ts"
 import type { VerifiedAccess } from "../domain/consumer/Session.ts"
 import { CurrentConsumer, CurrentSession, CurrentStreamCredentials, CurrentTenant } from "../api/Credentials.ts"
 import { RateCategory } from "../api/Annotations.ts"
 import { actingConsumer } from "../http/credentials/ActingConsumer.ts"
 import { nameOf } from "../http/credentials/CredentialChecks.ts"
+import { AdminApi } from "../api/admin/AdminApi.ts"
 import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
 import { type Gate, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
-import { Refused, refusedBy } from "./Refused.ts"
+import { failWithRefusal, Refusal } from "./Refusal.ts"
 
 type GroupsOf<Api> = Api extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
 type EndpointsOf<Api, G extends GroupOf<Api>> = HttpApiGroup.Endpoints<HttpApiGroup.WithIdentifier<GroupsOf<Api>, G>>
 
 /** The names of an API's groups, of the operations of a group, and the answer of an operation, decoded. */
-export type GroupOf<Api> = HttpApiGroup.Identifier<GroupsOf<Api>>
-export type OperationOf<Api, G extends GroupOf<Api>> = HttpApiEndpoint.Identifier<EndpointsOf<Api, G>>
-export type DecodedAnswerOf<Api, G extends GroupOf<Api>, O extends OperationOf<Api, G>> =
+type GroupOf<Api> = HttpApiGroup.Identifier<GroupsOf<Api>>
+type OperationOf<Api, G extends GroupOf<Api>> = HttpApiEndpoint.Identifier<EndpointsOf<Api, G>>
+type DecodedAnswerOf<Api, G extends GroupOf<Api>, O extends OperationOf<Api, G>> =
   HttpApiEndpoint.Success<HttpApiEndpoint.WithIdentifier<EndpointsOf<Api, G>, O>> extends Schema.Top
     ? HttpApiEndpoint.Success<HttpApiEndpoint.WithIdentifier<EndpointsOf<Api, G>, O>>["Type"]
     : never
@@ -33,8 +35,14 @@ export type DecodedAnswerOf<Api, G extends GroupOf<Api>, O extends OperationOf<A
 export type GroupName = GroupOf<typeof ConsumerApi>
 export type OperationName<G extends GroupName> = OperationOf<typeof ConsumerApi, G>
 
-/** The answer of an operation, decoded: instants are milliseconds. */
-export type AnswerOf<G extends GroupName, O extends OperationName<G>> = DecodedAnswerOf<typeof ConsumerApi, G, O>
+/** The answer of an operation of the Consumer API, decoded: instants are milliseconds. */
+export type ConsumerAnswer<G extends GroupName, O extends OperationName<G>> = DecodedAnswerOf<typeof ConsumerApi, G, O>
+
+/** The same of the Admin API. */
+export type AdminAnswer<
+  G extends GroupOf<typeof AdminApi>,
+  O extends OperationOf<typeof AdminApi, G>
+> = DecodedAnswerOf<typeof AdminApi, G, O>
 
 /** The input of an operation, as it would arrive: instants and amounts are text. */
 export interface Input {
@@ -52,14 +60,14 @@ export interface Caller {
 }
 
 /** The operations of an API, for callers of one kind. */
-export interface ApiCalls<Api, Caller> {
+interface ApiClient<Api, Caller> {
   /** Runs an operation. The request is not counted. */
   run<const G extends GroupOf<Api>, const O extends OperationOf<Api, G>>(
     caller: Caller,
     group: G,
     operation: O,
     input: Input
-  ): Effect.Effect<DecodedAnswerOf<Api, G, O>, Refused, HttpServerRequest.HttpServerRequest>
+  ): Effect.Effect<DecodedAnswerOf<Api, G, O>, Refusal, HttpServerRequest.HttpServerRequest>
   /** Writes the answer of an operation as the API does: instants are text. */
   encode<const G extends GroupOf<Api>, const O extends OperationOf<Api, G>>(
     group: G,
@@ -68,17 +76,19 @@ export interface ApiCalls<Api, Caller> {
   ): unknown
 }
 
-interface ConsumerCalls extends ApiCalls<typeof ConsumerApi, Caller> {
+interface CountingClient extends ApiClient<typeof ConsumerApi, Caller> {
   /** Counts the request of a page under the limits of an operation. */
   count<const G extends GroupName>(
     caller: Caller,
     group: G,
     operation: OperationName<G>
-  ): Effect.Effect<void, Refused, HttpServerRequest.HttpServerRequest>
+  ): Effect.Effect<void, Refusal, HttpServerRequest.HttpServerRequest>
 }
 
-export class Calls extends Context.Service<Calls, ConsumerCalls>()("usher/pages/Calls") {
-  static readonly layer = Layer.effect(Calls)(
+export class ConsumerApiClient extends Context.Service<ConsumerApiClient, CountingClient>()(
+  "usher/pages/ConsumerApiClient"
+) {
+  static readonly layer = Layer.effect(ConsumerApiClient)(
     Effect.gen(function* () {
       const operationOf = yield* operationsOf(ConsumerApi)
       const limits = yield* RateLimits
@@ -118,10 +128,21 @@ export class Calls extends Context.Service<Calls, ConsumerCalls>()("usher/pages/
         const outcome = gateOf(operationOf(group, name)).pass(callerOf(holder, address, access?.consumerId))
         const { retryAfterSeconds } = Effect.isEffect(outcome) ? yield* outcome : outcome
         if (retryAfterSeconds !== undefined)
-          return yield* new Refused({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })
+          return yield* new Refusal({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })
       })
 
-      return { ...callsOf<typeof ConsumerApi, Caller>(operationOf, provide), count }
+      return { ...clientOf<typeof ConsumerApi, Caller>(operationOf, provide), count }
+    })
+  )
+}
+
+export class AdminApiClient extends Context.Service<AdminApiClient, ApiClient<typeof AdminApi, Operator>>()(
+  "usher/pages/AdminApiClient"
+) {
+  static readonly layer = Layer.effect(AdminApiClient)(
+    Effect.gen(function* () {
+      const operationOf = yield* operationsOf(AdminApi)
+      return clientOf(operationOf, ({ tenant, by }, services) => Context.add(services, CurrentTenant, { tenant, by }))
     })
   )
 }
@@ -136,11 +157,11 @@ interface Operation {
   readonly encode: (answer: unknown) => unknown
 }
 
-/** Returns the calls of an API's operations. `provide` adds the credentials of a caller. */
-export const callsOf = <Api, Caller>(
+/** Returns the client of an API. `provide` adds the credentials of a caller. */
+const clientOf = <Api, Caller>(
   operationOf: (group: string, name: string) => Operation,
   provide: (caller: Caller, services: Context.Context<never>) => Context.Context<never>
-): ApiCalls<Api, Caller> => ({
+): ApiClient<Api, Caller> => ({
   run: (caller, group, operation, input) =>
     runOperation(operationOf(group, operation), input, (services) => provide(caller, services)) as never,
   encode: (group, operation, answer) => operationOf(group, operation).encode(answer)
@@ -151,13 +172,13 @@ const runOperation = (
   { endpoint, handler, decode, read }: Operation,
   input: Input,
   provide: (services: Context.Context<never>) => Context.Context<never>
-): Effect.Effect<unknown, Refused, HttpServerRequest.HttpServerRequest> =>
+): Effect.Effect<unknown, Refusal, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const decoded = yield* decode(input)
     const handled = handler({ endpoint, request, headers: input.headers ?? {}, ...decoded })
     return yield* read(yield* Effect.updateContext(handled, provide))
-  }).pipe(Effect.catchCause((cause) => refusedBy(cause)))
+  }).pipe(Effect.catchCause((cause) => failWithRefusal(cause)))
 
 /** A group with its handlers, as `HttpApiBuilder.group` registers it. */
 interface RegisteredGroup {
@@ -165,7 +186,7 @@ interface RegisteredGroup {
 }
 
 /** Makes the function that returns an operation of an API by group and name. Needs the API's handlers. */
-export const operationsOf = (api: { readonly groups: object }) =>
+const operationsOf = (api: { readonly groups: object }) =>
   Effect.map(Effect.context(), (services) => {
     const operations = new Map<string, Operation>()
     for (const group of Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>) {

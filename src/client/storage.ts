@@ -8,7 +8,7 @@ export interface TokenStorage {
 }
 
 /** Returns nothing where a browser has no such thing, or denies it: a frame, a setting, or a full disk may do so. */
-export const orNone = <A>(get: () => A): A | undefined => {
+export const ifAllowed = <A>(get: () => A): A | undefined => {
   try {
     return get()
   } catch {
@@ -17,21 +17,21 @@ export const orNone = <A>(get: () => A): A | undefined => {
 }
 
 /** A value in a storage. Where that is forbidden, full or emptied by others, the page has the value until it closes. */
-export interface Kept {
+export interface StoredValue {
   /** Returns an empty text if there is none. */
   readonly get: () => string
   /** Returns whether the storage has the value. An empty one is removed. */
   readonly set: (value: string) => boolean
 }
 
-export const keeping = (open: () => TokenStorage, key: string): Kept => {
+export const storedValue = (open: () => TokenStorage, key: string): StoredValue => {
   let value = ""
   let isStored = true
   return {
-    get: () => (value = (isStored && orNone(() => open().getItem(key))) || value),
+    get: () => (value = (isStored && ifAllowed(() => open().getItem(key))) || value),
     set: (next) => {
       value = next
-      const done = orNone(() => {
+      const done = ifAllowed(() => {
         if (next) open().setItem(key, next)
         else open().removeItem(key)
         return true

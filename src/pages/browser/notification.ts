@@ -1,5 +1,5 @@
 /** A notification of the browser at the visitor's turn, for a visitor that asks for it. */
-import { keeping, orNone } from "../../client/kept.ts"
+import { ifAllowed, storedValue } from "../../client/storage.ts"
 import { language } from "./formats.ts"
 
 /**
@@ -9,14 +9,14 @@ import { language } from "./formats.ts"
 const canAsk = (): boolean => {
   if (!("Notification" in window)) return false
   if (Notification.permission !== "default") return Notification.permission === "granted"
-  return orNone(() => new Notification("")) !== undefined
+  return ifAllowed(() => new Notification("")) !== undefined
 }
 
 /** Makes the steps of a notification for a room, in this part of its page. */
-export const makeNotice = (box: HTMLElement, room: string) => {
+export const makeNotification = (box: HTMLElement, room: string) => {
   const can = canAsk()
   /** The room of whose next turn this tab notifies. */
-  const asked = keeping(() => sessionStorage, "usher-notify")
+  const asked = storedValue(() => sessionStorage, "usher-notify")
   const isAsked = () => can && Notification.permission === "granted" && asked.get() === room
 
   /** Shows the button, or that the visitor has asked. The piece has both, hidden. */
@@ -40,10 +40,10 @@ export const makeNotice = (box: HTMLElement, room: string) => {
     isAsked,
     show,
     /** Notifies once, if the visitor has asked. A second window of the room replaces the notification. */
-    tell: (title: string, body: string) => {
+    notify: (title: string, body: string) => {
       if (!isAsked()) return
       asked.set("")
-      orNone(() => new Notification(title, { body, tag: room, lang: language }))?.addEventListener("click", () =>
+      ifAllowed(() => new Notification(title, { body, tag: room, lang: language }))?.addEventListener("click", () =>
         focus()
       )
     }
