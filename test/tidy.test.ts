@@ -93,15 +93,19 @@ describe("the layout", () => {
 
   it("with a domain file that runs something and has no test is found", () => {
     const sample = [
-      { path: "src/domain/consumer/Order.ts", text: "export const a = 1" },
-      { path: "src/domain/queue/Queue.ts", text: "export const a = 1" },
+      { path: "src/domain/consumer/Order.ts", text: "export const a = () => 1" },
+      { path: "src/domain/queue/Queue.ts", text: "export const a = () => 1" },
       {
         path: "src/domain/values/Shape.ts",
         text: 'import type { A } from "./Queue.ts"\nexport interface B extends A {}'
       },
-      { path: "src/domain/values/Time.ts", text: "export const a = 1" },
+      { path: "src/domain/values/Time.ts", text: "export const a = () => 1" },
       { path: "src/domain/mechanism/Refusals.ts", text: 'export class Full extends TaggedError("Full", {}) {}' },
       { path: "src/domain/values/Amount.ts", text: "export class Amount { double() { return 2 } }" },
+      {
+        path: "src/domain/values/Page.ts",
+        text: 'export const A = Schema.Literals(["b", "c"])\nexport const d = 1 as const'
+      },
       { path: "test/domain/values/Time.test.ts", text: "" }
     ]
     assert.deepStrictEqual(found(untestedDomain(sample)), [

@@ -3,6 +3,7 @@
  * description, in each order, with each filter, and searched. A list or filter without an entry here is an error, so
  * that a new one is measured too.
  */
+import { declarations, kinds } from "../../src/domain/mechanism/Mechanism.ts"
 import type { Made } from "./MoreRecords.ts"
 
 /** The part of an API description that declares lists. */
@@ -42,8 +43,6 @@ const ofAuditLog = { ...ofAllTime, type: ["experience.created"], actor: ["operat
 
 const ofAddresses = { channel: ["email"], address: [`${absent}@example.com`] }
 
-const pathsOfKinds = ["/queues", "/draws", "/auctions", "/appointments", "/timed-releases", "/waitlists"]
-
 const knownOfConsumers = ({ queueId, consumerId, sequenceId, experienceId }: Made) => ({
   "/distributions/{id}/consumers": {
     ids: [queueId],
@@ -76,7 +75,7 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/api-keys": {},
     "/experiences": { terms: ["drop", "velvet", "alpine cap", absent], filters: { archived } },
     "/sequences": { terms: ["general", ...ofMany], filters: { archived, experienceId: [experienceId] } },
-    ...Object.fromEntries(pathsOfKinds.map((path) => [path, ofKind])),
+    ...Object.fromEntries(kinds.map((kind) => [`/${declarations[kind].path}`, ofKind])),
     "/distributions": {
       terms: ofMany,
       filters: { archived, type: ["queue"], lifecycle: ["open", "closed", "settling"], experienceId: [experienceId] }

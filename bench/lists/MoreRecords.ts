@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { declarations, type Kind, kinds } from "../../src/domain/mechanism/Mechanism.ts"
 import * as Progress from "../report/Progress.ts"
 import { query } from "../setup/Query.ts"
 import { serve } from "./Server.ts"
@@ -31,13 +32,12 @@ export interface Made {
 
 const later = "2099-01-01T00:00:00.000Z"
 
-const mechanisms = {
-  queues: { admitRate: 0 },
-  draws: { drawAt: later, winnerCount: 1 },
-  auctions: { settleAt: later, startPrice: "10" },
-  appointments: { slotDurationMinutes: 60, slotsFrom: later, slotsUntil: "2099-01-02T00:00:00.000Z" },
-  "timed-releases": {},
-  waitlists: {}
+/** The required settings of the kinds that have some. */
+const requiredSettings: { readonly [K in Kind]?: object } = {
+  queue: { admitRate: 0 },
+  draw: { drawAt: later, winnerCount: 1 },
+  auction: { settleAt: later, startPrice: "10" },
+  appointment: { slotDurationMinutes: 60, slotsFrom: later, slotsUntil: "2099-01-02T00:00:00.000Z" }
 }
 
 /** Creates all records for the organization, in test mode. */
@@ -68,8 +68,8 @@ async function makeOneOfEach(url: string, organizationId: string, secretKey: str
     return ((await answer.json()) as { readonly id: string }).id
   }
   try {
-    for (const [path, more] of Object.entries(mechanisms))
-      await post(`/${path}`, { name: "Model", sequenceId, ...more })
+    for (const kind of kinds)
+      await post(`/${declarations[kind].path}`, { name: "Model", sequenceId, ...requiredSettings[kind] })
     await post("/media-assets", { name: "Model", url: "https://example.com/model.png", type: "image" })
     await post("/sync-sources", { syncSource: "Model", syncSourceId: "1" })
     const bigSpenders = { match: "all", rules: [{ field: "totalOrderValue", op: "gt", value: "1000" }] }

@@ -38,9 +38,6 @@ const measure = (settings: Parameters<typeof Settings.layerTest>[0]) =>
 console.log(
   JSON.stringify({
     microsecondsPerCount: await measure({}),
-    microsecondsPerCountOfFive: await measure({
-      queueEntriesPerAddress: unlimited,
-      queueEntriesPerConsumer: unlimited
-    })
+    microsecondsPerCountOfFive: await measure({ limitPerAddress: 0.999, limitPerConsumer: 0.999 })
   })
 )

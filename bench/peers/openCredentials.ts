@@ -6,6 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import {
+  Anyone,
   ConsumerAction,
   ConsumerStream,
   CurrentConsumer,
@@ -17,7 +18,7 @@ import {
   SessionCreation,
   SessionEnd,
   SessionUpgrade
-} from "../../src/http/credentials/Credentials.ts"
+} from "../../src/api/Credentials.ts"
 import type { LimitStatus } from "../../src/http/limits/LimitStatus.ts"
 import { RateLimits } from "../../src/http/limits/RateLimits.ts"
 import { admissions } from "../../src/http/limits/RateLimit.ts"
@@ -60,6 +61,7 @@ const providing = <I, S>(key: Context.Key<I, S>, service: S) =>
   )
 
 export const layer = Layer.mergeAll(
+  Layer.succeed(Anyone, (handle) => handle),
   Layer.effect(PublicRead, providing(CurrentTenant, current)),
   Layer.effect(SessionCreation, providing(CurrentTenant, current)),
   Layer.effect(

@@ -4,7 +4,7 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Command, Flag } from "effect/cli"
-import { ApiKeys, KeyKind } from "../auth/keys/ApiKeys.ts"
+import { ApiKeys } from "../auth/keys/ApiKeys.ts"
 import { OrganizationKeys, type RotatedKey, type ShownKey } from "../auth/keys/OrganizationKeys.ts"
 import { Mode } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
@@ -12,6 +12,7 @@ import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
 import { examples, json, organization, refused } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
+import { KeyKind } from "../domain/organization/ApiKey.ts"
 
 const keys = Layer.merge(OrganizationKeys.layer, SecurityEvents.layer).pipe(
   Layer.provide(ApiKeys.layer),

@@ -215,7 +215,7 @@ export const command = Command.make("load", options, load).pipe(
     },
     {
       command:
-        "usher load --url http://127.0.0.1:4000 --admin-url http://127.0.0.1:4001 --consumers 5000 --mix queue=60,draw=20,auction=10,timed_release=10",
+        "usher load --url http://127.0.0.1:4000 --admin-url http://127.0.0.1:4001 --consumers 5000 --mix queue=60,draw=20,auction=20",
       description: "For several mechanisms at once"
     },
     {

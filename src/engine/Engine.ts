@@ -3,13 +3,16 @@
  * from the journal if it is not running, and passes commands and queries to it.
  */
 import { Clock, Context, Effect, Layer, Schema, type Stream } from "effect"
-import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../domain/mechanism/Decider.ts"
+import type { Lifecycle, StatusFields } from "../domain/mechanism/Decider.ts"
 import {
   type AdminCommand,
   type ConfigurationOf,
   type ConsumerCommand,
   type FactsOf,
   isOf,
+  type Kind,
+  kinds,
+  type MechanismIdentity,
   type MechanismRef,
   type RefusalOf,
   type StateOf,
@@ -27,7 +30,7 @@ import type { ParkedMechanism } from "./registry/ActorSlot.ts"
 
 /** The mechanism does not exist for this tenant: the id is unknown, archived, or belongs to another tenant. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
-  kind: Schema.Literals(["queue", "draw", "auction", "appointment", "timed_release", "waitlist"])
+  kind: Schema.Literals(kinds)
 }) {}
 
 /** The errors that any command or query can fail with. */
@@ -183,11 +186,11 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     viewForStatus: (mechanism, consumerId) =>
       Effect.suspend(
         () =>
-          recall(registry, mechanism, consumerId) ??
+          lastCommittedView(registry, mechanism, consumerId) ??
           Effect.catchTag(
             Effect.flatMap(actorFor(mechanism), (actor) => actor.view(consumerId)),
             "Unavailable",
-            (error) => recall(registry, mechanism, consumerId) ?? Effect.fail(error)
+            (error) => lastCommittedView(registry, mechanism, consumerId) ?? Effect.fail(error)
           )
       ),
     facts: (mechanism) => Effect.flatMap(actorFor(mechanism), (actor) => actor.facts),
@@ -225,13 +228,13 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
 }
 
 /** Returns the last committed view while the database is away; undefined if there is none that is certain. */
-export const recall = (
+export const lastCommittedView = (
   registry: Registry.Registry,
   mechanism: MechanismRef<Kind>,
   consumerId: string
 ): Effect.Effect<unknown> | undefined => {
   const { actor, asOf } = registry.former(mechanism.id) ?? {}
-  const view = actor?.isFor(mechanism) === true ? actor.recall(consumerId) : undefined
+  const view = actor?.isFor(mechanism) === true ? actor.lastCommittedView(consumerId) : undefined
   return view === undefined ? undefined : Effect.succeed({ ...(view as object), asOf })
 }
 

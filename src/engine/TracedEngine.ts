@@ -1,7 +1,7 @@
 /** The span of a command, for requests that are sampled. */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Command, Kind } from "../domain/mechanism/Decider.ts"
-import type { MechanismRef } from "../domain/mechanism/Mechanism.ts"
+import type { Command } from "../domain/mechanism/Decider.ts"
+import type { Kind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
 import { CurrentSpan, endSpan, startSpan, tagOf, Traces, type Tracing } from "../measures/Traces.ts"
 import { Engine } from "./Engine.ts"
 

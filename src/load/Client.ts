@@ -1,9 +1,8 @@
 /** Requests to both APIs with an organization's test keys. */
 import { Duration, Effect, Redacted, Result, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import { declarations, type Kind } from "../domain/mechanism/Mechanism.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import { folders } from "./Mix.ts"
 
 /** How long a request may take. */
 const requestMax = Duration.seconds(10)
@@ -76,7 +75,8 @@ export const make = Effect.fnUntraced(function* (target: Target, onRequest: () =
   const asVisitor = HttpClientRequest.setHeader("x-publishable-key", target.publishableKey)
   const asConsumer = ({ accessToken }: Session) => HttpClientRequest.bearerToken(accessToken)
   const asServer = HttpClientRequest.bearerToken(target.secretKey)
-  const to = ({ kind, id }: Mechanism, operation: string) => `${consumerApi}/${folders[kind]}/${id}/${operation}`
+  const to = ({ kind, id }: Mechanism, operation: string) =>
+    `${consumerApi}/${declarations[kind].path}/${id}/${operation}`
 
   return {
     guest: call(Guest, asVisitor(HttpClientRequest.post(`${consumerApi}/auth/guest`))).pipe(

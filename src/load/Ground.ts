@@ -1,9 +1,8 @@
 /** The permission to load a deployment, and the experience and mechanisms that a run makes for itself. */
 import { Clock, Effect, Redacted, Schema, type Scope } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import { declarations, grantsOnEntry, type Kind } from "../domain/mechanism/Mechanism.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { type Client, orRefused, type Target } from "./Client.ts"
-import { folders } from "./Mix.ts"
 import { Recorded } from "./Proofs.ts"
 
 /** Consumer API requests of a consumer at its arrival: the session and the entry. */
@@ -91,7 +90,7 @@ export const acquireMechanisms = (client: Client, kinds: ReadonlyArray<Kind>, se
       Effect.fnUntraced(function* (kind): Effect.fn.Return<Mechanism, StartRefused, Scope.Scope> {
         const sequence = yield* made("/sequences", { experienceId: experience.id, name: label })
         const configuration = { sequenceId: sequence.id, name: label, ...configurationOf(kind, settings, now) }
-        const { id } = yield* made(`/${folders[kind]}`, configuration)
+        const { id } = yield* made(`/${declarations[kind].path}`, configuration)
         if (kind !== "appointment") return { kind, id }
         const days = `startDate=${dayAfter(now, 1)}&endDate=${dayAfter(now, slotDays)}`
         const slots = yield* client
@@ -127,15 +126,13 @@ const configurationOf = (kind: Kind, { admitRate, consumers }: Settings, now: nu
         quantity: 1,
         supportsGuest: true
       }
-    case "timed_release":
-      return { capacity: consumers, supportsGuest: true }
-    case "waitlist":
-      return { supportsGuest: true }
     case "appointment": {
       const hours = Object.fromEntries(weekdays.map((weekday) => [weekday, [{ from: "00:00", to: "24:00" }]]))
       const slots = { slotDurationMinutes: 60, slotsFrom: later(0), slotsUntil: later(slotDays + 1) }
       return { timeZone: "UTC", hours, ...slots, maxCapacityPerSlot: consumers, supportsGuest: true }
     }
+    default:
+      return { supportsGuest: true, ...(grantsOnEntry(kind) && { capacity: consumers }) }
   }
 }
 

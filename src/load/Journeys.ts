@@ -1,11 +1,12 @@
 /**
  * The steps of a consumer in a mechanism of each kind. In a queue it watches its place until it is admitted, and the
- * shop completes the grant. In a timed release the entry is the grant, and the shop completes it. In an auction it bids
- * more than those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an
- * appointment it books a slot.
+ * shop completes the grant. Where the entry is the grant, the shop completes it at once. In an auction it bids more than
+ * those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an appointment it
+ * books a slot.
  */
 import { Duration, Effect, Exit, type Semaphore, Stream } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import { grantsOnEntry, type Kind } from "../domain/mechanism/Mechanism.ts"
+import { standingOf } from "../domain/mechanism/PlaceFields.ts"
 import * as Client from "./Client.ts"
 import type { Mechanism } from "./Ground.ts"
 import type { Tally } from "./Tally.ts"
@@ -76,7 +77,7 @@ const arrive = Effect.fnUntraced(function* (
 const entryOf = ({ kind, slotIds = [] }: Mechanism, number: number): readonly [string, object?] => {
   if (kind === "auction") return ["bid", { amount: `${number + 1}` }]
   if (kind === "appointment") return ["book", { slotId: slotIds[number % slotIds.length] }]
-  return kind === "timed_release" ? ["enter", {}] : ["enter"]
+  return ["enter"]
 }
 
 /** Makes the function that does what follows an entry. */
@@ -99,7 +100,7 @@ const makeFollow = ({ client, tally, mechanisms, watch, slots, now }: World) => 
     )
   const spend = Effect.fnUntraced(function* (mechanism: Mechanism, session: Client.Session, place: Client.Place) {
     const { status = "no status" } = place
-    if (status !== (mechanism.kind === "queue" ? "GRANTED" : "ENTERED")) {
+    if (standingOf(mechanism.kind, status) !== "admitted") {
       return yield* new Client.Failed({ reason: status, detail: "" })
     }
     tally.grant(mechanism.kind, session.consumerId, now())
@@ -109,7 +110,7 @@ const makeFollow = ({ client, tally, mechanisms, watch, slots, now }: World) => 
 
   return Effect.fnUntraced(function* (kind: Kind, session: Client.Session, place: Client.Place) {
     const mechanism = mechanisms.get(kind)!
-    if (kind === "timed_release") return yield* spend(mechanism, session, place)
+    if (grantsOnEntry(kind)) return yield* spend(mechanism, session, place)
     if (kind !== "queue") {
       yield* limited(client.status(mechanism, session))
       return

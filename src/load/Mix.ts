@@ -1,27 +1,17 @@
-/** Which mechanisms consumers come for: `queue=70,draw=20,timed_release=10`. The same seed gives the same choices. */
-import type { Kind } from "../domain/mechanism/Decider.ts"
+/** Which mechanisms consumers come for: `queue=70,draw=20,auction=10`. The same seed gives the same choices. */
+import { isKind, type Kind, kinds } from "../domain/mechanism/Mechanism.ts"
 import { type Part, uniform } from "./Arrivals.ts"
 
 /** A kind of mechanism and its weight. */
 export type Mix = ReadonlyArray<readonly [Kind, number]>
 
-/** The path of each kind on both APIs. */
-export const folders: Readonly<Record<Kind, string>> = {
-  queue: "queues",
-  draw: "draws",
-  auction: "auctions",
-  timed_release: "timed-releases",
-  waitlist: "waitlists",
-  appointment: "appointments"
-}
-
-export const mixShape = `weights such as \`queue=70,draw=20,auction=10\`; kinds are ${Object.keys(folders).join(", ")}`
+export const mixShape = `weights such as \`queue=70,draw=20,auction=10\`; kinds are ${kinds.join(", ")}`
 
 /** Reads a mix; undefined if the text has another shape, names a kind twice, or has no weight. */
 export function parseMix(text: string): Mix | undefined {
   const mix = text.split(",").map((part): readonly [Kind, number] | undefined => {
     const match = /^\s*([a-z_]+)=(\d{1,4})\s*$/.exec(part)
-    return match !== null && Object.hasOwn(folders, match[1]!) ? [match[1] as Kind, Number(match[2])] : undefined
+    return match !== null && isKind(match[1]!) ? [match[1], Number(match[2])] : undefined
   })
   const found = mix.filter((part) => part !== undefined)
   const isOnce = new Set(found.map(([kind]) => kind)).size === mix.length

@@ -1,6 +1,6 @@
 /** Proofs after a run, from the recorded events of its mechanisms and the answers that its consumers got. */
 import { Schema } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import { declarations, grantsOnEntry, type Kind } from "../domain/mechanism/Mechanism.ts"
 import type { Proof } from "./Report.ts"
 
 /** A recorded event as the Admin API lists it. */
@@ -48,17 +48,17 @@ export function prove(history: ReadonlyArray<Recorded>, answers: Answers, admitR
   ]
 }
 
-/** The event of an entry, by kind. */
-const entryEvents: Readonly<Partial<Record<Kind, string>>> = { auction: "BidPlaced", appointment: "Booked" }
+/** The event of an entry. Consumers enter an auction with a bid. */
+const entryEventOf = (kind: Kind): string => (kind === "auction" ? "BidPlaced" : declarations[kind].entries[0])
 
-/** Checks the history of a mechanism of another kind than a queue. `capacity` is that of a timed release. */
+/** Checks the history of a mechanism of another kind than a queue. `capacity` is the number of its units. */
 export function proveEntries(
   kind: Kind,
   history: ReadonlyArray<Recorded>,
   { positions }: Pick<Answers, "positions">,
   capacity: number
 ): ReadonlyArray<Proof> {
-  const entered = consumersOf(history, entryEvents[kind] ?? "Entered")
+  const entered = consumersOf(history, entryEventOf(kind))
   const recorded = new Set(entered)
   const claims = [
     claim("The journal has no gap", gapsIn(history)),
@@ -70,7 +70,7 @@ export function proveEntries(
       ? claim("Every accepted bid is higher than the one before it", notHigher(history))
       : claim("No consumer has two places", repeated(entered))
   ]
-  if (kind === "timed_release") claims.push(claim(`Never more than ${capacity} places`, entered.slice(capacity)))
+  if (grantsOnEntry(kind)) claims.push(claim(`Never more than ${capacity} places`, entered.slice(capacity)))
   return claims.map((proof) => ({ ...proof, claim: `${kind}: ${proof.claim}` }))
 }
 

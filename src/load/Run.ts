@@ -4,7 +4,7 @@
  * server's queue of connections.
  */
 import { Cause, Clock, Duration, Effect, Fiber, type Redacted, Schedule, Semaphore } from "effect"
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import type { Arrival, Part } from "./Arrivals.ts"
 import { instants, partOf, peakOf } from "./Arrivals.ts"
 import * as Client from "./Client.ts"

@@ -1,5 +1,5 @@
 /** Counts a run by seconds, and by kinds of mechanisms. */
-import type { Kind } from "../domain/mechanism/Decider.ts"
+import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { Latencies } from "./Latencies.ts"
 import { emptySecond, latencyOf, type Report, type Second } from "./Report.ts"
 

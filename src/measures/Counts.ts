@@ -11,7 +11,6 @@ export class Counts {
     this.numbers.set(name, (this.numbers.get(name) ?? 0) + 1)
   }
 
-  /** Returns each name with its number. */
   entries(): ReadonlyArray<readonly [string, number]> {
     return [...this.numbers]
   }

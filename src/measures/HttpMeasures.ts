@@ -39,7 +39,6 @@ export class RouteMeasures {
   }
 }
 
-/** The requests of one API. */
 export class ApiMeasures {
   private readonly known = new Map<string, RouteMeasures>()
   readonly unrouted = this.route("none", "none")

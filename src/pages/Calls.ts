@@ -8,17 +8,12 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { KeyHolder } from "../auth/keys/ApiKeys.ts"
 import { PageTokens } from "../auth/tokens/PageTokens.ts"
-import type { VerifiedAccess } from "../auth/tokens/Tokens.ts"
+import type { VerifiedAccess } from "../domain/consumer/Session.ts"
+import { CurrentConsumer, CurrentSession, CurrentStreamCredentials, CurrentTenant } from "../api/Credentials.ts"
+import { RateCategory } from "../api/Annotations.ts"
 import { actingConsumer } from "../http/credentials/ActingConsumer.ts"
 import { nameOf } from "../http/credentials/CredentialChecks.ts"
-import {
-  CurrentConsumer,
-  CurrentSession,
-  CurrentStreamCredentials,
-  CurrentTenant
-} from "../http/credentials/Credentials.ts"
-import { ConsumerApi } from "../http/consumer/Api.ts"
-import { RateCategory } from "../http/limits/Limit.ts"
+import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
 import { type Gate, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"

@@ -2,8 +2,8 @@
 import { Cause, Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Readiness } from "../engine/lifecycle/Readiness.ts"
-import { InvalidOneTimeCode } from "../http/consumer/consumer/AuthApi.ts"
-import { ChallengeRequired } from "../http/challenge/ChallengeApi.ts"
+import { InvalidOneTimeCode } from "../api/consumer/AuthApi.ts"
+import { ChallengeRequired } from "../api/Challenge.ts"
 import {
   BidConflict,
   BidTooHighConflict,
@@ -17,7 +17,7 @@ import {
   ServiceUnavailable,
   Unauthorized,
   ValidationError
-} from "../http/errors/Errors.ts"
+} from "../api/Errors.ts"
 
 /** Why an operation has changed nothing. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {

@@ -1,8 +1,8 @@
 /**
  * The settings of the edge: its public address, and the limits of callers: connections, live streams, shares of limits.
  */
-import { publicUrl } from "./PublicUrl.ts"
-import { fraction, whole } from "./Shapes.ts"
+import { fraction, whole, absent, type Absent, type Definition } from "./Shapes.ts"
+import { isLoopback } from "./Loopback.ts"
 
 export const edgeDefinitions = {
   publicUrl: publicUrl("PUBLIC_URL", {
@@ -48,5 +48,29 @@ export const edgeDefinitions = {
       "With the public key: the share of an organization's limit with which the requests of client addresses that press " +
       "count for the first requests of others. The rest of the limit is reserved for these in addition. With 1 nothing " +
       "is reserved, and all requests share one limit, also those with the secret key."
-  })
+  }),
+  limitPerAddress: fraction("LIMIT_PER_ADDRESS", {
+    fallback: 1,
+    least: 0.001,
+    meaning:
+      "With the public key: the share of each of an organization's limits by the minute that one client address may use. " +
+      "An organization without a limit counts by the default plan's."
+  }),
+  limitPerConsumer: fraction("LIMIT_PER_CONSUMER", { fallback: 1, least: 0.001, meaning: "The same for one consumer." })
+}
+
+/** The base of links that leave this service: an origin, and perhaps a path. Trailing slashes are removed. */
+export function publicUrl(variable: string, options: Absent): Definition<string | undefined> {
+  const shape = "an `https:` URL without user, query and fragment; `http:` only for loopback"
+  return {
+    ...absent(variable, "URL", shape, options),
+    secret: true,
+    fallback: undefined,
+    parse: (value) => {
+      const parsed = /^https?:\/\/[^\s?#@\\]+$/.test(value) ? URL.parse(value) : null
+      if (parsed === null) return undefined
+      const isAllowed = parsed.protocol === "https:" || isLoopback(parsed.hostname.replace(/^\[|\]$/g, ""))
+      return isAllowed ? parsed.href.replace(/(?<!\/)\/+$/, "") : undefined
+    }
+  }
 }

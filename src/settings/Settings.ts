@@ -8,7 +8,6 @@ import { hostname } from "node:os"
 import { clusterDefinitions, withoutDatabase } from "./Cluster.ts"
 import { edgeDefinitions } from "./Edge.ts"
 import { openWithoutToken, operationsDefinitions } from "./Operations.ts"
-import { subLimitDefinitions } from "./SubLimits.ts"
 import {
   choice,
   flag,
@@ -95,12 +94,14 @@ const definitions = {
   ...operationsDefinitions,
   ...edgeDefinitions,
   ...webhookDefinitions,
-  ...subLimitDefinitions,
-  directPath: flag(
-    "DIRECT_PATH",
-    true,
-    "Whether common requests of the Consumer API take the direct path. `false` answers the same at a higher cost, to compare the two."
-  ),
+  directPath: {
+    ...flag(
+      "DIRECT_PATH",
+      true,
+      "Whether common requests of the Consumer API take the direct path, to compare the two."
+    ),
+    isInternal: true
+  },
   logLevel: choice("LOG_LEVEL", {
     fallback: "info",
     choices: {
@@ -224,15 +225,17 @@ type Values = { readonly [Name in keyof Definitions]: Definitions[Name]["fallbac
 /** All settings, in the order of the documentation. */
 export const settings: ReadonlyArray<Setting> = Object.values(definitions)
 
-/** Returns the settings as a Markdown table. */
+/** Returns the settings of operators as a Markdown table. */
 export const markdownTable = (): string =>
   [
     "| Variable | Unit | Default | Values | Meaning |",
     "|---|---|---|---|---|",
-    ...settings.map(
-      (setting) =>
-        `| \`${setting.variable}\` | ${setting.unit} | ${setting.default} | ${setting.shape} | ${setting.meaning} |`
-    )
+    ...settings
+      .filter(({ isInternal }) => isInternal !== true)
+      .map(
+        (setting) =>
+          `| \`${setting.variable}\` | ${setting.unit} | ${setting.default} | ${setting.shape} | ${setting.meaning} |`
+      )
   ].join("\n")
 
 /** The settings of this process. */

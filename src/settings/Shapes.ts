@@ -18,6 +18,8 @@ export interface Setting {
   readonly meaning: string
   /** Whether the value may contain a password. Such values are never printed. */
   readonly secret: boolean
+  /** True for a switch of the project itself, which the table for operators leaves out. */
+  readonly isInternal?: boolean
 }
 
 /** A setting and the conversion from its text. */

@@ -2,7 +2,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { OpenApi } from "effect/http-api"
-import { AdminApi } from "../../src/http/admin/Api.ts"
+import { AdminApi } from "../../src/api/admin/AdminApi.ts"
 
 interface DescribedRequest {
   readonly post: {

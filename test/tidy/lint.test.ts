@@ -39,6 +39,13 @@ describe("the linter", () => {
           'import { b } from "../../engine/Engine.ts"',
           "export const c = [a, b]"
         ],
+        "src/api/admin/QueueApi.ts": [
+          'import { a } from "../../domain/values/Ids.ts"',
+          'import { b } from "../../store/records/Records.ts"',
+          'import { c } from "../../settings/Settings.ts"',
+          "export const d = [a, b, c]"
+        ],
+        "src/engine/Engine.ts": ['export * from "../api/Errors.ts"'],
         "src/http/server/Server.ts": [
           'export * from "../../main.ts"',
           'export const a = import("../../../test/tidy/rules/Tree.ts")'
@@ -50,7 +57,10 @@ describe("the linter", () => {
         ]
       }),
       [
+        "src/api/admin/QueueApi.ts:2 no-restricted-imports",
+        "src/api/admin/QueueApi.ts:3 no-restricted-imports",
         "src/auth/tokens/Tokens.ts:2 no-restricted-imports",
+        "src/engine/Engine.ts:1 no-restricted-imports",
         "src/http/server/Server.ts:1 no-restricted-imports",
         "src/http/server/Server.ts:2 no-restricted-imports",
         "src/store/journal/Journal.ts:2 no-restricted-imports"

@@ -84,7 +84,7 @@ export class TokenProviders extends Context.Service<
         })
 
       /** Runs the check when there is room for it. */
-      const inTurn = Effect.fnUntraced(function* (check: Effect.Effect<Finding>) {
+      const withPermit = Effect.fnUntraced(function* (check: Effect.Effect<Finding>) {
         const hasTurn = yield* Effect.timeoutOption(permits.take(1), `${answerSeconds} seconds`)
         if (Option.isNone(hasTurn)) return "busy" as const
         return yield* Effect.ensuring(check, permits.release(1))
@@ -93,7 +93,7 @@ export class TokenProviders extends Context.Service<
       const check = (provider: Provider, keys: ProviderKeys, { token, address }: ShownToken) =>
         token.length > tokenLengthMax
           ? Effect.succeed<Finding>("bad")
-          : counted(address, inTurn(ask(provider, keys, token)))
+          : counted(address, withPermit(ask(provider, keys, token)))
 
       return {
         check: (...asked) => Effect.tap(check(...asked), (finding) => Effect.sync(() => gate.tokens.add(finding)))

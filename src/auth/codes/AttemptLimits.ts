@@ -29,7 +29,6 @@ export interface AttemptSubject {
 
 /** No further try is allowed for now. */
 export class TooManyAttempts extends Schema.TaggedError<TooManyAttempts>()("TooManyAttempts", {
-  /** The name of the limit. */
   limit: Schema.String,
   attemptsMax: Schema.Int,
   /** When the next try is allowed. */

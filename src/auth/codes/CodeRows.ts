@@ -12,7 +12,7 @@ import type { Statement } from "effect/sql"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
-import type { CodeAddress } from "./Addresses.ts"
+import type { CodeAddress } from "../../domain/consumer/Address.ts"
 
 /** How long a code is valid. */
 export const codeMinutes = 10

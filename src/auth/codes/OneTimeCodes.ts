@@ -17,7 +17,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
-import type { Address, CodeAddress } from "./Addresses.ts"
+import type { Address, CodeAddress } from "../../domain/consumer/Address.ts"
 import { AttemptLimits, TooManyAttempts } from "./AttemptLimits.ts"
 import { codeAttempt } from "./CodeLimits.ts"
 import * as CodeRows from "./CodeRows.ts"
@@ -162,7 +162,6 @@ const makeHashes = Effect.map(serverSecret("one_time_codes"), (secret) => {
   }
 })
 
-/** Makes the function that creates a code. */
 const makeRequest = Effect.gen(function* () {
   const rows = yield* CodeRows.make
   const hashes = yield* makeHashes

@@ -7,6 +7,7 @@ import { Cache, Context, Duration, Effect, Exit, Layer, Option, Schema } from "e
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { hash, randomBytes } from "node:crypto"
+import { KeyKind } from "../../domain/organization/ApiKey.ts"
 import { Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { limitsWithLeave, LoadLeave } from "../../domain/organization/LoadLeave.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -16,10 +17,6 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
-
-/** The two kinds of key an organization has. */
-export const KeyKind = Schema.Literals(["publishable", "secret"])
-export type KeyKind = typeof KeyKind.Type
 
 /** The rights of a key. */
 export interface KeyHolder {

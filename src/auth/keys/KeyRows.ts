@@ -3,7 +3,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { KeyKind, NewKey } from "./ApiKeys.ts"
+import type { NewKey } from "./ApiKeys.ts"
+import type { KeyKind } from "../../domain/organization/ApiKey.ts"
 
 /** Makes the function that stores a new key of a tenant. Its text is not stored. */
 export const makeInsertKey = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) =>

@@ -9,6 +9,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { apiKeySorts, type KeyKind } from "../../domain/organization/ApiKey.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
@@ -30,7 +31,7 @@ import { ofOrganization, ofTenant } from "../../store/records/Tenancy.ts"
 
 /** A key without its secret text. */
 export interface ShownKey {
-  readonly kind: ApiKeys.KeyKind
+  readonly kind: KeyKind
   readonly mode: Mode
   /** First characters, `…`, last four. */
   readonly display: string
@@ -45,8 +46,7 @@ export interface RotatedKey extends ShownKey {
 /** The organization does not exist. */
 export class OrganizationNotFound extends Schema.TaggedError<OrganizationNotFound>()("OrganizationNotFound", {}) {}
 
-/** Shape of the list of keys. */
-export const shape = listShape("api-keys", "k", { createdAt: "timestamptz" })
+export const shape = listShape("api-keys", "k", apiKeySorts, { createdAt: "timestamptz" })
 
 export class OrganizationKeys extends Context.Service<
   OrganizationKeys,
@@ -56,11 +56,7 @@ export class OrganizationKeys extends Context.Service<
     /** Returns an organization's current keys in both modes. */
     ofOrganization(organizationId: string): Effect.Effect<ReadonlyArray<ShownKey>, OrganizationNotFound | Unavailable>
     /** Replaces the tenant's key of the given kind. */
-    rotate(
-      tenant: Tenant,
-      kind: ApiKeys.KeyKind,
-      by: string
-    ): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
+    rotate(tenant: Tenant, kind: KeyKind, by: string): Effect.Effect<RotatedKey, OrganizationNotFound | Unavailable>
   }
 >()("usher/auth/keys/OrganizationKeys") {
   static readonly layer = Layer.effect(OrganizationKeys)(
@@ -92,11 +88,7 @@ export class OrganizationKeys extends Context.Service<
 
       const replace = makeReplace(sql, random, invalidations)
 
-      const rotate = Effect.fn("OrganizationKeys.rotate")(function* (
-        tenant: Tenant,
-        kind: ApiKeys.KeyKind,
-        by: string
-      ) {
+      const rotate = Effect.fn("OrganizationKeys.rotate")(function* (tenant: Tenant, kind: KeyKind, by: string) {
         const key = ApiKeys.make(kind, tenant.mode)
         const createdAt = yield* Clock.currentTimeMillis
         const digests = yield* replace(tenant, kind, by, key, new Date(createdAt))
@@ -117,13 +109,7 @@ const makeReplace = (
   invalidations: Invalidations["Service"]
 ) => {
   const insertKey = makeInsertKey(sql, random)
-  return Effect.fnUntraced(function* (
-    tenant: Tenant,
-    kind: ApiKeys.KeyKind,
-    by: string,
-    key: ApiKeys.NewKey,
-    now: Date
-  ) {
+  return Effect.fnUntraced(function* (tenant: Tenant, kind: KeyKind, by: string, key: ApiKeys.NewKey, now: Date) {
     // The lock serializes rotations of one organization.
     const organizations = yield* sql`
       select ${actingAs(sql, by)} from organizations where id = ${tenant.organizationId} for no key update`
@@ -140,7 +126,7 @@ const makeReplace = (
 }
 
 interface Row {
-  readonly kind: ApiKeys.KeyKind
+  readonly kind: KeyKind
   readonly mode: Mode
   readonly display: string
   readonly created_at: Date

@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
+import type { KeyKind } from "../../domain/organization/ApiKey.ts"
 import { Id, type Tenant } from "../../domain/values/Ids.ts"
 import { Theme } from "../../domain/experience/Experience.ts"
 import { OrganizationChallenge } from "../../domain/challenge/Challenge.ts"
@@ -84,7 +85,7 @@ export class Organizations extends Context.Service<
 
       const insertKey = makeInsertKey(sql, random)
 
-      const newKey = Effect.fnUntraced(function* (tenant: Tenant, kind: ApiKeys.KeyKind, createdAt: Date) {
+      const newKey = Effect.fnUntraced(function* (tenant: Tenant, kind: KeyKind, createdAt: Date) {
         const key = ApiKeys.make(kind, tenant.mode)
         yield* insertKey(tenant, kind, key, createdAt)
         return key.text
@@ -137,7 +138,6 @@ export class Organizations extends Context.Service<
   )
 }
 
-/** A row of `organizations`. */
 export const Row = Schema.Struct({
   id: Schema.String,
   name: Schema.String,

@@ -9,7 +9,6 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { insertKey, lock } from "./SigningKeys.ts"
 
-/** An accepted signing key. */
 export interface AcceptedKey {
   readonly kid: string
   readonly createdAt: Millis

@@ -38,7 +38,6 @@ const lookAgainSeconds = 1
 /** Advisory lock for changes of the current key. The number is arbitrary; no other part of Usher uses it. */
 const creationLock = 7_380_211_001
 
-/** The key that signs. */
 interface CurrentKey {
   readonly kid: string
   readonly privateKey: Jose.CryptoKey

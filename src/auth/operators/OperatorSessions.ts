@@ -13,10 +13,8 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { ApiKeys } from "../keys/ApiKeys.ts"
 
-/** Seconds of a session. */
 export const operatorSessionSeconds = 12 * 3_600
 
-/** Bytes of a token. */
 const tokenBytes = 32
 
 /** Sessions of one key or one person. The oldest ends when there is one more. */
@@ -54,7 +52,6 @@ export class OperatorSessions extends Context.Service<
     beginAs(personId: string): Effect.Effect<string, Unavailable>
     /** Returns the owner of the session; undefined if it has ended, its key was revoked, or its person was removed. */
     find(token: string): Effect.Effect<Operator | undefined, Unavailable>
-    /** Ends the session. */
     end(token: string): Effect.Effect<void, Unavailable>
     /** Returns where the person of the session is invited with the same address. A session of a key has none. */
     memberships(token: string): Effect.Effect<ReadonlyArray<Membership>, Unavailable>

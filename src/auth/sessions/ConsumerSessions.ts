@@ -4,12 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
+import { sessionSorts, type SessionType } from "../../domain/consumer/Session.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import {
   keyset,
-  type ListShape,
+  listShape,
   makePlan,
   page,
   type Page,
@@ -20,7 +21,6 @@ import {
 import { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { type EndedSession, endSessions, Revocations } from "./Revocations.ts"
-import type { SessionType } from "../tokens/Tokens.ts"
 import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
 
 /** Sessions shown to the consumer: the current one and the latest others. */
@@ -38,11 +38,7 @@ export interface ListedSession {
 }
 
 /** Shape of the list of a consumer's sessions, in order of their start. */
-export const shape = {
-  name: "consumer sessions",
-  sorts: { createdAt: { expression: "s.created_at", type: "timestamptz" } },
-  id: { expression: "s.id", type: "uuid" }
-} as const satisfies ListShape<"createdAt">
+export const shape = listShape("consumer sessions", "s", sessionSorts, { createdAt: "timestamptz" })
 
 export class ConsumerSessions extends Context.Service<
   ConsumerSessions,

@@ -5,11 +5,9 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { keptDays as messageDays } from "../../store/message/SentMessages.ts"
-import { auditLogDays } from "../../store/organization/TenantEvents.ts"
+import { auditLogDays, messageDays, receivedEventDays } from "../../domain/organization/Retention.ts"
 import { guessedMinutes } from "../codes/CodeRows.ts"
 import { removeOld } from "../../store/organization/SecurityEventRetention.ts"
-import { keptDays as eventDays } from "../../store/receiver/ReceivedEvents.ts"
 
 /** Pause between two rounds. */
 const intervalMinutes = 10
@@ -38,7 +36,7 @@ export const removeExpired = Effect.gen(function* () {
     ["idempotency_keys", sql`expires_at < ${new Date(now)}`],
     ["spent_challenges", sql`expires_at < ${new Date(now)}`],
     ["tenant_events", sql`at < ${new Date(now - auditLogDays * dayMillis)}`],
-    ["received_events", sql`received_at < ${new Date(now - eventDays * dayMillis)}`],
+    ["received_events", sql`received_at < ${new Date(now - receivedEventDays * dayMillis)}`],
     ["sent_messages", sql`sent_at < ${new Date(now - messageDays * dayMillis)}`]
   ] as const
   let removed = 0

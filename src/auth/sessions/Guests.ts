@@ -7,13 +7,16 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
+import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import type { Lifetimes } from "../tokens/TokenLifetimes.ts"
-import type { IssuedToken, TokenSubject } from "../tokens/Tokens.ts"
-import * as GuestWriter from "./GuestWriter.ts"
+import type { IssuedToken } from "../tokens/Tokens.ts"
+import type { TokenSubject } from "../../domain/consumer/Session.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import * as BatchWriter from "../../store/postgres/BatchWriter.ts"
 
 /** How long a named attempt returns the same guest. */
 const repeatSeconds = 60
@@ -26,13 +29,12 @@ interface Issued {
   readonly refreshHash: Uint8Array
 }
 
-/** Makes the function that creates a guest. */
 export const make = Effect.fnUntraced(function* (
   issue: (subject: TokenSubject, refreshTokenId?: string) => Effect.Effect<Issued, Unavailable>
 ) {
   const sql = yield* PgClient.PgClient
   const random = yield* SecureRandom.SecureRandom
-  const insert = yield* GuestWriter.makeInsert
+  const insert = yield* makeInsert
 
   /** Returns the guest that the same attempt has created. */
   const repeated = ({ tenant, sessionId }: TokenSubject, now: number) =>
@@ -76,3 +78,45 @@ const namesOf = ({ organizationId, mode }: Tenant, attempt: string): Names => {
   const sessionId = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`]
   return { sessionId: `${sessionId.join("-")}-${hex.slice(20, 32)}`, refreshTokenId: derived("refresh") }
 }
+
+/** A new guest and its session. */
+export interface GuestRow {
+  readonly subject: TokenSubject
+  readonly refreshHash: Uint8Array
+  readonly createdAt: Millis
+  readonly expiresAt: Millis
+  readonly accessExpiresAt: Millis
+}
+
+/** Creates the function that writes one guest, unless its session exists. It returns whether it has, after the commit. */
+const makeInsert = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  const write = (rows: ReadonlyArray<GuestRow>) =>
+    sql<{ readonly id: string }>`
+    with arrived as (
+      select a.* from unnest(
+        ${rows.map((row) => row.subject.consumerId)}::uuid[],
+        ${rows.map((row) => row.subject.tenant.organizationId)}::uuid[],
+        ${rows.map((row) => row.subject.tenant.mode)}::text[],
+        ${rows.map((row) => row.subject.sessionId)}::uuid[],
+        ${rows.map((row) => row.refreshHash)}::bytea[],
+        ${rows.map((row) => new Date(row.createdAt))}::timestamptz[],
+        ${rows.map((row) => new Date(row.expiresAt))}::timestamptz[],
+        ${rows.map((row) => new Date(row.accessExpiresAt))}::timestamptz[]
+      ) as a (consumer_id, organization_id, mode, session_id, refresh_hash, created_at, expires_at, access_expires_at)
+      where not exists (select from sessions s where s.id = a.session_id)
+    ), consumer as (
+      insert into consumers (id, organization_id, mode, type, created_at)
+      select consumer_id, organization_id, mode, 'guest', created_at from arrived
+    )
+    insert into sessions
+      (id, consumer_id, organization_id, mode, type, refresh_hash, created_at, expires_at, access_expires_at)
+    select session_id, consumer_id, organization_id, mode, 'guest', refresh_hash, created_at, expires_at, access_expires_at
+    from arrived returning id`.pipe(
+      Effect.map((written) => new Set(written.map(({ id }) => id))),
+      Effect.map((written) => rows.map(({ subject }) => written.has(subject.sessionId)))
+    )
+
+  return yield* BatchWriter.make("guests", write)
+})

@@ -8,7 +8,7 @@
  * is left. While memory may be out of date, the database is queried for every sequence.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"

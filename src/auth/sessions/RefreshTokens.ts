@@ -21,7 +21,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { notification } from "../../store/coordination/Invalidations.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import type { Lifetimes } from "../tokens/TokenLifetimes.ts"
-import type { TokenSubject } from "../tokens/Tokens.ts"
+import type { TokenSubject } from "../../domain/consumer/Session.ts"
 import { type EndedSession, endOfSession } from "./Revocations.ts"
 
 /** How long the token that was just replaced returns its successor. */

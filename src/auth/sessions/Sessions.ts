@@ -11,8 +11,9 @@ import * as Guests from "./Guests.ts"
 import { hashOf, makeTurn, successorOf, type TurnedRow } from "./RefreshTokens.ts"
 import { endSessions, Revocations } from "./Revocations.ts"
 import { type Lifetimes, TokenLifetimes } from "../tokens/TokenLifetimes.ts"
-import { type IssuedToken, Tokens, type TokenSubject } from "../tokens/Tokens.ts"
+import { type IssuedToken, Tokens } from "../tokens/Tokens.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
+import type { TokenSubject } from "../../domain/consumer/Session.ts"
 
 /** A session as shown to its consumer. Unless it is refreshed, it ends with its refresh token, at `expiresAt`. */
 export interface GuestSession {

@@ -7,7 +7,7 @@
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { plainName } from "../../domain/mechanism/GrantName.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"

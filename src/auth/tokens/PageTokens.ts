@@ -18,7 +18,7 @@ import { Revocations } from "../sessions/Revocations.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
-import { SessionType, type TokenSubject, type VerifiedAccess } from "./Tokens.ts"
+import { SessionType, type TokenSubject, type VerifiedAccess } from "../../domain/consumer/Session.ts"
 
 const audience = "usher:page"
 
@@ -34,7 +34,6 @@ const rememberedTokens = 50_000
 /** Longer tokens are rejected unread. */
 const lengthMax = 4_096
 
-/** The session of a page, as its token names it. */
 export interface PageSession extends VerifiedAccess {
   /** True if the page should replace the token. */
   readonly isDue: boolean

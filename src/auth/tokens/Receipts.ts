@@ -6,7 +6,7 @@
  * Like a grant token, a receipt is derived again at any time. Recent receipts are cached.
  */
 import { Clock, Context, Effect, Layer } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../sessions/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"

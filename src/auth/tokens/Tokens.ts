@@ -7,7 +7,8 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { hash } from "node:crypto"
-import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
+import { SessionType, type TokenSubject, type VerifiedAccess } from "../../domain/consumer/Session.ts"
+import { Id, Mode } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -24,24 +25,6 @@ const rememberedTokens = 125_000
 
 /** Longer tokens are rejected unread. Tokens of Usher have about 600 characters. */
 const lengthMax = 4_096
-
-/** Whether the consumer has signed in. */
-export const SessionType = Schema.Literals(["guest", "authenticated"])
-export type SessionType = typeof SessionType.Type
-
-/** The session a token belongs to. */
-export interface TokenSubject {
-  readonly tenant: Tenant
-  readonly consumerId: string
-  readonly sessionId: string
-  readonly sessionType: SessionType
-}
-
-/** The claims of an access token. */
-export interface VerifiedAccess extends TokenSubject {
-  /** When the token ends. */
-  readonly expiresAt: Millis
-}
 
 /** The claims of a refresh token. */
 export interface VerifiedRefresh extends TokenSubject {

@@ -1,7 +1,7 @@
 /** `usher backup`: writes everything that the database holds to one file. */
 import { Clock, Console, Effect, Layer } from "effect"
 import { Argument, Command } from "effect/cli"
-import { apiVersion } from "../../http/server/ResponseHeaders.ts"
+import { apiVersion } from "../../api/OpenApi.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
 import * as CurrentKeyring from "../../store/secrets/CurrentKeyring.ts"

@@ -23,7 +23,6 @@ export const json = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** The one example of a command. */
 export const example = (command: string, description: string) => Command.withExamples([{ command, description }])
 
 /** The examples of a command that prints text, or JSON with the flag. */

@@ -7,7 +7,7 @@
  * terminal.
  */
 import { Cause, Effect, Formatter, Layer, Logger, References } from "effect"
-import { apiVersion } from "../../http/server/ResponseHeaders.ts"
+import { apiVersion } from "../../api/OpenApi.ts"
 import { Settings } from "../../settings/Settings.ts"
 
 /** Configures logging for everything the layer is provided to. */

@@ -12,7 +12,7 @@
  */
 import { Cause, Config, ConfigProvider, Context, Duration, Effect, Layer, Tracer } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
-import { apiVersion } from "../../http/server/ResponseHeaders.ts"
+import { apiVersion } from "../../api/OpenApi.ts"
 import { Traces } from "../../measures/Traces.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 

@@ -31,7 +31,6 @@ import type { Configuration } from "./Configuration.ts"
 import type { BookingName } from "./Names.ts"
 import type { Slot, Timetable } from "./Timetable.ts"
 
-/** The statuses of a booking. */
 export const statuses = ["BOOKED", "CHECKED_IN", "COMPLETED", "CANCELLED", "NO_SHOW"] as const
 export type Status = (typeof statuses)[number]
 

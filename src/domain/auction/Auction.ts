@@ -16,26 +16,72 @@
  * - Late bids also move the closing beyond the experience's closing.
  * - Once it has opened, only the name, the time zone and the lifetime of grants can change.
  */
-import { Configuration } from "./Configuration.ts"
+import { Configuration, configurationProblems, fractionProblems } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State } from "./State.ts"
+import { initial, type State, type Status } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
-import { deciderOf } from "../mechanism/Declaration.ts"
+import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
+import { joined, reportedOfAll, reportedOfGrants, won } from "../mechanism/ReportedEvents.ts"
+import { smallestOf, toText } from "../values/Amount.ts"
+import { fractionDigitsOf } from "../values/Locale.ts"
 
-export { AuctionType, Configuration, configurationProblems, fractionProblems } from "./Configuration.ts"
+export { AuctionType, Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export { type Bid, bidsShownMax, type Command, DenialReason, type Facts, type Refusal, type View } from "./Protocol.ts"
 export type { State } from "./State.ts"
 
+export const declaration = {
+  name: "Auction",
+  noun: "auction",
+  aNoun: "an auction",
+  path: "auctions",
+  group: "auctions",
+  parameter: "auctionId",
+  invitation: "Place a bid",
+  statuses: {
+    BIDDING: "waiting",
+    WINNING: "waiting",
+    OUTBID: "waiting",
+    WON: "admitted",
+    LOST: "gone",
+    COMPLETED: "completed",
+    DENIED: "gone"
+  },
+  entries: ["Entered"],
+  grants: ["Won"],
+  reported: {
+    ...reportedOfAll,
+    Entered: joined,
+    BidPlaced: [{ type: "distribution.bid_placed", fields: { amount: "amount" } }],
+    Outbid: [{ type: "distribution.outbid" }],
+    Extended: [{ type: "distribution.updated", fields: { closeAt: "close_at" } }],
+    Won: won,
+    ...reportedOfGrants
+  },
+  isDeniable: true,
+  defaults: ({ settleAt, auctionType = "english", currencyCode }, around) => ({
+    auctionType,
+    supportsGuest: true,
+    currencyCode: around.currencyCode,
+    quantity: 1,
+    autoExtendSeconds: 0,
+    ...(settleAt !== undefined && { closeAt: settleAt }),
+    ...(auctionType === "english" && {
+      minBidIncrement: toText(smallestOf(fractionDigitsOf(currencyCode ?? around.currencyCode)))
+    })
+  }),
+  problems: (configuration, before) => [
+    ...configurationProblems(configuration),
+    ...fractionProblems(configuration, before)
+  ]
+} as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>
+
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
-  {
-    schemas: { configuration: Configuration, event: Event },
-    rated: { entries: ["Entered"], grants: ["Won"] }
-  }
+  { schemas: { configuration: Configuration, event: Event }, rated: declaration }
 )

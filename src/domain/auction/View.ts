@@ -1,10 +1,11 @@
 /**
  * The views of an auction: a consumer's view of its place, the public facts, and the projection for admins.
  */
-import type { PlaceRow } from "../mechanism/Decider.ts"
+import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { isClosed } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import { currentPrice, minimumBid } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
 import { hasExpired, isCalledOff, isPending, isSoldOut, type Place, type State } from "./State.ts"
@@ -62,6 +63,15 @@ export const facts = (state: State, now: Millis): Facts => {
     latestBids: latestBids.toReversed()
   }
 }
+
+/** Returns the facts of the live page. */
+export const liveFacts = ({ facts }: Seen<Configuration, Facts>) => ({
+  currentPrice: facts.currentPrice,
+  highestBid: facts.leadingBids[0] ?? null,
+  minimumBid: facts.minimumBid ?? null,
+  unitsLeft: facts.remainingQuantity,
+  auctionEnded: facts.auctionEnded
+})
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {

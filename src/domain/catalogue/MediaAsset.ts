@@ -28,3 +28,6 @@ export const MediaAsset = recordSchema("MediaAsset", {
   uploadUrl: Schema.NullOr(Schema.String)
 })
 export type MediaAsset = typeof MediaAsset.Type
+
+/** How the list of media assets can be sorted. The first is the default. */
+export const mediaAssetSorts = ["createdAt", "name"] as const

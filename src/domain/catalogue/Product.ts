@@ -38,7 +38,6 @@ export const MediaUse = Schema.Struct({
 })
 export type MediaUse = typeof MediaUse.Type
 
-/** The media assets of one product. */
 export const MediaUses = Schema.Array(MediaUse).check(Schema.isMaxLength(mediaAssetsMax))
 
 /** A media asset of a product in responses. */
@@ -67,3 +66,6 @@ export const Product = recordSchema("Product", {
   variants: Schema.Array(Variant)
 })
 export type Product = typeof Product.Type
+
+/** How the list of products can be sorted. The first is the default. */
+export const productSorts = ["createdAt", "name", "updatedAt"] as const

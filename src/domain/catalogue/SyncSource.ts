@@ -28,3 +28,6 @@ export const SyncSource = recordSchema("SyncSource", {
   lastSyncedAt: Schema.NullOr(Timestamp)
 })
 export type SyncSource = typeof SyncSource.Type
+
+/** How the list of sync sources can be sorted. The first is the default. */
+export const syncSourceSorts = ["createdAt"] as const

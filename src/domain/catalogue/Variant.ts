@@ -14,7 +14,6 @@ export const variantsMax = 100
 /** Limit of options per variant. */
 export const optionsMax = 20
 
-/** Bounds of a quantity. */
 export const quantityBounds = { minimum: -1_000_000_000, maximum: 1_000_000_000 } as const
 
 /** Whether stock is counted, and whether more may be sold than is left. */
@@ -56,3 +55,6 @@ export const Variant = Schema.Struct({
   options: Schema.Array(Schema.Struct({ optionId: Id, optionName: Schema.String, value: Schema.String, valueId: Id }))
 }).annotate({ identifier: "Variant" })
 export type Variant = typeof Variant.Type
+
+/** How the list of variants can be sorted. The first is the default. */
+export const variantSorts = ["createdAt", "updatedAt"] as const

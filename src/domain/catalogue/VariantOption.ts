@@ -47,7 +47,6 @@ export const VariantOptionValue = Schema.Struct({
 }).annotate({ identifier: "VariantOptionValue" })
 export type VariantOptionValue = typeof VariantOptionValue.Type
 
-/** The option in lists. */
 export const VariantOption = recordSchema("VariantOption", {
   name: Schema.String
 })
@@ -83,3 +82,9 @@ export const orderProblems = (
   const omitted = ids.filter((id) => !seen.has(id)).map((id) => ({ problem: "omitted", id }) as const)
   return [...problems.values(), ...omitted]
 }
+
+/** How the list of values of a variant option can be sorted. The first is the default. */
+export const variantOptionValueSorts = ["sortOrder"] as const
+
+/** How the list of variant options can be sorted. The first is the default. */
+export const variantOptionSorts = ["createdAt", "name"] as const

@@ -45,7 +45,6 @@ export interface AddressArrivals {
   at: Millis
 }
 
-/** The arrivals in one scope. */
 export interface ScopeArrivals {
   pressure: number
   at: Millis

@@ -27,3 +27,9 @@ export const Audience = recordSchema("Audience", {
   lastRefreshedAt: Schema.NullOr(Timestamp)
 })
 export type Audience = typeof Audience.Type
+
+/** How the list of members of an audience can be sorted. The first is the default. */
+export const audienceMemberSorts = ["addedAt", "consumerId"] as const
+
+/** How the list of audiences can be sorted. The first is the default. */
+export const audienceSorts = ["createdAt", "name", "lastRefreshedAt"] as const

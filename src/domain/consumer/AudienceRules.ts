@@ -13,7 +13,6 @@ export const rulesMax = 20
 /** Limit of values per rule. */
 export const ruleValuesMax = 100
 
-/** Prefix of the name of an attribute. */
 const attributePrefix = "attributes."
 
 /** The type of a field's values. */
@@ -107,7 +106,6 @@ export const Rule = Schema.Struct({
 }).annotate({ identifier: "AudienceRule" })
 export type Rule = typeof Rule.Type
 
-/** The rules of an audience. */
 export const AudienceRules = Schema.Struct({
   match: Schema.Literals(["all", "any"]),
   rules: Schema.Array(Rule).check(Schema.isMinLength(1), Schema.isMaxLength(rulesMax))

@@ -75,3 +75,12 @@ export const Consumer = recordSchema("Consumer", {
   lastOrderAt: Schema.NullOr(Timestamp)
 })
 export type Consumer = typeof Consumer.Type
+
+/** How the list of consumers can be sorted. The first is the default. */
+export const consumerSorts = ["createdAt", "email", "fullName", "lastOrderAt", "totalOrderValue"] as const
+
+/** Entries of each list in an export; the newest. */
+export const exportedMax = 10_000
+
+/** Mechanisms whose journals an export searches for the events of a consumer; those it entered last. */
+export const exportedJournalsMax = 200

@@ -1,5 +1,6 @@
 /** The order: a consumer's purchase, as reported by the organization's shop. */
 import { Schema } from "effect"
+import { orderableKinds, type OrderableKind } from "../mechanism/Mechanism.ts"
 import { type Amount, amountMax, digitsOf, ofText, Price, toText } from "../values/Amount.ts"
 import { Id } from "../values/Ids.ts"
 import { recordSchema } from "../values/Record.ts"
@@ -42,10 +43,6 @@ export const Settings = Schema.Struct({
   placedAt: Timestamp
 })
 export type Settings = typeof Settings.Type
-
-/** The kinds of mechanism that can lead to an order. A waitlist gives nothing to complete. */
-export const orderableKinds = ["queue", "draw", "auction", "appointment", "timed_release"] as const
-export type OrderableKind = (typeof orderableKinds)[number]
 
 /** True if an order can complete an admission of this kind of mechanism. */
 export const isOrderable = (kind: string): kind is OrderableKind =>
@@ -127,3 +124,6 @@ export const momentsAt = (moments: Moments, status: OrderStatus, at: Millis): Mo
   fulfilledAt: status === "FULFILLED" ? (moments.fulfilledAt ?? at) : moments.fulfilledAt,
   cancelledAt: status === "CANCELLED" ? (moments.cancelledAt ?? at) : moments.cancelledAt
 })
+
+/** How the list of orders can be sorted. The first is the default. */
+export const orderSorts = ["createdAt", "updatedAt", "total"] as const

@@ -12,25 +12,58 @@
  * was denied. Then the draw is over, and the rest are DENIED, when as many have completed as were to win, or an admin
  * ends it. A drawing that has begun is finished, also if an admin ends the draw meanwhile.
  */
-import { deciderOf } from "../mechanism/Declaration.ts"
+import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { Configuration } from "./Configuration.ts"
+import { joined, left, reportedOfAll, reportedOfGrants, won } from "../mechanism/ReportedEvents.ts"
+import { Configuration, configurationProblems } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { awaitsBeacon, initial, type State } from "./State.ts"
+import { awaitsBeacon, initial, type State, type Status } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { type Facts, published } from "./View.ts"
 import * as views from "./View.ts"
 
 export { timeOfRound } from "./proof/Beacon.ts"
-export { Configuration, configurationProblems } from "./Configuration.ts"
+export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export { Proof } from "./proof/Proof.ts"
 export { type Command, DenialReason, type Refusal, type View } from "./Protocol.ts"
 export { awaitsBeacon, type State } from "./State.ts"
 export type { Facts } from "./View.ts"
+
+export const declaration = {
+  name: "Draw",
+  noun: "draw",
+  aNoun: "a draw",
+  path: "draws",
+  group: "draws",
+  parameter: "drawId",
+  invitation: "Enter the draw",
+  statuses: { ENTERED: "waiting", WON: "admitted", COMPLETED: "completed", DENIED: "gone", LEFT: "gone" },
+  entries: ["Entered"],
+  grants: ["Won"],
+  reported: {
+    ...reportedOfAll,
+    Entered: joined,
+    Left: left,
+    Won: won,
+    Drawn: [{ type: "distribution.drawn" }],
+    ...reportedOfGrants
+  },
+  isDeniable: true,
+  defaults: ({ drawAt }) => ({
+    supportsGuest: true,
+    continueSelectingUntilCompleted: false,
+    loyaltyBiasEnabled: false,
+    loyaltyWeight: 1,
+    riskWeight: 0,
+    ...(drawAt !== undefined && { closeAt: drawAt })
+  }),
+  problems: configurationProblems,
+  secrets: ({ drawnAt }) => (drawnAt === undefined ? ["seed", "salt"] : ["salt"])
+} as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
@@ -38,7 +71,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
     schemas: { configuration: Configuration, event: Event },
     needsEffect: (state) => awaitsBeacon(state) !== undefined,
     publishedFacts: published,
-    rated: { entries: ["Entered"], grants: ["Won"] },
+    rated: declaration,
     // The last completion ends the draw for every consumer who is still ENTERED.
     farReaching: ["Completed"]
   }

@@ -39,7 +39,6 @@ export function* listEntries(state: State): Generator<undefined, Entries> {
   return { size: places.length, digest: list.digest(), isWeighted, place, id }
 }
 
-/** Returns the places whose entries were valid at the closing. */
 function* validAtClosing({ places }: State): Generator<undefined, ReadonlyArray<Place>> {
   const found: Array<Place> = []
   let lookedAt = 0

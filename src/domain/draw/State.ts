@@ -64,7 +64,6 @@ export interface Memo {
   reached: Place | undefined
 }
 
-/** The list of entries at the closing. */
 export interface Entries {
   readonly size: number
   /** SHA-256 of the list; see Algorithm. */

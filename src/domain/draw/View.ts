@@ -1,10 +1,11 @@
 /**
  * The views of a draw: a consumer's view of its place, the public facts, and the projection for admins.
  */
-import type { PlaceRow } from "../mechanism/Decider.ts"
+import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
-import { endedFields, placeRow } from "../mechanism/State.ts"
+import { endedFields, isFull, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import { commitmentOf } from "./proof/Algorithm.ts"
 import { type ProofText, proofText } from "./proof/Proof.ts"
 import type { Published, View } from "./Protocol.ts"
@@ -92,4 +93,12 @@ export interface Facts {
 export const facts = (state: State): Facts => ({
   published: published(state),
   ...(state.drawnAt !== Infinity && { proof: (drawId: string) => proofText(state, drawId) })
+})
+
+/** Returns the facts of the live page. */
+export const liveFacts = ({ configuration, counts, facts: { published } }: Seen<Configuration, Facts>) => ({
+  isFull: isFull(counts["ENTERED"]!, configuration),
+  winnerCount: configuration.winnerCount,
+  drawAt: configuration.drawAt,
+  drawnAt: published.drawnAt === undefined ? null : Date.parse(published.drawnAt)
 })

@@ -67,3 +67,6 @@ export const isWindowEmpty = (window: {
   readonly closeAt?: Millis | null | undefined
 }): boolean =>
   typeof window.openAt === "number" && typeof window.closeAt === "number" && window.closeAt <= window.openAt
+
+/** How the list of experiences can be sorted. The first is the default. */
+export const experienceSorts = ["createdAt", "name", "openAt"] as const

@@ -51,3 +51,12 @@ export const ExperiencePage = recordSchema("ExperiencePage", {
   lastPublishedAt: Schema.NullOr(Timestamp).annotate({ description: "When it was published last." })
 })
 export type ExperiencePage = typeof ExperiencePage.Type
+
+/** How the list of pages of an experience can be sorted. The first is the default. */
+export const experiencePageSorts = ["createdAt", "title", "updatedAt"] as const
+
+/**
+ * The bytes of creative documents that one page of the list reads. The page ends with the document that reaches the
+ * limit, and its cursor continues from there. A page has at least one item, so a walk never ends early.
+ */
+export const listedDocumentBytesMax = 4_194_304

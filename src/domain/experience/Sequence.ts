@@ -53,3 +53,6 @@ export const Sequence = recordSchema("Sequence", {
   hasAccessCode: Schema.Boolean
 })
 export type Sequence = typeof Sequence.Type
+
+/** How the list of sequences can be sorted. The first is the default. */
+export const sequenceSorts = ["createdAt", "name", "priority"] as const

@@ -18,7 +18,6 @@
  * Due events come first and carry the instant they were due at, so the result does not depend on when a timer fires.
  */
 import type * as Schema from "effect/Schema"
-import type { Tenant } from "../values/Ids.ts"
 import type { IndexedList } from "./IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 
@@ -73,8 +72,16 @@ export interface StatusFields {
   readonly archived: boolean
 }
 
+/** A running mechanism as another process sees it. */
+export interface Seen<Configuration, Facts> {
+  readonly configuration: Configuration
+  /** The number of places by status. */
+  readonly counts: { readonly [status: string]: number }
+  readonly facts: Facts
+}
+
 /**
- * One kind of mechanism.
+ * The rules of one kind of mechanism.
  *
  * @typeParam Configuration what an admin sets
  * @typeParam State         everything the mechanism knows; changed only by `evolve`, except for the results of `work`
@@ -117,6 +124,8 @@ export interface Decider<
   view(state: State, consumerId: string, now: Millis): View
   /** Returns the mechanism's facts at `now`, deadlines already applied. The result never changes. Absent: it has none. */
   facts?(state: State, now: Millis): Facts
+  /** Returns the facts of its own that an experience's live page shows. Absent: none. */
+  liveFacts?(seen: Seen<Configuration, Facts>): { readonly [name: string]: unknown }
   /**
    * Returns true while the mechanism needs something done outside of it that a worker does: a draw needs a round of the
    * beacon, a waitlist its notices sent. O(1). Absent where a kind needs nothing.
@@ -143,14 +152,3 @@ export interface Decider<
   /** The events of the mechanism itself that do not change its record. */
   readonly nonRecordEvents?: ReadonlyArray<E["_tag"]>
 }
-
-/** A mechanism's identity, as stored next to its events. It never changes. */
-export interface MechanismIdentity extends Tenant {
-  readonly id: string
-  readonly kind: Kind
-  readonly experienceId: string
-  readonly sequenceId: string
-}
-
-/** The kinds of mechanism (`type` on `/distributions`). */
-export type Kind = "queue" | "draw" | "auction" | "appointment" | "timed_release" | "waitlist"

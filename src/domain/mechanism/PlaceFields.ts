@@ -4,28 +4,38 @@
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
+import type { KindData, Standing } from "./Declaration.ts"
 import { recordedReasons } from "./Denial.ts"
-import type { Kind } from "./Decider.ts"
+import { byKind, declarations, type Kind, kinds } from "./Mechanism.ts"
+
+/** A status of a place, in any kind of mechanism. */
+export type PlaceStatus = { [K in Kind]: keyof (typeof declarations)[K]["statuses"] }[Kind]
 
 /** The statuses of places, by kind of mechanism. */
-export const statusesOf = {
-  queue: ["QUEUED", "GRANTED", "COMPLETED", "DENIED", "LEFT"],
-  draw: ["ENTERED", "WON", "COMPLETED", "DENIED", "LEFT"],
-  auction: ["BIDDING", "WINNING", "OUTBID", "WON", "LOST", "COMPLETED", "DENIED"],
-  appointment: ["BOOKED", "CHECKED_IN", "COMPLETED", "CANCELLED", "NO_SHOW"],
-  timed_release: ["ENTERED", "COMPLETED", "DENIED", "LEFT", "EXPIRED"],
-  waitlist: ["ENTERED", "NOTIFIED", "LEFT", "DENIED"]
-} as const satisfies { readonly [K in Kind]: ReadonlyArray<string> }
+export const statusesOf = byKind((kind) => Object.keys(declarations[kind].statuses) as ReadonlyArray<PlaceStatus>)
 
-const statuses = [...new Set(Object.values(statusesOf).flat())]
+/** Returns the standing of places in a status; undefined if the kind has no such status. */
+export const standingOf = (kind: Kind, status: string): Standing | undefined => {
+  const { statuses }: KindData = declarations[kind]
+  return statuses[status]
+}
+
+const statuses = [...new Set(kinds.flatMap((kind) => statusesOf[kind]))]
 
 /** The statuses of places in all kinds of mechanism. */
 export const PlaceStatus = Schema.Literals(statuses)
-export type PlaceStatus = typeof PlaceStatus.Type
+
+/** The statuses of places that have ended. */
+export const endStatuses = statuses.filter((status) =>
+  kinds.some((kind) => {
+    const standing = standingOf(kind, status)
+    return standing === "completed" || standing === "gone"
+  })
+)
 
 /** The statuses by kind, as a sentence. */
-export const statusesByKind = `By kind of mechanism: ${Object.entries(statusesOf)
-  .map(([kind, names]) => `${kind}: ${names.map((name) => `\`${name}\``).join(", ")}`)
+export const statusesByKind = `By kind of mechanism: ${kinds
+  .map((kind) => `${kind}: ${statusesOf[kind].map((name) => `\`${name}\``).join(", ")}`)
   .join("; ")}.`
 
 const own = <S extends Schema.Constraint>(schema: S, description: string) =>
@@ -78,3 +88,9 @@ export const placeFields = {
   status: PlaceStatus.annotate({ description: statusesByKind }),
   ...ownFields
 }
+
+/** How the list of places of a mechanism can be sorted. The first is the default. */
+export const placeSorts = ["enteredAt", "consumerId"] as const
+
+/** How the list of places of a consumer can be sorted. The first is the default. */
+export const consumerPlaceSorts = ["enteredAt"] as const

@@ -89,3 +89,10 @@ export const endedFields = (
       return { leftAt: toText(since) }
   }
 }
+
+/** Returns the number of units as JSON can hold it: null for no limit. */
+export const finite = (units: number): number | null => (units === Infinity ? null : units)
+
+/** Whether as many places are taken as the mechanism has. */
+export const isFull = (places: number, { capacity = Infinity }: { readonly capacity?: number | undefined }): boolean =>
+  places >= capacity

@@ -32,3 +32,6 @@ export const SentMessage = Schema.Struct({
   updatedAt: SentTimestamp.annotate({ description: "The time of the last report." })
 }).annotate({ identifier: "SentMessage" })
 export type SentMessage = typeof SentMessage.Type
+
+/** How the list of sent messages can be sorted. The first is the default. */
+export const messageSorts = ["sentAt"] as const

@@ -28,3 +28,6 @@ export const sameAddress = (address: string): string => {
   const number = typedNumber(address)
   return number?.isInternational === true ? `+${number.digits}` : address.trim().toLowerCase()
 }
+
+/** How the list of stopped addresses can be sorted. The first is the default. */
+export const stoppedAddressSorts = ["stoppedAt"] as const

@@ -3,8 +3,7 @@
  * whole multiples of their length since 1970 on the UTC clock. So a day is a UTC day in every time zone.
  */
 import { Result, Schema, SchemaAST } from "effect"
-import { deciders } from "../mechanism/Mechanism.ts"
-import type { Kind } from "../mechanism/Decider.ts"
+import { deciders, type Kind, kinds } from "../mechanism/Mechanism.ts"
 import { text } from "../values/Text.ts"
 import { instantOf, type Millis } from "../values/Time.ts"
 
@@ -75,7 +74,7 @@ export const isMoney = (field: string | null): boolean => field !== null && mone
 
 /** The measurable events by their public names: `<kind>_<past participle>`. */
 export const sources: ReadonlyMap<string, Source> = new Map([
-  ...(Object.keys(deciders) as Array<Kind>).flatMap((kind) =>
+  ...kinds.flatMap((kind) =>
     typesOf(kind).flatMap((type): ReadonlyArray<readonly [string, Source]> => {
       const plain = `${kind}${type.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`
       const name = Object.hasOwn(exceptions, plain) ? exceptions[plain] : plain
@@ -87,6 +86,10 @@ export const sources: ReadonlyMap<string, Source> = new Map([
     { kind: "order", type, fields: ["total"] }
   ])
 ])
+
+/** Returns the public names of events of a kind. */
+export const sourceNames = (kind: Kind, types: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...sources].flatMap(([name, source]) => (source.kind === kind && types.includes(source.type) ? [name] : []))
 
 /** Returns the types of a kind's events, from their schema. */
 function typesOf(kind: Kind): ReadonlyArray<string> {

@@ -37,3 +37,6 @@ export type Person = typeof Person.Type
 
 /** A person as records name the author of a change. */
 export const authorOf = (personId: string): string => `operator:${personId}`
+
+/** How the list of people can be sorted. The first is the default. */
+export const personSorts = ["createdAt", "email"] as const

@@ -19,11 +19,12 @@ export type SecurityEventType = typeof SecurityEventType.Type
 /** Further facts of an event: short texts, numbers and truth values. Never a secret. */
 export type Details = { readonly [name: string]: string | number | boolean }
 
-/** An event to record. */
 export interface NewSecurityEvent {
   readonly type: SecurityEventType
   readonly consumerId?: string | undefined
-  /** The address of the client. */
   readonly clientAddress?: string | undefined
   readonly details?: Details
 }
+
+/** How the list of security events can be sorted. The first is the default. */
+export const securityEventSorts = ["at"] as const

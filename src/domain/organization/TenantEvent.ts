@@ -36,7 +36,6 @@ type TypeOf<K extends keyof Actions> = `${K}.${Actions[K][number]}`
 /** The type of an event: the kind of record, and the event's name. */
 export type TenantEventType = { readonly [K in keyof Actions]: TypeOf<K> }[keyof Actions]
 
-/** All types. */
 export const tenantEventTypes = Object.entries<ReadonlyArray<string>>(actions).flatMap(([kind, names]) =>
   names.map((name) => `${kind}.${name}`)
 ) as ReadonlyArray<TenantEventType> as readonly [TenantEventType, ...TenantEventType[]]
@@ -46,7 +45,6 @@ export const TenantEventType = Schema.Literals(tenantEventTypes)
 /** The values of fields, by name. Absent fields have none, or are not shown. */
 export type Values = { readonly [field: string]: Schema.Json }
 
-/** The changes of an event. */
 export interface Change {
   /** The names of the fields that differ, including those with hidden values. */
   readonly changed: ReadonlyArray<string>
@@ -63,3 +61,6 @@ export interface RecordedChange extends Change {
   /** Fields of the record after the event that name its parents. */
   readonly context?: Values
 }
+
+/** How the list of entries of the audit log can be sorted. The first is the default. */
+export const auditLogSorts = ["sequence"] as const

@@ -87,3 +87,6 @@ export interface Facts {
   readonly admissionsLeft: number
   readonly line: Line
 }
+
+/** Consumers that one request admits by count. */
+export const admissionsAtOnceMax = 10_000

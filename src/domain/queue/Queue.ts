@@ -2,30 +2,63 @@
  * The queue: a virtual waiting room. This file declares it. Evolve contains what events change, Decide what commands
  * lead to, Timed and Pacing what time brings.
  */
-import { deciderOf } from "../mechanism/Declaration.ts"
+import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { Configuration } from "./Configuration.ts"
+import { admitted, joined, left, reportedOfAll, reportedOfGrants } from "../mechanism/ReportedEvents.ts"
+import { Configuration, configurationProblems } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State } from "./State.ts"
+import { initial, type State, type Status } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { published } from "./View.ts"
 import * as views from "./View.ts"
 
-export { Configuration, configurationProblems } from "./Configuration.ts"
+export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export { AdminReason, type Command, DenialReason, type Facts, type Refusal, type View } from "./Protocol.ts"
 export type { State } from "./State.ts"
 export type { Line } from "./Tickets.ts"
+
+export const declaration = {
+  name: "Queue",
+  noun: "queue",
+  aNoun: "a queue",
+  path: "queues",
+  group: "queues",
+  parameter: "queueId",
+  invitation: "Join the queue",
+  statuses: { QUEUED: "waiting", GRANTED: "admitted", COMPLETED: "completed", DENIED: "gone", LEFT: "gone" },
+  entries: ["Entered"],
+  grants: ["Granted"],
+  reported: {
+    ...reportedOfAll,
+    Opened: [{ type: "distribution.opened" }],
+    Entered: joined,
+    Granted: admitted,
+    Left: left,
+    Paused: [{ type: "distribution.paused", fields: { reason: "reason" } }],
+    Resumed: [{ type: "distribution.resumed", fields: { reason: "reason" } }],
+    ...reportedOfGrants
+  },
+  isDeniable: true,
+  defaults: () => ({
+    supportsGuest: true,
+    recycleExpiredAdmissions: false,
+    loyaltyBiasEnabled: false,
+    loyaltyHeadStartSeconds: 60,
+    riskWeight: 0
+  }),
+  problems: configurationProblems
+} as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
   {
     schemas: { configuration: Configuration, event: Event },
     publishedFacts: published,
-    rated: { entries: ["Entered"], grants: ["Granted"] },
+    rated: declaration,
     lines: ({ waiting }) => [waiting]
   }
 )

@@ -1,10 +1,11 @@
 /**
  * The views of a queue: a consumer's view of its place, and the projection for admins.
  */
-import type { PlaceRow } from "../mechanism/Decider.ts"
+import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { completedGrant, grantLimit } from "../mechanism/GrantRecord.ts"
-import { closedAsOf, endedFields, placeRow } from "../mechanism/State.ts"
+import { closedAsOf, endedFields, finite, isFull, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import { lineOf } from "./Line.ts"
 import type { Facts, View } from "./Protocol.ts"
 import { admissionsLeft, hasExpired, isInLobby, type Place, type State } from "./State.ts"
@@ -61,6 +62,17 @@ export const facts = (state: State, now: Millis): Facts => ({
   pause: closedAsOf(state, now) === Infinity ? state.pause : undefined,
   admissionsLeft: Math.max(0, admissionsLeft(state)),
   line: lineOf(state)
+})
+
+/** Returns the facts of the live page. */
+export const liveFacts = ({ configuration, counts, facts: { pause, admissionsLeft } }: Seen<Configuration, Facts>) => ({
+  waiting: counts["QUEUED"],
+  isFull: isFull(counts["QUEUED"]!, configuration),
+  admitRate: configuration.admitRate,
+  paused: pause !== undefined,
+  pausedAt: pause?.since ?? null,
+  pauseReason: pause?.reason ?? null,
+  unitsLeft: finite(admissionsLeft)
 })
 
 /** Returns the facts that belong to the record. */

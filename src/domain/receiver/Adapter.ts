@@ -57,10 +57,8 @@ export const received = (events: ReadonlyArray<InboundEvent>): Received => ({ _t
 /** A request that is refused. */
 export const rejected = (reason: RejectedReason): Rejected => ({ _tag: "Rejected", reason })
 
-/** The id of an event. */
 export const EventId = text({ minLength: 1, maxLength: 255 })
 
-/** The type of an event. */
 export const EventType = text({ minLength: 1, maxLength: 100 })
 
 /** True if the Unix seconds, as text, are within the tolerance. */

@@ -92,3 +92,12 @@ export const Outcome = Schema.Literals([
   "UNAVAILABLE"
 ])
 export type Outcome = typeof Outcome.Type
+
+/** How the list of events of a receiver can be sorted. The first is the default. */
+export const receivedEventSorts = ["receivedAt"] as const
+
+/** How the list of receivers can be sorted. The first is the default. */
+export const receiverSorts = ["createdAt"] as const
+
+/** Hours for which a secret that was replaced is accepted too. */
+export const secretOverlapHours = 24

@@ -9,7 +9,6 @@ import { storableText, text } from "../values/Text.ts"
 import { type Adapter, EventId, EventType, isRecent, jsonOf, received, rejected, textOf } from "./Adapter.ts"
 import { type Meaning, type MessageReported, nothing } from "./Meaning.ts"
 
-/** Signatures of one request that are read. */
 const signaturesMax = 20
 
 /** Addresses of one message that are read. */

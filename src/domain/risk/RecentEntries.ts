@@ -13,13 +13,11 @@ const stepMillis = 1_000
 /** The last consumers of an address that are known. A household has no more. */
 const consumersMax = 4
 
-/** The entries from one network. */
 export interface NetworkEntries {
   count: number
   at: Millis
 }
 
-/** The entries from one address. */
 export interface AddressEntries extends NetworkEntries {
   readonly network: NetworkEntries
   /** The last consumers, the latest first. */

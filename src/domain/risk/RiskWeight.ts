@@ -3,7 +3,6 @@
  * view states the rule, so it is never hidden.
  */
 import { Schema } from "effect"
-import type { Kind } from "../mechanism/Decider.ts"
 import { accountAgeMillisFull, addressEntriesFree, networkEntriesFree, noRisk, partMax, type Risk } from "./Risk.ts"
 
 /** How much the risk counts, 0 (not at all) to 1. An entry's weight is multiplied by 1 − riskWeight × score. */
@@ -25,7 +24,7 @@ interface Weighing {
 export const sameRiskWeight = (a: Weighing, b: Weighing): boolean => (a.riskWeight ?? 0) === (b.riskWeight ?? 0)
 
 /** Returns the public fields about the weight: its number, and the rule in words; null if it is off. */
-export const riskRule = (kind: Kind, riskWeight = 0) => ({
+export const riskRule = (kind: string, riskWeight = 0) => ({
   riskWeight,
   riskRule: riskWeight === 0 ? null : ruleOf(kind, riskWeight)
 })
@@ -37,8 +36,8 @@ export const riskRuleFields = {
   riskRule: Schema.NullOr(Schema.String)
 }
 
-/** The rule in words. */
-export const ruleOf = (kind: Kind, riskWeight: number): string =>
+/** The rule in words, for a kind of mechanism. */
+export const ruleOf = (kind: string, riskWeight: number): string =>
   `In ${kind === "draw" ? "the draw" : "the order of the lobby"}, the weight of an entry is multiplied by 1 - ` +
   `${riskWeight} x its risk score, and by at least ${riskFactorMin}. The score is fixed at the entry. It is 0 to ` +
   `1, the sum of these parts: up to ${share("SHARED_ADDRESS")} if more than ${addressEntriesFree} other consumers ` +

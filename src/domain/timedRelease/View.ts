@@ -1,10 +1,11 @@
 /**
  * The views of a timed release: a consumer's view of its place, and the projection for admins.
  */
-import type { PlaceRow } from "../mechanism/Decider.ts"
+import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { completedGrant, grantLimit } from "../mechanism/GrantRecord.ts"
-import { endedFields, placeRow } from "../mechanism/State.ts"
+import { endedFields, finite, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Facts, View } from "./Protocol.ts"
 import { type Place, type State, statusAsOf, unitsLeft } from "./State.ts"
 
@@ -32,6 +33,12 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
 
 /** Returns the public facts. */
 export const facts = (state: State): Facts => ({ unitsLeft: Math.max(0, unitsLeft(state)) })
+
+/** Returns the facts of the live page. */
+export const liveFacts = ({ facts }: Seen<Configuration, Facts>) => ({
+  unitsLeft: finite(facts.unitsLeft),
+  isFull: facts.unitsLeft <= 0
+})
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined =>

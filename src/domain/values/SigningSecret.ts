@@ -18,10 +18,8 @@ const base64BytesMin = Math.floor(((lengthMin - base64Prefix.length) * 3) / 4)
 export const SigningSecret = ({ maxLength }: { readonly maxLength: number }) =>
   Schema.String.pipe(Schema.decodeTo(text({ minLength: lengthMin, maxLength }), SchemaTransformation.trim()))
 
-/** The secret of a key. */
 export const newSecret = (key: Uint8Array): string => `${base64Prefix}${Buffer.from(key).toString("base64")}`
 
-/** What a secret with the prefix has to be. */
 export const expectedKey = `${base64Prefix} and the Base64 of at least ${keyBytesMin} bytes`
 
 /** False if the secret has the prefix, and what follows is not Base64 of a key. */

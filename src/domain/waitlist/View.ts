@@ -1,8 +1,10 @@
 /**
  * The views of a waitlist: a consumer's view of its place, and the projection for admins.
  */
-import type { PlaceRow } from "../mechanism/Decider.ts"
+import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
+import { isFull } from "../mechanism/State.ts"
 import { toText } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import { denialReason, type View } from "./Protocol.ts"
 import { type Place, type State, statusOf } from "./State.ts"
 
@@ -22,6 +24,12 @@ export const view = (state: State, consumerId: string): View => {
       return { status, enteredAt, deniedAt: place.status === "DENIED" ? since : state.endedAt }
   }
 }
+
+/** Returns the facts of the live page. */
+export const liveFacts = ({ configuration, counts }: Seen<Configuration, undefined>) => ({
+  waiting: counts["ENTERED"],
+  isFull: isFull(counts["ENTERED"]! + counts["NOTIFIED"]!, configuration)
+})
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {

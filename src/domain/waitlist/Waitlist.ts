@@ -4,29 +4,53 @@
  *
  * Commands say when the sequence opens, because that depends on other mechanisms, and which members were notified.
  */
-import { deciderOf } from "../mechanism/Declaration.ts"
+import { windowProblems } from "../experience/ExperienceWindow.ts"
+import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
+import { denied, joined, left, reportedOfAll } from "../mechanism/ReportedEvents.ts"
 import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { areNoticesDue, initial, type State } from "./State.ts"
+import { areNoticesDue, initial, type State, type Status } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 
-export { windowProblems as configurationProblems } from "../experience/ExperienceWindow.ts"
 export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export type { Channel, Command, Refusal, View } from "./Protocol.ts"
 export { type Awaiting, awaitingNotice, type State } from "./State.ts"
+
+export const declaration = {
+  name: "Waitlist",
+  noun: "waitlist",
+  aNoun: "a waitlist",
+  path: "waitlists",
+  group: "waitlists",
+  parameter: "waitlistId",
+  singleField: "waitlist",
+  invitation: "Join the waitlist",
+  statuses: { ENTERED: "waiting", NOTIFIED: "waiting", LEFT: "gone", DENIED: "gone" },
+  entries: ["Entered"],
+  grants: [],
+  reported: {
+    ...reportedOfAll,
+    Entered: joined,
+    Left: left,
+    Denied: denied,
+    Notified: [{ type: "distribution.notified", fields: { channel: "channel" } }]
+  },
+  defaults: () => ({ supportsGuest: true }),
+  problems: windowProblems
+} as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf(
   { initial, apply, rules, timed, views },
   {
     schemas: { configuration: Configuration, event: Event },
     needsEffect: areNoticesDue,
-    rated: { entries: ["Entered"], grants: [] },
+    rated: declaration,
     lines: ({ members }) => [members],
     nonRecordEvents: ["NoticeScheduled", "NoticeDue"]
   }

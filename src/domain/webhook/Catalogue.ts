@@ -1,99 +1,14 @@
 /**
- * The types of events that webhooks report, and the events of mechanisms that they come from.
- *
- * Only the fields listed here leave the journal. A new field of an event is private until a row names it, so seeds,
- * salts and confirmation codes cannot leak.
+ * The types of events that webhooks report, and the events of mechanisms that they come from. Each kind of mechanism
+ * declares its own.
  */
-import type { Kind } from "../mechanism/Decider.ts"
-
-/** A type, and the fields of the journal's event that its `data` contains, by the name they have there. */
-interface Reported {
-  readonly type: string
-  readonly fields?: { readonly [field: string]: string }
-}
-
-type Row = readonly [Reported, ...ReadonlyArray<Reported>]
-
-const joined: Row = [{ type: "distribution.joined" }]
-const admitted: Row = [{ type: "distribution.admitted" }]
-const won: Row = [{ type: "distribution.admitted" }, { type: "distribution.winner_selected" }]
-const completed: Row = [{ type: "distribution.completed" }]
-const left: Row = [{ type: "distribution.left" }]
-const denied: Row = [{ type: "distribution.denied", fields: { reason: "reason" } }]
-const extended: Row = [{ type: "distribution.extended", fields: { expiresAt: "expires_at" } }]
-const expired: Row = [{ type: "distribution.expired" }]
-const slot = { bookingId: "booking_id", startTime: "start_time", endTime: "end_time" }
-
-const ofEveryKind: { readonly [event: string]: Row } = {
-  Configured: [{ type: "distribution.updated" }],
-  Closed: [{ type: "distribution.closed" }],
-  Ended: [{ type: "distribution.ended" }]
-}
+import { byKind, declarations, type Kind } from "../mechanism/Mechanism.ts"
+import type { ReportedRow } from "../mechanism/ReportedEvents.ts"
 
 /** The types of each event, by kind of mechanism. Webhooks do not report other events. */
-export const reportedEvents: { readonly [K in Kind]: { readonly [event: string]: Row } } = {
-  queue: {
-    ...ofEveryKind,
-    Opened: [{ type: "distribution.opened" }],
-    Entered: joined,
-    Granted: admitted,
-    Completed: completed,
-    Left: left,
-    Denied: denied,
-    Expired: expired,
-    Paused: [{ type: "distribution.paused", fields: { reason: "reason" } }],
-    Resumed: [{ type: "distribution.resumed", fields: { reason: "reason" } }],
-    GrantExtended: extended
-  },
-  draw: {
-    ...ofEveryKind,
-    Entered: joined,
-    Left: left,
-    Won: won,
-    Drawn: [{ type: "distribution.drawn" }],
-    Completed: completed,
-    Denied: denied,
-    Expired: expired,
-    GrantExtended: extended
-  },
-  auction: {
-    ...ofEveryKind,
-    Entered: joined,
-    BidPlaced: [{ type: "distribution.bid_placed", fields: { amount: "amount" } }],
-    Outbid: [{ type: "distribution.outbid" }],
-    Extended: [{ type: "distribution.updated", fields: { closeAt: "close_at" } }],
-    Won: won,
-    Completed: completed,
-    Denied: denied,
-    Expired: expired,
-    GrantExtended: extended
-  },
-  timed_release: {
-    ...ofEveryKind,
-    Entered: [{ type: "distribution.joined" }, { type: "distribution.admitted", fields: { variantId: "variant_id" } }],
-    Completed: completed,
-    Left: left,
-    Denied: denied,
-    Expired: expired,
-    GrantExtended: extended
-  },
-  appointment: {
-    ...ofEveryKind,
-    Booked: [{ type: "distribution.joined", fields: slot }],
-    Rescheduled: [{ type: "distribution.rescheduled", fields: slot }],
-    CheckedIn: [{ type: "distribution.checked_in" }],
-    Completed: completed,
-    Cancelled: [{ type: "distribution.cancelled" }],
-    Missed: [{ type: "distribution.no_show" }]
-  },
-  waitlist: {
-    ...ofEveryKind,
-    Entered: joined,
-    Left: left,
-    Denied: denied,
-    Notified: [{ type: "distribution.notified", fields: { channel: "channel" } }]
-  }
-}
+export const reportedEvents: { readonly [K in Kind]: { readonly [event: string]: ReportedRow } } = byKind(
+  (kind) => declarations[kind].reported
+)
 
 /** A type with the sentence that describes it. */
 const descriptions = {

@@ -1,5 +1,6 @@
 /** The body of a webhook request, made from an event of a mechanism or of a record. */
-import type { Event, MechanismIdentity } from "../mechanism/Decider.ts"
+import type { Event } from "../mechanism/Decider.ts"
+import type { MechanismIdentity } from "../mechanism/Mechanism.ts"
 import type { RecordedChange } from "../organization/TenantEvent.ts"
 import type { Tenant } from "../values/Ids.ts"
 import { type Millis, toText } from "../values/Time.ts"

@@ -5,11 +5,12 @@
 import { Schema } from "effect"
 import { OrderStatus } from "../consumer/Order.ts"
 import { StaffReason } from "../mechanism/Author.ts"
+import { grantingKinds, kinds } from "../mechanism/Mechanism.ts"
 import { Outcome } from "../receiver/Receiver.ts"
 import { Price } from "../values/Amount.ts"
 import { Id, Mode } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
-import { descriptionOf, type EventType, eventTypes, reportedEvents } from "./Catalogue.ts"
+import { descriptionOf, eventsFor, type EventType, eventTypes, reportedEvents } from "./Catalogue.ts"
 import { payloadVersion } from "./Payload.ts"
 import { reportedChanges } from "./RecordCatalogue.ts"
 import { DisabledReason } from "./Webhook.ts"
@@ -110,11 +111,9 @@ const ofMechanism: ReadonlySet<EventType> = new Set([
 
 const rowsOfRecords = Object.values(reportedChanges).flat()
 
-/** The kinds of mechanisms that report the type. */
+/** The kinds of mechanisms that report the type. Those that grant come first. */
 const kindsOf = (type: EventType) =>
-  Object.entries(reportedEvents).flatMap(([kind, events]) =>
-    Object.values(events).some((row) => row.some((reported) => reported.type === type)) ? [kind] : []
-  )
+  [...new Set([...grantingKinds, ...kinds])].filter((kind) => eventsFor(kind, [type]).length > 0)
 
 /** The statuses of an order in events of the type. */
 const statusesOf = (type: EventType) => [

@@ -80,3 +80,12 @@ export const Webhook = recordSchema("Webhook", {
   failingSince: Schema.NullOr(Timestamp)
 })
 export type Webhook = typeof Webhook.Type
+
+/** How the list of deliveries of a webhook can be sorted. The first is the default. */
+export const deliverySorts = ["createdAt"] as const
+
+/** How the list of webhooks can be sorted. The first is the default. */
+export const webhookSorts = ["createdAt", "url"] as const
+
+/** People who get a mail about one webhook, at most. */
+export const failureRecipientsMax = 10

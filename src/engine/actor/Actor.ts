@@ -15,8 +15,14 @@
  * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and other mechanisms continue.
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
-import type { Command, Kind, MechanismIdentity, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
-import { deciders, isOf, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { Command, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
+import {
+  deciders,
+  isOf,
+  type Kind,
+  type MechanismIdentity,
+  type MechanismRef
+} from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Sample } from "../../measures/MechanismMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
@@ -81,7 +87,7 @@ export interface Actor {
    * Returns a consumer's last committed view, also after an outage has stopped the actor. Undefined if a batch in
    * progress, or one whose write failed, may have changed it: that write may or may not have reached the database.
    */
-  readonly recall: (consumerId: string) => unknown
+  readonly lastCommittedView: (consumerId: string) => unknown
   /** Returns figures for the measures. The numbers of places may be those of the batch that is being written. */
   readonly sample: () => Sample
   /** Returns the result of `question` on the committed state; undefined during a write. Never waits. */
@@ -126,7 +132,7 @@ export interface ActorOptions {
   readonly onCommit: (change: Change) => void
   /**
    * Called when the loop has ended, before any caller gets its answer, so that the next call reaches a new actor. In an
-   * outage the store is out of reach, and the actor can still `recall`.
+   * outage the store is out of reach, and the actor can still `lastCommittedView`.
    */
   readonly onStop: (isOutage: boolean) => void
 }
@@ -151,14 +157,14 @@ export const make = Effect.fnUntraced(function* (
   /** The batch that is being written. */
   let writing: Batch | undefined
   /** The consumers whose committed places the stopped actor does not know; undefined: it knows none. */
-  let doubted: ReadonlySet<string> | undefined
+  let uncertainConsumers: ReadonlySet<string> | undefined
   let isStopped = false
   let current: ReadonlyArray<Message> = []
   let status = decider.statusFields(state)
   let configuration: unknown = decider.configurationOf(state)
   const isOver = (): boolean => status.archived && status.teardownStatus === "completed"
   const now = (): Millis => Math.max(clock.currentTimeMillisUnsafe(), lastAt)
-  const isKnown = (id: string) => (isStopped ? doubted?.has(id) === false : writing === undefined)
+  const isKnown = (id: string) => (isStopped ? uncertainConsumers?.has(id) === false : writing === undefined)
 
   const commitOf = (batch: Batch, moment: Moment): Commit => ({
     mechanismId: identity.id,
@@ -218,7 +224,7 @@ export const make = Effect.fnUntraced(function* (
     isStopped = true
     const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined
     const isOutage = error?._tag === "Unavailable"
-    if (isOutage && writing !== undefined) doubted = lookPast(decider, state, writing)
+    if (isOutage && writing !== undefined) uncertainConsumers = lookPast(decider, state, writing)
     onStop(isOutage)
     const unavailable = Effect.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
     for (const message of current) message.answer(unavailable)
@@ -265,7 +271,7 @@ export const make = Effect.fnUntraced(function* (
         const views = consumerIds.map((consumerId) => decider.view(state, consumerId, at))
         return { sequence, views, isOver: archived || teardownStatus === "completed" }
       }),
-    recall: (consumerId) => (isKnown(consumerId) ? decider.view(state, consumerId, now()) : undefined),
+    lastCommittedView: (consumerId) => (isKnown(consumerId) ? decider.view(state, consumerId, now()) : undefined),
     sample: () => meter.sample(identity, state, Mailbox.sizeUnsafe(mailbox), now()),
     query: (question) => (writing !== undefined || isStopped ? undefined : question(state as never)),
     run: Effect.suspend(() => timer.set(decider.wakeAt(state), now())).pipe(

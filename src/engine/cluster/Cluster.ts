@@ -12,8 +12,7 @@ import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effe
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { Measures } from "../../measures/Measures.ts"
-import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -219,7 +218,9 @@ const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
       mechanism.id,
       () => ({ method: "view", mechanism, consumerId, recall: locks.endedAt() === undefined ? "owner" : "former" }),
       () =>
-        owns(mechanism.id) ? local.viewForStatus(mechanism, consumerId) : Engine.recall(registry, mechanism, consumerId)
+        owns(mechanism.id)
+          ? local.viewForStatus(mechanism, consumerId)
+          : Engine.lastCommittedView(registry, mechanism, consumerId)
     )) as Service["viewForStatus"]
 
   return { route, viewForStatus }

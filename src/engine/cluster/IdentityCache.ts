@@ -6,8 +6,7 @@
  * Effect's `Cache` does not fit: one entry holds two values with different lifetimes, each request checks the tenant
  * against the entry, and the lookup must be synchronous to stay off the fiber scheduler.
  */
-import type { Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
-import { isOf, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { isOf, type Kind, type MechanismIdentity, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 
 /** Mechanisms in the cache at most. The oldest entry is evicted first. */
 const rememberedMax = 10_000

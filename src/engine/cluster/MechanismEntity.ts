@@ -11,7 +11,7 @@ import { Rpc } from "effect/rpc"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped } from "../actor/Actor.ts"
-import { type Engine, recall } from "../Engine.ts"
+import { type Engine, lastCommittedView } from "../Engine.ts"
 import type { Registry } from "../registry/Registry.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
@@ -146,7 +146,7 @@ export const answerQuestion = (
 /** Answers a status read as the last owner, if the node that asks is cut off from the database too. */
 const recalled = (registry: Registry, question: Question): Effect.Effect<unknown> | undefined =>
   question.method === "view" && question.recall === "former"
-    ? recall(registry, question.mechanism, question.consumerId)
+    ? lastCommittedView(registry, question.mechanism, question.consumerId)
     : undefined
 
 /** The reply for a continuation that this node does not know: the entity has moved, and the answers are lost. */

@@ -17,7 +17,6 @@ import {
   type WireAnswers
 } from "./Wire.ts"
 
-/** Questions in one message. */
 const messageQuestionsMax = 512
 
 /** Messages to one node that are in progress at once. Beyond this number questions wait. */

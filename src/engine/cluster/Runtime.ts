@@ -18,7 +18,6 @@ const nodesMillis = 250
 const drainMillis = 500
 
 export interface Options extends Transport.Identity {
-  /** The name of this node. */
   readonly node: string
   /** The address that this node listens on and other nodes connect to. */
   readonly host: string

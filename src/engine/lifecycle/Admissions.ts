@@ -5,11 +5,8 @@
 import { Effect } from "effect"
 import type { StaffReason } from "../../domain/mechanism/Author.ts"
 import type { MechanismRef, RefusalOf } from "../../domain/mechanism/Mechanism.ts"
-import { makeOneAtATime } from "../../store/postgres/Turn.ts"
+import { makeMutex } from "../../store/postgres/Mutex.ts"
 import { Engine, type EngineError } from "../Engine.ts"
-
-/** Consumers that one request admits by count. */
-export const admissionsAtOnceMax = 10_000
 
 /** Admissions in one commit. It equals the commands in one commit. */
 const admissionsPerCommit = 1_000
@@ -23,7 +20,7 @@ interface Admitting {
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
   // Several at once would share one commit.
-  const oneAtATime = makeOneAtATime()
+  const oneAtATime = makeMutex()
 
   /**
    * Admits the next `count` in the queue's order. Returns the consumers that were admitted, in this order. There are

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Occupied } from "../../store/mechanism/Occupied.ts"
+import type { HasMechanisms } from "../../store/mechanism/HasMechanisms.ts"
 import type { Archival } from "../../store/records/Records.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { sendAdminTo } from "./NamedMechanisms.ts"
@@ -20,7 +20,7 @@ const concurrency = 8
 export const archiveWithMechanisms = Effect.fn("archiveWithMechanisms")(function* <A, E>(
   tenant: Tenant,
   by: string,
-  attempt: Effect.Effect<Archival<A, Occupied>, E>
+  attempt: Effect.Effect<Archival<A, HasMechanisms>, E>
 ) {
   for (let round = 0; round < roundsMax; round++) {
     const outcome = yield* attempt

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { MechanismName } from "../../store/mechanism/Mechanisms.ts"
 import { Places } from "../../store/mechanism/Places.ts"
 import { Engine, type EngineError } from "../Engine.ts"

@@ -4,12 +4,12 @@
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Command, Kind, MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { Command } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type ConfigurationOf, deciders } from "../../domain/mechanism/Mechanism.ts"
+import { type ConfigurationOf, deciders, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { Parents, WaitlistExists } from "../../store/experience/BelowSequence.ts"
+import type { Parents, WaitlistExists } from "../../store/experience/CreateInSequence.ts"
 import { Level } from "../../store/coordination/Level.ts"
 import { type Creation as JournalCreation, Journal } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -113,7 +113,7 @@ export class Creation extends Context.Service<
         { kind, sequenceId, configure }: CreateRequest<K, E>
       ) {
         const [id] = yield* together(tenant, by, (createAll) =>
-          sequences.below(
+          sequences.createIn(
             tenant,
             sequenceId,
             kind,

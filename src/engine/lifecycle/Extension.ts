@@ -6,9 +6,9 @@
  * its journal, before what became due since the backup.
  */
 import { Effect } from "effect"
-import type { Event, Kind } from "../../domain/mechanism/Decider.ts"
+import type { Event } from "../../domain/mechanism/Decider.ts"
 import { type Extend, extendedAtOnce, type ExtensionBy } from "../../domain/mechanism/extension/Extension.ts"
-import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { deciders, type Kind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { type Commit, type Head, Journal, type JournalConflict } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { AnyDecider } from "../actor/Batch.ts"

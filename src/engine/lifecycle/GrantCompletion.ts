@@ -1,8 +1,7 @@
 /** The completion of a grant for its order. An order follows the redemption of its grant, under any redemption id. */
 import { Effect } from "effect"
-import type { OrderableKind } from "../../domain/consumer/Order.ts"
 import type { Complete, CompleteRefusal } from "../../domain/mechanism/Grants.ts"
-import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { MechanismRef, OrderableKind } from "../../domain/mechanism/Mechanism.ts"
 import type { InvalidGrant, WrongStatus } from "../../domain/mechanism/Refusals.ts"
 import type { Engine, EngineError } from "../Engine.ts"
 

@@ -1,8 +1,7 @@
 /** Sends admin commands to mechanisms that the store has listed, as part of a change to their parent record. */
 import { Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import type { AdminCommand, RefusalOf } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { AdminCommand, Kind, RefusalOf } from "../../domain/mechanism/Mechanism.ts"
 import type { MechanismName } from "../../store/mechanism/Mechanisms.ts"
 import { Engine, type EngineError } from "../Engine.ts"
 

@@ -6,7 +6,7 @@
  * corrects it.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { inTurn } from "../../store/postgres/Turn.ts"
+import { withPermitTimeout } from "../../store/postgres/Mutex.ts"
 import { type Opening, type SequenceRef, Waitlists } from "../../store/mechanism/Waitlists.ts"
 import { Engine } from "../Engine.ts"
 
@@ -41,7 +41,7 @@ export class NoticeSchedule extends Context.Service<
       const reschedule = ({ organizationId, mode, sequenceId }: SequenceRef) =>
         waitlists.openings({ organizationId, mode, sequenceId }).pipe(
           Effect.flatMap((openings) => Effect.forEach(openings, schedule, { discard: true })),
-          (rescheduled) => inTurn(turn, rescheduled),
+          (rescheduled) => withPermitTimeout(turn, rescheduled),
           Effect.catch(logFailure)
         )
 

@@ -3,7 +3,7 @@
  * is parked, or has subscribers in this process.
  */
 import { Cause, type Clock, Deferred, Effect, Fiber } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { rememberedMillis } from "../../store/coordination/Availability.ts"
 import { millisAtMost, type ClockReading } from "../../store/coordination/LeaseClock.ts"

@@ -4,17 +4,13 @@
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Level } from "../../store/coordination/Level.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
-import * as Actor from "../actor/Actor.ts"
-import { ArchivedEvictor } from "./ArchivedEvictor.ts"
-import * as HeldActor from "../actor/HeldActor.ts"
-import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { recover } from "../actor/Recovery.ts"
@@ -22,9 +18,13 @@ import { type ActorSlot, ActorSlots, type FormerActor, type ParkedMechanism } fr
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { RunningActors } from "./RunningActors.ts"
-import * as Takeover from "./Takeover.ts"
-import * as WakeupScheduler from "./WakeupScheduler.ts"
 import { annotated } from "../../measures/StateChange.ts"
+import { CurrentRelease } from "../../store/coordination/CurrentRelease.ts"
+import { hasStopped } from "../actor/Actor.ts"
+import * as Actor from "../actor/Actor.ts"
+import * as HeldActor from "../actor/HeldActor.ts"
+import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
+import * as WakeupScheduler from "./WakeupScheduler.ts"
 
 /** The mechanism failed too often and is parked until an operator unparks it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (
   const slots = new ActorSlots()
   const actors = new RunningActors(ownership, (yield* Measures).mechanisms)
   const evictor = new ArchivedEvictor()
-  const { canRead, taken } = yield* Takeover.make(ownership)
+  const { canRead, taken } = yield* makeTakeover(ownership)
   const level = yield* Level
   let isRestored = false
 
@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* (
   const acquire = (id: string, head?: Head): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> =>
     Effect.suspend((): Effect.Effect<Actor.Actor | undefined, Unavailable | Parked> => {
       // A closed scope runs no fiber, so the caller would get no answer.
-      if (scope.state._tag === "Closed" || !ownership.owns(id)) return Takeover.notHeld
+      if (scope.state._tag === "Closed" || !ownership.owns(id)) return notHeld
       const slot = slots.of(id)
       if (slot.actor !== undefined) return Effect.succeed(slot.actor)
       if (slot.failures.parked) {
@@ -229,3 +229,61 @@ const forkApart =
       Effect.forkIn(effect, scope, { startImmediately: true }),
       (_: Context.Context<never>) => services
     )
+
+/** How long a mechanism stays in memory after it was first seen archived. */
+const stayMillis = 1_000
+
+export class ArchivedEvictor {
+  /** When each mechanism was first seen archived. */
+  private readonly since = new Map<ActorSlot, Millis>()
+
+  /** Adds a mechanism if it is archived. The registry calls this after each change of a mechanism. */
+  note(slot: ActorSlot, now: Millis): void {
+    if (slot.actor?.isArchived() === true && !this.since.has(slot)) this.since.set(slot, now)
+  }
+
+  /** Stops the actors that are over and have no subscribers, and calls `forget` for each of their slots. */
+  evict(now: Millis, forget: (slot: ActorSlot) => void): Effect.Effect<void> {
+    const left = [...this.since].flatMap(([slot, since]) =>
+      since <= now - stayMillis && slot.actor?.isOver() !== false && !slot.isFollowed ? [slot] : []
+    )
+    return Effect.forEach(
+      left,
+      (slot) =>
+        Effect.andThen(
+          slot.stop,
+          Effect.sync(() => {
+            this.since.delete(slot)
+            if (slot.starting === undefined) forget(slot)
+          })
+        ),
+      { discard: true }
+    )
+  }
+}
+
+/** The mechanism does not run here. */
+const notHeld = Effect.fail(new Unavailable({ cause: hasStopped }))
+
+const notReadable = ({ level }: Head) =>
+  Effect.fail(new Unavailable({ cause: `the mechanism's journal needs a release that reads level ${level}` }))
+
+/**
+ * Takes a mechanism over before it starts here. A mechanism whose journal has events of a level that this release cannot
+ * read is left alone, so that a process of a newer release runs it.
+ */
+const makeTakeover = Effect.fnUntraced(function* (ownership: ShardOwnership) {
+  const journal = yield* Journal
+  const [, levelMax] = (yield* CurrentRelease).level
+  const canRead = (head: Head): boolean => head.level <= levelMax
+
+  /** Takes over a mechanism and returns its head; undefined if there is no such mechanism. */
+  const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>
+    Effect.flatMap(journal.head(id), (head) => {
+      if (head === undefined) return Effect.undefined
+      if (!canRead(head)) return notReadable(head)
+      return Effect.flatMap(ownership.takeOver([head]), ([own]) => (own === undefined ? notHeld : Effect.succeed(own)))
+    })
+
+  return { canRead, taken }
+})

@@ -1,8 +1,7 @@
 /**
  * The actors that run in this process, by kind, and the workers that wait for mechanisms that need an effect.
  */
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { deciders, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { deciders, type Kind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Actor } from "../actor/Actor.ts"
 import type { AnyDecider } from "../actor/Batch.ts"
 import type { MechanismMeasures } from "../../measures/MechanismMeasures.ts"

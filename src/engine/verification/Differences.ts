@@ -45,13 +45,11 @@ interface Fields {
   readonly [name: string]: unknown
 }
 
-/** The fields of a head. */
 export const headFields = (head: { readonly sequence: number; readonly wakeAt: Millis | null }): Fields => ({
   sequence: head.sequence,
   wakeAt: textOf(head.wakeAt)
 })
 
-/** The fields of a record. */
 export const recordFields = ({ configuration, status, archived }: DerivedRecord): Fields => ({
   ...named("configuration", configuration),
   ...status,
@@ -59,7 +57,6 @@ export const recordFields = ({ configuration, status, archived }: DerivedRecord)
   archived
 })
 
-/** The fields of a place. */
 export const placeFields = ({ status, enteredAt, updatedAt, fields }: StoredPlace): Fields => ({
   status,
   enteredAt: textOf(enteredAt),

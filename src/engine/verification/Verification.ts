@@ -6,8 +6,7 @@
  * time, as in its actor; events and places are read in pages.
  */
 import { Effect } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
+import { deciders, type Kind } from "../../domain/mechanism/Mechanism.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { JournalCorrupt } from "../../store/journal/JournalCodec.ts"
 import { firstId, pagePlaces, Projections, type StoredPlace } from "../../store/journal/Projections.ts"

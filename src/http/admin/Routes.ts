@@ -1,20 +1,18 @@
 /** The Admin API as the server serves it: its declaration, its handlers and its description. */
 import { Layer } from "effect"
-import { AdminKey } from "../credentials/Credentials.ts"
-import { IgnoredFields } from "../fields/IgnoredFields.ts"
-import { Idempotency } from "../idempotency/Idempotency.ts"
+import * as Credentials from "../credentials/Credentials.ts"
+import * as Validation from "../errors/Validation.ts"
+import * as IgnoredFields from "../fields/IgnoredFields.ts"
+import * as Idempotency from "../idempotency/Idempotency.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
 import * as System from "../server/System.ts"
-import { Validation } from "../errors/Validation.ts"
-import { AdminApi } from "./Api.ts"
+import { AdminApi } from "../../api/admin/AdminApi.ts"
 import * as Handlers from "./records/Handlers.ts"
-import { StreamKey } from "./organization/LastingKey.ts"
 
 /** Live streams of the Admin API in one process. The limit keeps admins from using up the memory of the process. */
 const adminStreamsMax = 1_000
 
-/** Of these, the streams of one organization. */
 const adminStreamsPerOrganization = 500
 
 const adminStreams = {
@@ -24,13 +22,7 @@ const adminStreams = {
   perOrganization: adminStreamsPerOrganization
 } as const
 
-const callers = Layer.mergeAll(
-  Validation.layer,
-  Idempotency.layer,
-  IgnoredFields.layer,
-  AdminKey.layer,
-  StreamKey.layer
-)
+const callers = Layer.mergeAll(Validation.layer, Idempotency.layer, IgnoredFields.layer, Credentials.layerAdmin)
 const streams = EventStreams.layerWith(adminStreams)
 
 /** The handlers of all operations, which pages run in this process. */

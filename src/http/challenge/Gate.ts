@@ -7,7 +7,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { answering } from "../errors/Answering.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { countedAddress, Origins, type RequestFacts } from "../server/Origins.ts"
-import { challengeRequired, solutionHeader } from "./ChallengeApi.ts"
+import { challengeRequired, solutionHeader } from "../../api/Challenge.ts"
 
 /** The facts about a request that an operation passes to the gate. */
 interface Asked {

@@ -10,14 +10,13 @@ import * as Revoked from "../../store/mechanism/RevokedGrants.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { ShownPages } from "../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../store/experience/ShownProducts.ts"
-import { Anyone } from "../credentials/Anyone.ts"
+import * as Validation from "../errors/Validation.ts"
 import * as Credentials from "../credentials/Credentials.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as Direct from "../direct/Direct.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
 import * as System from "../server/System.ts"
-import { Validation } from "../errors/Validation.ts"
-import { ConsumerApi } from "./Api.ts"
+import { ConsumerApi } from "../../api/consumer/ConsumerApi.ts"
 import * as Appointments from "./appointment/Appointments.ts"
 import * as Auctions from "./auction/Auctions.ts"
 import * as Auth from "./consumer/Auth.ts"
@@ -63,14 +62,14 @@ const records = Layer.mergeAll(
 
 /** The handlers of all operations, which pages run in this process. */
 export const handlers = groups.pipe(
-  Layer.provide(Layer.mergeAll(Credentials.layerConsumer, Anyone.layer, Validation.layer)),
+  Layer.provide(Layer.mergeAll(Credentials.layerConsumer, Validation.layer)),
   Layer.provide(records)
 )
 
 const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
   const api = Layer.merge(LeanRoutes.layer(ConsumerApi), Direct.layer(ConsumerApi)).pipe(
     Layer.provide(groups),
-    Layer.provide(Layer.mergeAll(credentials, Anyone.layer, Validation.layer))
+    Layer.provide(Layer.mergeAll(credentials, Validation.layer))
   )
   return Layer.mergeAll(api, System.layer(ConsumerApi, "public"), System.layerKeys)
 }

@@ -4,17 +4,19 @@
  */
 import { Effect, Result, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import type { StreamCredentials } from "../../api/Credentials.ts"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
-import { Tokens, type VerifiedAccess } from "../../auth/tokens/Tokens.ts"
+import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { Id, sameTenant, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from "../errors/Errors.ts"
+import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from "../../api/Errors.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { type Admission, admissions, exhaustion } from "../limits/RateLimit.ts"
 import { invalidInput } from "../errors/Validation.ts"
 import { type ActingConsumer, actingConsumer } from "./ActingConsumer.ts"
 import { restrictingOrigin } from "./AllowedOrigins.ts"
+import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 export type KeyRefusal = Unauthorized | ServiceUnavailable
@@ -28,17 +30,6 @@ export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
 export interface ActingSession {
   readonly holder: KeyHolder
   readonly access: VerifiedAccess
-}
-
-/** The credentials of a stream, which outlives its request. */
-export interface StreamCredentials {
-  /** True if the access token has expired or its session is known here to have ended. It reads memory only. */
-  hasEnded(now: Millis): boolean
-  /**
-   * Checks whether the credentials would be accepted again. While the database is unavailable and memory does not have
-   * the answer, they count as accepted, because nothing new happens then either.
-   */
-  areGood(): Effect.Effect<boolean>
 }
 
 const authenticationRequired = new Unauthorized({ error: "Authentication required" })
@@ -222,7 +213,6 @@ const makeStreamCredentials = Effect.fnUntraced(function* (
     return Effect.map(shown, (access) => new ShownCredentials(request, access, checkAgain))
   }
 
-  /** The stream credentials of a request with a secret key. */
   const lastingKey = (request: Request): StreamCredentials => new ShownCredentials(request, undefined, secretKey)
 
   return { lasting, lastingKey }

@@ -1,15 +1,30 @@
 /**
- * The callers of operations. Each class of operations has one middleware here. It accepts the credentials of its class
- * and provides the caller. A cached key and a cached token cost no SQL and no signature check.
- *
- * `requirement` lists the same credentials for OpenAPI; `describe` in `OpenApi.ts` adds them to every operation.
+ * Checks the callers of operations. Each middleware of `api/Credentials.ts` has its layer here. It accepts the
+ * credentials of its class and provides the caller. A cached key and a cached token cost no SQL and no signature check.
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import type { HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { StatusRead } from "../../api/Annotations.ts"
+import {
+  AdminKey,
+  Anyone,
+  ConsumerAction,
+  ConsumerStream,
+  CurrentConsumer,
+  CurrentSession,
+  CurrentStreamCredentials,
+  CurrentTenant,
+  type keyErrors,
+  PublicRead,
+  ServerAction,
+  SessionCreation,
+  SessionEnd,
+  SessionUpgrade,
+  StreamKey
+} from "../../api/Credentials.ts"
+import { ValidationError } from "../../api/Errors.ts"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
-import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
-import type { Tenant } from "../../domain/values/Ids.ts"
 import type { ActingConsumer } from "./ActingConsumer.ts"
 import {
   type ActingSession,
@@ -17,45 +32,11 @@ import {
   type Check,
   type ConsumerRefusal,
   type KeyRefusal,
-  type StreamCredentials,
   makeChecks,
   nameOf
 } from "./CredentialChecks.ts"
-import {
-  NotFound,
-  RateLimitExceededWithHeaders,
-  ServiceUnavailableWithHeaders,
-  Unauthorized,
-  ValidationError
-} from "../errors/Errors.ts"
 import { malformedHeader } from "../errors/Validation.ts"
-import type { Admission } from "../limits/RateLimit.ts"
-import type { Requirement } from "./SecuritySchemes.ts"
-
-/** The tenant of the key, and the key as records name it. */
-export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
-  "usher/http/credentials/CurrentTenant"
-) {}
-
-/** The consumer that acts, or that its organization's server acts for. */
-export type Consumer = ActingConsumer["consumer"]
-
-/** The consumer of the request. */
-export class CurrentConsumer extends Context.Service<CurrentConsumer, Consumer>()(
-  "usher/http/credentials/CurrentConsumer"
-) {}
-
-/** The credentials of a stream, which outlives its request. */
-export class CurrentStreamCredentials extends Context.Service<CurrentStreamCredentials, StreamCredentials>()(
-  "usher/http/credentials/LastingCredentials"
-) {}
-
-/** The session of the access token. It is empty if the operation needs no token and got none. */
-export class CurrentSession extends Context.Service<CurrentSession, { readonly access?: VerifiedAccess }>()(
-  "usher/http/credentials/CurrentSession"
-) {}
-
-const keyErrors = [Unauthorized, RateLimitExceededWithHeaders, ServiceUnavailableWithHeaders] as const
+import { type Admission, openAdmission } from "../limits/RateLimit.ts"
 
 /** Makes a middleware that runs the operation for the tenant of the key. */
 const byKey = (check: "anyKey" | "publishableKey" | "secretKey", api: "consumer" | "admin") =>
@@ -66,138 +47,99 @@ const byKey = (check: "anyKey" | "publishableKey" | "secretKey", api: "consumer"
         withTenant(checks[check], admission(api, endpoint), handle)
   )
 
-/** Public reads: publishable key, or secret key. */
-export class PublicRead extends HttpApiMiddleware.Service<PublicRead, { provides: CurrentTenant }>()(
-  "usher/http/credentials/PublicRead",
-  { error: keyErrors }
-) {
-  static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }, { secretKey: [] }]
-  static readonly layer = Layer.effect(PublicRead, byKey("anyKey", "consumer"))
-}
+const layerPublicRead = Layer.effect(PublicRead, byKey("anyKey", "consumer"))
 
-/** Session creation: publishable key. */
-export class SessionCreation extends HttpApiMiddleware.Service<SessionCreation, { provides: CurrentTenant }>()(
-  "usher/http/credentials/SessionCreation",
-  { error: keyErrors }
-) {
-  static readonly requirement: ReadonlyArray<Requirement> = [{ publishableKey: [] }]
-  static readonly layer = Layer.effect(SessionCreation, byKey("publishableKey", "consumer"))
-}
+const layerSessionCreation = Layer.effect(SessionCreation, byKey("publishableKey", "consumer"))
 
-/** One-time code verification: publishable key, and also the access token of a guest that is upgraded. */
-export class SessionUpgrade extends HttpApiMiddleware.Service<
-  SessionUpgrade,
-  { provides: CurrentTenant | CurrentSession }
->()("usher/http/credentials/SessionUpgrade", { error: keyErrors }) {
-  static readonly requirement: ReadonlyArray<Requirement> = [
-    { publishableKey: [] },
-    { publishableKey: [], accessToken: [] }
-  ]
-  static readonly layer = Layer.effect(SessionUpgrade)(
-    Effect.gen(function* () {
-      const { publishableKey, accessOf, admission } = yield* makeChecks
-      return (handle, { endpoint }) =>
-        withTenant(
-          publishableKey,
-          admission("consumer", endpoint),
-          Effect.flatMap(Effect.all([CurrentTenant, HttpServerRequest.HttpServerRequest]), ([{ tenant }, request]) =>
-            Effect.flatMap(bearerOf(request) === undefined ? Effect.undefined : accessOf(request, tenant), (access) =>
-              Effect.provideService(handle, CurrentSession, access === undefined ? {} : { access })
-            )
+const layerSessionUpgrade = Layer.effect(SessionUpgrade)(
+  Effect.gen(function* () {
+    const { publishableKey, accessOf, admission } = yield* makeChecks
+    return (handle, { endpoint }) =>
+      withTenant(
+        publishableKey,
+        admission("consumer", endpoint),
+        Effect.flatMap(Effect.all([CurrentTenant, HttpServerRequest.HttpServerRequest]), ([{ tenant }, request]) =>
+          Effect.flatMap(bearerOf(request) === undefined ? Effect.undefined : accessOf(request, tenant), (access) =>
+            Effect.provideService(handle, CurrentSession, access === undefined ? {} : { access })
           )
         )
-    })
-  )
-}
-
-/** Logout: the access token alone. */
-export class SessionEnd extends HttpApiMiddleware.Service<SessionEnd, { provides: CurrentSession }>()(
-  "usher/http/credentials/SessionEnd",
-  { error: keyErrors }
-) {
-  static readonly requirement: ReadonlyArray<Requirement> = [{ accessToken: [] }]
-  static readonly layer = Layer.effect(SessionEnd)(
-    Effect.gen(function* () {
-      const { tokenAlone, admission } = yield* makeChecks
-      return (handle, { endpoint }) => withSession(tokenAlone, admission("consumer", endpoint), handle)
-    })
-  )
-}
-
-/** Whether an operation is a status read: it is answered from memory while the database is unreachable. */
-export const StatusRead = Context.Reference<boolean>("usher/http/credentials/StatusRead", { defaultValue: () => false })
-
-/** Consumer actions: publishable key and access token of the same tenant; or secret key and `X-Consumer-Id`. */
-export class ConsumerAction extends HttpApiMiddleware.Service<ConsumerAction, { provides: CurrentConsumer }>()(
-  "usher/http/credentials/ConsumerAction",
-  { error: [...keyErrors, NotFound, ValidationError] }
-) {
-  static readonly requirement: ReadonlyArray<Requirement> = [
-    { publishableKey: [], accessToken: [] },
-    { secretKey: [], consumerId: [] }
-  ]
-  static readonly layer = Layer.effect(ConsumerAction)(
-    Effect.gen(function* () {
-      const { consumer, admission } = yield* makeChecks
-      return (handle, { endpoint }) => {
-        const isStatusRead = Context.get(endpoint.annotations, StatusRead)
-        return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), endpoint, handle)
-      }
-    })
-  )
-}
-
-/** Streams for a consumer: the credentials of a consumer action, for as long as the stream lasts. */
-export class ConsumerStream extends HttpApiMiddleware.Service<
-  ConsumerStream,
-  { provides: CurrentConsumer | CurrentStreamCredentials }
->()("usher/http/credentials/ConsumerStream", { error: [...keyErrors, NotFound, ValidationError] }) {
-  static readonly requirement = ConsumerAction.requirement
-  static readonly layer = Layer.effect(ConsumerStream)(
-    Effect.gen(function* () {
-      const { consumer, lasting, admission } = yield* makeChecks
-      return (handle, { endpoint }) =>
-        withConsumer(
-          consumer(admission("consumer", endpoint)),
-          endpoint,
-          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-            Effect.flatMap(lasting(request), (credentials) =>
-              Effect.provideService(handle, CurrentStreamCredentials, credentials)
-            )
-          )
-        )
-    })
-  )
-}
-
-/** Server actions on the Consumer API: secret key. */
-export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { provides: CurrentTenant }>()(
-  "usher/http/credentials/ServerAction",
-  { error: keyErrors }
-) {
-  static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
-  static readonly layer = Layer.effect(ServerAction, byKey("secretKey", "consumer"))
-}
-
-/** Every operation of the Admin API: secret key. */
-export class AdminKey extends HttpApiMiddleware.Service<AdminKey, { provides: CurrentTenant }>()(
-  "usher/http/credentials/AdminKey",
-  { error: keyErrors }
-) {
-  static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
-  static readonly layer = Layer.effect(AdminKey, byKey("secretKey", "admin"))
-}
-
-/** The middlewares of the Consumer API. The Admin API has `AdminKey.layer` only. */
-export const layerConsumer = Layer.mergeAll(
-  PublicRead.layer,
-  SessionCreation.layer,
-  SessionUpgrade.layer,
-  SessionEnd.layer,
-  ConsumerAction.layer,
-  ConsumerStream.layer,
-  ServerAction.layer
+      )
+  })
 )
+
+const layerSessionEnd = Layer.effect(SessionEnd)(
+  Effect.gen(function* () {
+    const { tokenAlone, admission } = yield* makeChecks
+    return (handle, { endpoint }) => withSession(tokenAlone, admission("consumer", endpoint), handle)
+  })
+)
+
+const layerConsumerAction = Layer.effect(ConsumerAction)(
+  Effect.gen(function* () {
+    const { consumer, admission } = yield* makeChecks
+    return (handle, { endpoint }) => {
+      const isStatusRead = Context.get(endpoint.annotations, StatusRead)
+      return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), endpoint, handle)
+    }
+  })
+)
+
+const layerConsumerStream = Layer.effect(ConsumerStream)(
+  Effect.gen(function* () {
+    const { consumer, lasting, admission } = yield* makeChecks
+    return (handle, { endpoint }) =>
+      withConsumer(
+        consumer(admission("consumer", endpoint)),
+        endpoint,
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+          Effect.flatMap(lasting(request), (credentials) =>
+            Effect.provideService(handle, CurrentStreamCredentials, credentials)
+          )
+        )
+      )
+  })
+)
+
+const layerServerAction = Layer.effect(ServerAction, byKey("secretKey", "consumer"))
+
+const layerAdminKey = Layer.effect(AdminKey, byKey("secretKey", "admin"))
+
+/** Requests of one address in a minute to operations without a credential. Few addresses belong to more callers than one. */
+export const openRequestsMax = 12_000
+
+const layerAnyone = Layer.effect(
+  Anyone,
+  Effect.map(
+    openAdmission({ name: "open", requestsMax: openRequestsMax }),
+    (admit) => (handle) => Effect.andThen(Effect.flatMap(HttpServerRequest.HttpServerRequest, admit), handle)
+  )
+)
+
+const layerStreamKey = Layer.effect(StreamKey)(
+  Effect.map(
+    makeChecks,
+    ({ lastingKey }) =>
+      (handle) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+          Effect.provideService(handle, CurrentStreamCredentials, lastingKey(request))
+        )
+  )
+)
+
+/** The checks of the Consumer API. */
+export const layerConsumer = Layer.mergeAll(
+  layerAnyone,
+  layerPublicRead,
+  layerSessionCreation,
+  layerSessionUpgrade,
+  layerSessionEnd,
+  layerConsumerAction,
+  layerConsumerStream,
+  layerServerAction
+)
+
+/** The checks of the Admin API. */
+export const layerAdmin = Layer.mergeAll(layerAdminKey, layerStreamKey)
 
 /** Runs the operation for the tenant of the key, if its rate limits allow it. */
 const withTenant = <E, R>(

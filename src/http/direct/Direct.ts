@@ -23,20 +23,19 @@ import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { CurrentSpan } from "../../measures/Traces.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
-import { unfit } from "../codecs/JsonDecoder.ts"
+import { notDecoded } from "./JsonDecoder.ts"
 import { restrictOrigin } from "../credentials/AllowedOrigins.ts"
-import type { KnownCaller } from "../credentials/KnownCallers.ts"
+import type { KnownCaller } from "./KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { callerOf } from "../limits/RateLimit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { compileOperations, type Operation } from "./Operations.ts"
-import * as Outcome from "./Outcome.ts"
-import { type Answer, DirectPath } from "./DirectPath.ts"
 import { isSmall, keepText, readSmall } from "../server/FastBodyReader.ts"
 import { exceededBy, publicBounds } from "../../domain/values/JsonBounds.ts"
 import { noteOperation, spanOf } from "../server/MeasuredResponse.ts"
 import { countedAddress, type Origin, Origins } from "../server/Origins.ts"
 import { makeHeaders, requestIdOf, type ResponseHeaders } from "../server/ResponseHeaders.ts"
+import * as Outcome from "./Outcome.ts"
 
 /**
  * Compiles the direct path of an API, if the settings do not switch it off. Access logs and a database on hold need the
@@ -74,7 +73,6 @@ interface Request {
   readonly otherwise: () => void
 }
 
-/** A request that was counted. */
 interface Counted extends Request {
   readonly caller: KnownCaller
   readonly origin: Origin
@@ -95,7 +93,7 @@ function find(operations: ReadonlyMap<string, Operation>, { method, url }: Incom
 const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const origins = yield* Origins
   const readiness = yield* Readiness
-  const meet = yield* makeMeet
+  const lookUpCaller = yield* makeLookUpCaller
   const run = yield* makeRun(api)
 
   /** Steps 2 and 3. */
@@ -107,7 +105,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
     const origin = origins.ofMessage(message)
     if (!origin.isSafe) return otherwise()
     const caller = operation.findCaller(message.headers)
-    if (caller === undefined) meet(request, origin, (met) => read(request, met, origin, body))
+    if (caller === undefined) lookUpCaller(request, origin, (caller) => read(request, caller, origin, body))
     else read(request, caller, origin, body)
   }
 
@@ -119,9 +117,9 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   }
 
   function decode(request: Request, caller: KnownCaller, origin: Origin, text: string): void {
-    const payload = exceededBy(text, publicBounds) === undefined ? request.operation.decode!(text) : unfit
+    const payload = exceededBy(text, publicBounds) === undefined ? request.operation.decode!(text) : notDecoded
     keepText(request.message, text)
-    if (payload === unfit) request.otherwise()
+    if (payload === notDecoded) request.otherwise()
     else count(request, caller, origin, payload)
   }
 
@@ -135,22 +133,22 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
 })
 
 /** Makes the function that looks up a token that is new here, unless its address has sent too many that were refused. */
-const makeMeet = Effect.gen(function* () {
+const makeLookUpCaller = Effect.gen(function* () {
   const limits = yield* RateLimits
   const scope = yield* Effect.scope
   const services = yield* servicesOfHandlers
   return (
     { operation, message, response, otherwise }: Request,
     { address }: Origin,
-    met: (caller: KnownCaller) => void
+    onCaller: (caller: KnownCaller) => void
   ) => {
-    const lookup = operation.meetCaller?.(message.headers)
+    const lookup = operation.lookUpCaller?.(message.headers)
     if (lookup === undefined || limits.isUnknownRefused(() => countedAddress(address))) return otherwise()
     Fiber.runIn(Effect.runForkWith(services)(lookup), scope).addObserver(() => {
       if (response.destroyed) return
       const caller = operation.findCaller(message.headers)
       if (caller === undefined) otherwise()
-      else met(caller)
+      else onCaller(caller)
     })
   }
 })
@@ -224,4 +222,28 @@ function bodyOf({ decode }: Operation, { headers }: IncomingMessage): "none" | "
   if (decode === undefined) return isEmpty ? "none" : "other"
   if (type !== undefined && type !== "application/json") return "other"
   return isEmpty ? "none" : isSmall(headers) ? "small" : "other"
+}
+
+/** Answers a request of the common kind. Leaves any other request to `otherwise`, and has changed nothing then. */
+export type Answer = (message: IncomingMessage, response: ServerResponse, otherwise: () => void) => void
+
+/** Opens the direct path. Requests in progress are interrupted when the scope closes. */
+type Open = Effect.Effect<Answer, never, Scope.Scope>
+
+export class DirectPath extends Context.Service<
+  DirectPath,
+  {
+    /** Sets the direct path of the listener. */
+    use(open: Open): Effect.Effect<void>
+    readonly open: Open
+  }
+>()("usher/http/direct/DirectPath") {
+  /** Without a direct path until one is set. */
+  static readonly layer = Layer.sync(DirectPath, () => {
+    let current: Open = Effect.succeed((_message, _response, otherwise) => otherwise())
+    return {
+      use: (open) => Effect.sync(() => void (current = open)),
+      open: Effect.suspend(() => current)
+    }
+  })
 }

@@ -3,14 +3,13 @@ import { Context, Effect, type Schema, SchemaAST } from "effect"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import { Id } from "../../domain/values/Ids.ts"
-import { compileDecoder, type JsonDecoder } from "../codecs/JsonDecoder.ts"
-import { compileEncoder, type JsonEncoder } from "../codecs/JsonEncoder.ts"
+import { compileDecoder, type JsonDecoder } from "./JsonDecoder.ts"
+import { compileEncoder, type JsonEncoder } from "./JsonEncoder.ts"
 import type { RouteMeasures } from "../../measures/HttpMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
-import * as KnownCallers from "../credentials/KnownCallers.ts"
+import * as KnownCallers from "./KnownCallers.ts"
 import type { RequestFacts } from "../server/Origins.ts"
-import { RateCategory } from "../limits/Limit.ts"
-import { CompletePathOnly } from "./CompletePathOnly.ts"
+import { CompletePathOnly, RateCategory } from "../../api/Annotations.ts"
 import { type Gate, RateLimits } from "../limits/RateLimits.ts"
 
 /** The input of an operation, decoded. */
@@ -27,7 +26,7 @@ export interface Operation {
   readonly endpoint: HttpApiEndpoint.Top
   readonly findCaller: KnownCallers.FindCaller
   /** Absent if no caller needs a token. */
-  readonly meetCaller: KnownCallers.MeetCaller | undefined
+  readonly lookUpCaller: KnownCallers.LookUpCaller | undefined
   readonly gate: Gate
   readonly measures: RouteMeasures
   /** The headers that only HttpApi reads: a request that has one of them is left to it. */
@@ -64,7 +63,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
       const caller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
       if (shape === undefined || caller === undefined) continue
       const { param, path, decode, encode, hasHeaders, headersOfHttpApi } = shape
-      const { find, meet, around } = caller
+      const { find, lookUpCaller, around } = caller
       const run = ({ id, payload, message }: Input) =>
         handler({
           endpoint,
@@ -78,7 +77,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
         group,
         endpoint,
         findCaller: find,
-        meetCaller: meet,
+        lookUpCaller,
         gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
         measures: http.consumer.route(endpoint.method, endpoint.path),
         headersOfHttpApi,

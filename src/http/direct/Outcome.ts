@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import { type HttpApi, HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { restrictingOrigin } from "../credentials/AllowedOrigins.ts"
-import type { KnownCaller } from "../credentials/KnownCallers.ts"
+import type { KnownCaller } from "./KnownCallers.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
 import { mark } from "../limits/RateLimit.ts"
 import type { Operation } from "./Operations.ts"

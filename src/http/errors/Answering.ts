@@ -1,7 +1,6 @@
 /** Turns errors of the store, the engine and other services into answers of an API. */
 import { Effect } from "effect"
 
-/** The answers to errors, by the errors' tags. */
 type Answers = { readonly [tag: string]: (error: never) => unknown }
 
 /** An error, or its answer if it has one. */

@@ -5,7 +5,6 @@
 import { Clock, Effect } from "effect"
 import { annotated } from "../../measures/StateChange.ts"
 
-/** Lines in one second. */
 const linesPerSecondMax = 10
 
 /** Makes the function that logs a failed request. */

@@ -1,10 +1,9 @@
 /**
  * The HTTP answers to refusals of mechanisms and to errors of the engine, for all kinds of mechanism. An operation
- * declares the answers that it can have with `answersTo`.
+ * declares the answers that it can have with `api/MechanismErrors.ts`.
  */
 import { Clock, Effect } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { kindNames } from "../../domain/mechanism/Mechanism.ts"
+import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type {
   AdmissionsUsedUp,
   AlreadyBooked,
@@ -42,7 +41,7 @@ import type { KeyTaken } from "../../store/consumer/ConsumerWrites.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import type { ChallengeAsked } from "../../auth/challenge/Challenges.ts"
-import { ChallengeRequired, challengeRequired } from "../challenge/ChallengeApi.ts"
+import { ChallengeRequired, challengeRequired } from "../../api/Challenge.ts"
 import { answering } from "./Answering.ts"
 import {
   BidConflict,
@@ -50,17 +49,15 @@ import {
   BidUnlikelyConflict,
   Conflict,
   ConflictForNow,
-  ConflictWithHeaders,
   Forbidden,
   NotFound,
   NotOpenYet,
-  NotOpenYetWithHeaders,
   ServiceUnavailable,
   type ValidationError
-} from "./Errors.ts"
-import { conflictOf, isFixed } from "./FixedConflicts.ts"
+} from "../../api/Errors.ts"
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
+import type * as Refusals from "../../domain/mechanism/Refusals.ts"
 
 /** Every refusal, by its tag. */
 interface Refusals {
@@ -115,27 +112,6 @@ type Answer<E> =
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
-
-/** The error schemas of operations, by the refusals that they can have. All include 404. */
-export const answersTo = {
-  /** Entering: not open yet, closed, full, guests refused, a challenge to solve first. */
-  entry: [NotFound, Forbidden, ChallengeRequired, ConflictWithHeaders, NotOpenYetWithHeaders],
-  /** Bidding: those of entering, and a bid that is too low, too high or not confirmed. */
-  bid: [
-    NotFound,
-    Forbidden,
-    ChallengeRequired,
-    Conflict,
-    BidConflict,
-    BidTooHighConflict,
-    BidUnlikelyConflict,
-    NotOpenYetWithHeaders
-  ],
-  /** Other changes of a place. */
-  change: [NotFound, Conflict],
-  /** Reading. */
-  read: [NotFound]
-} as const
 
 /** Turns refusals and the engine's errors into HTTP answers for this kind of mechanism. */
 export const orAnswer =
@@ -250,3 +226,30 @@ const amountIssue = (error: AmountMissing | AmountNotWhole): ValidationError =>
           expected: `an amount with at most ${error.fractionDigits} digits after the point`
         })
       ])
+
+const conflicts = {
+  OrderLimitReached: new Conflict({ error: "The limit of orders is reached", code: "DISTRIBUTION_ORDER_LIMIT" }),
+  NotEntered: new Conflict({ error: "Not entered", code: "NOT_ENTERED" }),
+  AlreadyGranted: new Conflict({ error: "Already granted", code: "ALREADY_GRANTED" }),
+  AlreadyBooked: new Conflict({ error: "Another slot is booked already", code: "ALREADY_BOOKED" }),
+  SlotFull: new Conflict({ error: "Slot is full", code: "SLOT_FULL" }),
+  SlotPast: new Conflict({ error: "Slot has begun", code: "SLOT_PAST" }),
+  SlotNotBegun: new Conflict({ error: "Slot has not begun", code: "SLOT_NOT_BEGUN" }),
+  GrantLimitReached: new Conflict({
+    error: "The consumer has had as many grants as it may have",
+    code: "GRANT_LIMIT_REACHED"
+  }),
+  InvalidGrant: new Conflict({ error: "The token is not this consumer's grant", code: "INVALID_GRANT" }),
+  AlreadyCompleted: new Conflict({ error: "The grant has been completed", code: "ALREADY_COMPLETED" }),
+  AlreadyRedeemed: new Conflict({ error: "The grant has been redeemed by another checkout", code: "ALREADY_REDEEMED" })
+} as const satisfies { readonly [tag in keyof typeof Refusals]?: Conflict }
+
+type FixedTag = keyof typeof conflicts
+
+/** Returns the answer to a refusal with this tag. */
+export const conflictOf = (tag: FixedTag): Conflict => conflicts[tag]
+
+/** True for refusals that have such an answer. */
+export const isFixed = <E extends { readonly _tag: string }>(
+  error: E
+): error is Extract<E, { readonly _tag: FixedTag }> => Object.hasOwn(conflicts, error._tag)

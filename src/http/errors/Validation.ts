@@ -1,43 +1,21 @@
 /**
- * The errors that every operation of both APIs can have, declared once: 400 for a malformed request, with all its
- * issues; 403 for plain HTTP through an open network; 413 for a body that is too large; 415 for a body that is not
- * JSON; 500 for a defect; 503 for a store that is unavailable.
- *
- * A request is decoded up to the first issue. Only if that fails, all its parts are decoded again to collect every
- * issue.
+ * The 400 for a malformed request, with all its issues. A request is decoded up to the first issue. Only if that fails,
+ * all its parts are decoded again to collect every issue.
  */
 import { Effect, type Layer, Result, Schema, SchemaAST, Struct } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, type HttpApiError, HttpApiMiddleware } from "effect/http-api"
-import {
-  HttpsRequired,
-  InternalError,
-  type Issue,
-  PayloadTooLarge,
-  ServiceUnavailableWithHeaders,
-  UnsupportedMediaType,
-  ValidationError
-} from "./Errors.ts"
+import { type Issue, ValidationError } from "../../api/Errors.ts"
+import { isBodyOptional, Validation } from "../../api/Validation.ts"
 import { issuesMax, issuesOf, notJson } from "./Issues.ts"
 
-/** The middleware of every API. It declares the errors that every operation can have. */
-export class Validation extends HttpApiMiddleware.Service<Validation>()("usher/http/errors/Validation", {
-  error: [
-    ValidationError,
-    HttpsRequired,
-    PayloadTooLarge,
-    UnsupportedMediaType,
-    InternalError,
-    ServiceUnavailableWithHeaders
-  ]
-}) {
-  static readonly layer: Layer.Layer<Validation> = HttpApiMiddleware.layerSchemaErrorTransform(
-    Validation,
-    (error, { endpoint }) =>
-      // A reply that does not fit its schema is a defect of the server.
-      error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error.cause) : invalid(error, endpoint)
-  )
-}
+/** Answers a request that does not fit the schemas of its operation. */
+export const layer: Layer.Layer<Validation> = HttpApiMiddleware.layerSchemaErrorTransform(
+  Validation,
+  (error, { endpoint }) =>
+    // A reply that does not fit its schema is a defect of the server.
+    error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error.cause) : invalid(error, endpoint)
+)
 
 /** Makes the 400 for a value that was checked outside the schemas. */
 export const invalidInput = (issues: ReadonlyArray<Issue>): ValidationError =>
@@ -109,12 +87,6 @@ function decodersOf(endpoint: HttpApiEndpoint.Top): Decoders {
   }
   decodersByEndpoint.set(endpoint, decoders)
   return decoders
-}
-
-/** True if the operation accepts a request without a body: one of its payloads is `Schema.Null`. */
-export function isBodyOptional(endpoint: HttpApiEndpoint.Top): boolean {
-  const schemas = endpoint.payload.get("application/json")?.schemas ?? []
-  return schemas.some(({ ast }) => SchemaAST.isNull(SchemaAST.toEncoded(ast)))
 }
 
 const namesIn = (schema: Schema.Constraint): ReadonlyArray<string> => {

@@ -1,27 +1,9 @@
-/** Addresses in the bodies of both APIs: an email, and a phone number with the country of its national form. */
-import { Effect, Schema } from "effect"
-import { type Address, isCountry, parseEmail, parsePhone } from "../../auth/codes/Addresses.ts"
-import { text } from "../../domain/values/Text.ts"
-import type { ValidationError } from "../errors/Errors.ts"
+/** The address in a body of both APIs: an email, or a phone number with the country of its national form. */
+import { Effect } from "effect"
+import { type Address, parseEmail, parsePhone } from "../../domain/consumer/Address.ts"
+import type { ValidationError } from "../../api/Errors.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { invalidInput } from "../errors/Validation.ts"
-
-/** A phone number. The handler checks it, because that needs the country as well. */
-export const PhoneText = text({ minLength: 1, maxLength: 64 }).annotate({
-  description:
-    "In international form, or in the national form of `defaultCountry`. The digits and separators of every script count. " +
-    "Letters, extensions, two numbers, and a number that can be read as two are a 400.",
-  examples: ["+4915112345678"]
-})
-
-/** A country by its two letters. */
-export const Country = Schema.String.check(
-  Schema.makeFilter(isCountry, {
-    expected: "a two-letter country code",
-    representation: { id: "usher/picklist", payload: null },
-    toJsonSchema: () => ({ pattern: "^[A-Za-z]{2}$" })
-  })
-).annotate({ examples: ["DE"] })
 
 /** An email, or a phone number. Null counts as absent. */
 export interface SentAddress {

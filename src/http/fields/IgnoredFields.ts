@@ -1,55 +1,36 @@
 /**
- * The fields of a body that an operation ignores, named in the header `X-Ignored-Fields`. Unknown fields are accepted,
- * so without the header a misspelled field would be lost silently. Only names are sent, no values.
- *
- * The names of an operation's fields are read once from its schema. A body is parsed a second time for the header, which
- * costs some microseconds for a body of a kilobyte.
+ * Finds the fields of a body that an operation does not know (`api/IgnoredFields.ts`). The names of an operation's fields
+ * are read once from its schema. A body is parsed a second time, which costs some microseconds for a body of a kilobyte.
  */
 import { Cause, Context, Effect, Layer, Result, SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { IgnoredFields, ignoredFieldsBounds } from "../../api/IgnoredFields.ts"
 
-const pathsMax = 20
-const headerLengthMax = 1_024
+const { pathsMax, headerLengthMax, more } = ignoredFieldsBounds
 
 /** Characters of a field's name in the header. */
 const nameLengthMax = 100
 
-/** The last item of a header that does not have all fields. */
-const more = "..."
-
-/** The middleware of operations with a JSON body. The envelope adds the header to their answers, errors included. */
-export class IgnoredFields extends HttpApiMiddleware.Service<IgnoredFields>()("usher/http/fields/IgnoredFields") {
-  static readonly layer = Layer.succeed(IgnoredFields)((handle, { endpoint }) => {
-    const shapes = shapesOf(endpoint)
-    if (shapes.length === 0) return handle
-    return Effect.withFiber((fiber) => {
-      const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
-      if (!hasJson(request.headers)) return handle
-      // The operation has read the text before, unless another part of the request was malformed.
-      const note = Effect.matchCause(request.text, {
-        onFailure: () => undefined,
-        onSuccess: (text) => noteIgnored(request.source, shapes, text)
-      })
-      return Effect.matchCauseEffect(handle, {
-        onSuccess: (response) => Effect.as(note, response),
-        onFailure: (cause) =>
-          Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.andThen(note, Effect.failCause(cause))
-      })
+/** Notes the ignored fields of a request for the header of its answer. */
+export const layer = Layer.succeed(IgnoredFields)((handle, { endpoint }) => {
+  const shapes = shapesOf(endpoint)
+  if (shapes.length === 0) return handle
+  return Effect.withFiber((fiber) => {
+    const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
+    if (!hasJson(request.headers)) return handle
+    // The operation has read the text before, unless another part of the request was malformed.
+    const note = Effect.matchCause(request.text, {
+      onFailure: () => undefined,
+      onSuccess: (text) => noteIgnored(request.source, shapes, text)
+    })
+    return Effect.matchCauseEffect(handle, {
+      onSuccess: (response) => Effect.as(note, response),
+      onFailure: (cause) =>
+        Cause.hasInterrupts(cause) ? Effect.failCause(cause) : Effect.andThen(note, Effect.failCause(cause))
     })
   })
-}
-
-/** The header in the OpenAPI description. */
-export const ignoredFieldsHeader = {
-  required: false,
-  schema: { type: "string", maxLength: headerLengthMax },
-  description:
-    "The fields of the request's body that the operation does not know and has ignored, as paths that are separated by " +
-    "a comma and a space: `colour, variants[0].picture`. Of equal fields in the items of an array the first is named. " +
-    `At most ${pathsMax} paths; a last item \`${more}\` says that there are more. Characters of a name that a path or ` +
-    "a header cannot have are percent-encoded. Absent if no field was ignored."
-} as const
+})
 
 const marked = Symbol("usher/http/fields/ignored")
 
@@ -193,7 +174,6 @@ const shapesOf = (endpoint: HttpApiEndpoint.Top): Shapes => {
   return shapes
 }
 
-/** Returns the shapes of the schemas that have any fields. */
 export const shapesIn = (schemas: ReadonlyArray<SchemaAST.AST>): Shapes => {
   const made = new Map<SchemaAST.AST, Shape>()
   const shapes = schemas.map((ast) => shapeOf(ast, made))

@@ -14,6 +14,8 @@
  */
 import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Schedule } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
+import type { SecretInAnswer } from "../../api/Annotations.ts"
+import { isKept } from "../../api/Idempotency.ts"
 import {
   type Claimed,
   type FirstAnswer,
@@ -37,9 +39,6 @@ export type Repeated =
   | { readonly _tag: "Answered"; readonly answer: FirstAnswer }
   | { readonly _tag: "Reused" }
   | { readonly _tag: "UnderWay" }
-
-/** The secret in a success: none, one that the database stores sealed, or one that is stored nowhere. */
-export type SecretInAnswer = "none" | "sealed" | "nowhere"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -153,11 +152,6 @@ const idOf = ({ tenant: { organizationId, mode }, key }: RepeatableRequest) => `
 
 /** The status of a request that the caller must correct. */
 const malformed = 400
-
-const notKept = new Set([malformed, 401, 429])
-
-/** True if a repeated request may get an answer with this status again. */
-export const isKept = (status: number): boolean => status < 500 && !notKept.has(status)
 
 /** The answer in its stored form; undefined if it is not kept. */
 const keepable = ({ status, headers, body }: Response, secret: SecretInAnswer): FirstAnswer | undefined => {

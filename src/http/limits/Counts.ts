@@ -42,7 +42,6 @@ export class Count {
     this.limit = limit
   }
 
-  /** Begins a window. */
   begin(window: number): void {
     this.window = window
     this.used = 0

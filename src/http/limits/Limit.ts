@@ -2,7 +2,7 @@
  * The limits of an operation: those of its category, with a burst limit if it has one, and the general limit of its
  * API. The endpoint declares the category; without one it is general.
  */
-import { Context } from "effect"
+import type { Category } from "../../api/Annotations.ts"
 import { defaultRateLimits, type RateLimits } from "../../domain/organization/Plan.ts"
 import type { Settings } from "../../settings/Settings.ts"
 
@@ -14,7 +14,6 @@ export type Api = "consumer" | "admin"
 
 type LimitName = keyof RateLimits
 
-/** The categories with limits of their own. */
 const limitsByCategory = {
   general: [],
   otpRequest: ["otpRequestsPerMinute"],
@@ -23,14 +22,7 @@ const limitsByCategory = {
   auctionBid: ["auctionBidsPerSecond", "auctionBidsPerMinute"],
   drawEntry: ["drawEntriesPerSecond", "drawEntriesPerMinute"],
   analyticsQuery: ["analyticsQueriesPerMinute"]
-} as const satisfies { readonly [category: string]: ReadonlyArray<LimitName> }
-
-export type Category = keyof typeof limitsByCategory
-
-/** An endpoint's category: `.annotate(RateCategory, "queueEntry")` where the endpoint is declared. */
-export const RateCategory = Context.Reference<Category>("usher/http/limits/RateCategory", {
-  defaultValue: () => "general"
-})
+} as const satisfies { readonly [C in Category]: ReadonlyArray<LimitName> }
 
 const generalLimits = { consumer: "consumerApiPerMinute", admin: "adminApiPerMinute" } as const
 
@@ -78,19 +70,30 @@ export function rulesFor(
   { perAddress, perConsumer, addressShare }: SubLimits
 ): Rules {
   const names: ReadonlyArray<LimitName> = [...limitsByCategory[category], generalLimits[api]]
-  const within = (lowered: RateLimits) =>
-    limitsOf(names, lowered).filter(
-      ({ name, requestsMax }) => requestsMax < (rateLimits[name as LimitName] ?? Infinity)
-    )
   const limits = limitsOf(names, rateLimits)
-  const isOnePot = addressShare >= 1
+  const isShared = addressShare >= 1
   return {
-    organization: limits.map((figure) => (isOnePot ? { figure } : withReserve(figure, addressShare))),
-    servers: limits.map((figure) => ({ figure: isOnePot ? figure : forServers(figure) })),
-    address: within(perAddress).map((figure) => ({ figure })),
-    consumer: within(perConsumer).map((figure) => ({ figure }))
+    organization: limits.map((figure) => (isShared ? { figure } : withReserve(figure, addressShare))),
+    servers: limits.map((figure) => ({ figure: isShared ? figure : forServers(figure) })),
+    address: within(names, rateLimits, perAddress),
+    consumer: within(names, rateLimits, perConsumer)
   }
 }
+
+/**
+ * The limits by the minute, lowered to a share of them. An organization without a limit has the share of the default
+ * plan's. The whole share adds nothing.
+ */
+const within = (
+  names: ReadonlyArray<LimitName>,
+  rateLimits: RateLimits,
+  share: number
+): ReadonlyArray<OrganizationLimit> =>
+  share >= 1
+    ? []
+    : limitsOf(names, { ...defaultRateLimits, ...rateLimits })
+        .filter(({ windowMillis }) => windowMillis === minuteMillis)
+        .map((limit) => ({ figure: { ...limit, requestsMax: sharedPart(limit.requestsMax, share) } }))
 
 /** The limit with what is reserved for the first requests of addresses. */
 function withReserve(figure: Limit, addressShare: number): OrganizationLimit {
@@ -115,33 +118,22 @@ const partOf = (figure: Limit, part: string, requestsMax: number): Limit => ({
   requestsMax
 })
 
-/** The share of an organization's limits that one client address and one consumer may use. Absent: all of them. */
+/** Shares of an organization's limits. */
 export interface SubLimits {
-  /** The share of a limit with which the requests of addresses that press count for the first requests of others. */
+  /** With which the requests of addresses that press count for the first requests of others. */
   readonly addressShare: number
-  readonly perAddress: RateLimits
-  readonly perConsumer: RateLimits
+  /** That one client address may use; 1: all of them. */
+  readonly perAddress: number
+  /** That one consumer may use; 1: all of them. */
+  readonly perConsumer: number
 }
 
-/** The limits within an organization, as the operator has set them. */
-export function subLimitsOf(settings: Settings["Service"]): SubLimits {
-  return {
-    addressShare: settings.limitAddressShare,
-    perAddress: present({
-      consumerApiPerMinute: settings.consumerApiPerAddress,
-      otpRequestsPerMinute: settings.otpRequestsPerAddress,
-      queueEntriesPerMinute: settings.queueEntriesPerAddress,
-      drawEntriesPerMinute: settings.drawEntriesPerAddress,
-      auctionBidsPerMinute: settings.auctionBidsPerAddress
-    }),
-    perConsumer: present({
-      consumerApiPerMinute: settings.consumerApiPerConsumer,
-      queueEntriesPerMinute: settings.queueEntriesPerConsumer,
-      drawEntriesPerMinute: settings.drawEntriesPerConsumer,
-      auctionBidsPerMinute: settings.auctionBidsPerConsumer
-    })
-  }
-}
+/** The shares that the operator has set. */
+export const subLimitsOf = (settings: Settings["Service"]): SubLimits => ({
+  addressShare: settings.limitAddressShare,
+  perAddress: settings.limitPerAddress,
+  perConsumer: settings.limitPerConsumer
+})
 
 /** A limit in each minute on the requests of one address, over all organizations. */
 export const limitOfAddress = (name: string, requestsMax: number): Limit => ({
@@ -161,6 +153,3 @@ const limitsOf = (names: ReadonlyArray<LimitName>, rateLimits: RateLimits): Read
     const windowMillis = name.endsWith("PerSecond") ? 1_000 : minuteMillis
     return { name, slot: slots.get(name)!, requestsMax, windowMillis }
   })
-
-const present = (numbers: { readonly [Name in LimitName]?: number | undefined }): RateLimits =>
-  Object.fromEntries(Object.entries(numbers).filter(([_, number]) => number !== undefined))

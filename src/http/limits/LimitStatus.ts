@@ -12,7 +12,6 @@ export interface LimitStatus {
   readonly retryAfterSeconds?: number
 }
 
-/** The status of a request that has passed. */
 export const passed = (count: Count, remaining: number): LimitStatus => ({
   limit: count.limit.requestsMax,
   remaining,

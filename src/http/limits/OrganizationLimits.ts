@@ -83,7 +83,6 @@ export class LimitCounts {
     this.asked.fill(0)
   }
 
-  /** The windows of this limit in a minute. */
   get windowsOfMinute(): number {
     return minuteMillis / this.figure.limit.windowMillis
   }
@@ -196,14 +195,12 @@ export class Use {
     return now < (this.pressesThrough + 1) * this.counts.figure.limit.windowMillis
   }
 
-  /** Notes requests that have passed. */
   passed(requests: number): void {
     this.used += requests
     this.asked += requests
     this.counts.ask(this.asked)
   }
 
-  /** Notes a request that was refused. */
   refused(): void {
     this.asked++
     this.counts.ask(this.asked)

@@ -8,12 +8,13 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { SecurityEvents } from "../../store/organization/SecurityEvents.ts"
-import { RateLimitExceeded } from "../errors/Errors.ts"
-import { type Api, RateCategory } from "./Limit.ts"
+import { RateLimitExceeded } from "../../api/Errors.ts"
+import type { Api } from "./Limit.ts"
 import type { LimitStatus } from "./LimitStatus.ts"
 import { type Caller, RateLimits } from "./RateLimits.ts"
 import { allowLargeBody } from "../server/FastBodyReader.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
+import { RateCategory } from "../../api/Annotations.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse

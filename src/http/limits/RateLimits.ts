@@ -12,19 +12,14 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { redisPrefix } from "../../store/coordination/Installation.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
-import * as LeaseClient from "./LeaseClient.ts"
-import * as AddressLimits from "./AddressLimits.ts"
-import type { AddressLimit } from "./AddressLimits.ts"
 import { Account, Accounts, AddressAccounts, type CallerAccount, OrganizationAccount } from "./Accounts.ts"
 import type { Count } from "./Counts.ts"
-import * as Decision from "./Decision.ts"
-import { isStanding } from "./Decision.ts"
+import { isStanding, type Dice } from "./Decision.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
-import { type LimitStatus, refused } from "./LimitStatus.ts"
+import { type LimitStatus, refused, isFull, passed } from "./LimitStatus.ts"
 import { Use } from "./OrganizationLimits.ts"
 import {
   type Api,
-  type Category,
   type Limit,
   limitOfAddress,
   limitOfUnknown,
@@ -33,6 +28,9 @@ import {
   rulesFor,
   subLimitsOf
 } from "./Limit.ts"
+import type { Category } from "../../api/Annotations.ts"
+import * as LeaseClient from "./LeaseClient.ts"
+import * as Decision from "./Decision.ts"
 
 /** Organizations with requests in one minute. It is more than there are. */
 const organizationsMax = 1_000_000
@@ -43,7 +41,6 @@ const holdersMax = 100_000
 /** Loans that a request waits for before it is refused. Each has a time-out. */
 const loansMax = 10
 
-/** The caller of a request. */
 export interface Caller {
   readonly organizationId: string
   readonly rateLimits: Numbers
@@ -104,7 +101,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
     const borrowing = lender && (yield* LeaseClient.make(lender))
     const counts = makeCounts()
     const { decide, charge } = Decision.make(lender, random)
-    const byAddress = (limit: Limit) => AddressLimits.make(limit, holdersMax, clock, random)
+    const byAddress = (limit: Limit) => makeAddressLimit(limit, holdersMax, clock, random)
     const unknown = { consumer: byAddress(limitOfUnknown("consumer")), admin: byAddress(limitOfUnknown("admin")) }
 
     const decided = (rules: Rules, caller: Caller, now: Millis) => {
@@ -193,6 +190,51 @@ const makeCounts = () => {
     /** Keeps the account that was found last, if its address is to be remembered. */
     keep: (hasPassed: boolean) => {
       if (last !== undefined) addresses.keep(last.organization, last.account, hasPassed)
+    }
+  }
+}
+
+export interface AddressLimit {
+  /** Counts a request, or refuses it. */
+  pass(address: string): LimitStatus
+  /** The address's status. It counts no request. */
+  status(address: string): LimitStatus
+  /** True if the address would be refused. */
+  isRefused(address: () => string): boolean
+}
+
+/** Makes a limit. The addresses beyond the capacity of a minute share one count. */
+export const makeAddressLimit = (limit: Limit, capacity: number, clock: Clock.Clock, random: Dice): AddressLimit => {
+  const accounts = new Accounts(capacity, (holder) => new Account(holder))
+  const overflow = new Accounts(1, (holder) => new Account(holder))
+  let refusedUntil = 0
+
+  const countOf = (address: string, now: number): Count =>
+    (accounts.of(address, now) ?? overflow.of("", now)!).counts({ figure: limit }, now).figure
+
+  return {
+    pass: (address) => {
+      const now = clock.currentTimeMillisUnsafe()
+      const count = countOf(address, now)
+      if (isFull(count)) {
+        refusedUntil = count.endsAt
+        return refused(count, now, random.nextDoubleUnsafe())
+      }
+      count.used++
+      return passed(count, count.limit.requestsMax - count.used)
+    },
+    status: (address) => {
+      const count = countOf(address, clock.currentTimeMillisUnsafe())
+      return passed(count, count.limit.requestsMax - count.used)
+    },
+    isRefused: (address) => {
+      if (refusedUntil === 0) return false
+      const now = clock.currentTimeMillisUnsafe()
+      if (now >= refusedUntil) {
+        refusedUntil = 0
+        return false
+      }
+      return isFull(countOf(address(), now))
     }
   }
 }

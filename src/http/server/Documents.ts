@@ -22,7 +22,6 @@ export interface Document {
   readonly headers?: { readonly [name: string]: string }
 }
 
-/** Makes the handler of a document, which is made once. */
 export const serve = <E, R>(make: Effect.Effect<Document, E, R>) =>
   Effect.map(Effect.cached(Effect.flatMap(make, prepare)), (prepared) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>

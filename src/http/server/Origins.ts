@@ -49,7 +49,6 @@ interface Message {
   readonly headers: IncomingHttpHeaders
 }
 
-/** The origin of a request. */
 export interface Origin {
   /** The client's address. It is empty if the connection is closed already. */
   readonly address: string

@@ -1,10 +1,8 @@
 /** The headers that every response of a listener has, on the direct path and on the complete one. */
 import { randomUUID } from "node:crypto"
+import { apiVersion } from "../../api/OpenApi.ts"
 import type { Api } from "../limits/Limit.ts"
 import type { LimitStatus } from "../limits/LimitStatus.ts"
-
-/** The value of `X-Api-Version` and of `info.version` in both descriptions. */
-export const apiVersion = "1.0.0"
 
 /** Browsers that have used HTTPS once use only HTTPS for a year. */
 const strictTransport = "max-age=31536000"

@@ -4,17 +4,11 @@
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
-import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { UnknownConsumer } from "../../domain/mechanism/Refusals.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
-import { CurrentTenant } from "../credentials/Credentials.ts"
+import { CurrentTenant } from "../../api/Credentials.ts"
 import { orAnswer, type Refusal } from "../errors/Refusals.ts"
-
-/** The text about server actions in the descriptions of kinds that grant. */
-export const description =
-  "A server that acts on a place names the consumer; an unknown or archived one is a 404 `Consumer not found`. " +
-  "Grants of a deleted mechanism can be validated, completed and denied until the last of them has ended."
 
 /** A consumer's place, as a server names it. */
 interface NamedPlace {

@@ -5,7 +5,7 @@
 import type { Clock } from "effect"
 import type { ServerResponse } from "node:http"
 import type { Millis } from "../../domain/values/Time.ts"
-import type { StreamCredentials } from "../credentials/CredentialChecks.ts"
+import type { StreamCredentials } from "../../api/Credentials.ts"
 
 /** Milliseconds after which a reader that has not caught up is cut off. */
 const behindMillisMax = 10_000
@@ -16,7 +16,6 @@ const behindMillisMax = 10_000
  */
 export type Reason = "CLOSED" | "REPLACED" | "CREDENTIALS_ENDED"
 
-/** The source of the events of one stream. */
 export interface EventSource {
   /**
    * Called when the head has been sent: from now on the source may send events. It must not end the stream before it

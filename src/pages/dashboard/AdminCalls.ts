@@ -1,8 +1,8 @@
 /** Runs an operation of the Admin API for an operator: its own handler, in this process, under the operator's key. */
 import { Context, Effect, Layer } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
-import { AdminApi } from "../../http/admin/Api.ts"
-import { CurrentTenant } from "../../http/credentials/Credentials.ts"
+import { AdminApi } from "../../api/admin/AdminApi.ts"
+import { CurrentTenant } from "../../api/Credentials.ts"
 import { type ApiCalls, callsOf, type DecodedAnswerOf, type GroupOf, type OperationOf, operationsOf } from "../Calls.ts"
 
 type Api = typeof AdminApi

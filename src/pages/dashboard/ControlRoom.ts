@@ -8,7 +8,8 @@ import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { mayDo } from "../../domain/organization/Person.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
-import type { PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
+import type { Standing } from "../../domain/mechanism/Declaration.ts"
+import { standingOf } from "../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../Html.ts"
 import { type Look, lookOf } from "../Theme.ts"
 import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
@@ -87,36 +88,21 @@ const themeNote = ({ replaced, hidden }: Look): Html =>
     </p>`
   }`
 
-/** The columns of the figures. */
-type Group = "waiting" | "admitted" | "completed" | "gone"
+/** The columns of the figures. A consumer that is there counts as completed. */
+const columnOf = {
+  waiting: "waiting",
+  admitted: "admitted",
+  present: "completed",
+  completed: "completed",
+  gone: "gone"
+} as const
+type Column = (typeof columnOf)[Standing]
 
-/** The group of each status. A timed release grants at once, so its ENTERED holds a grant. */
-const groupOf = {
-  QUEUED: "waiting",
-  ENTERED: "waiting",
-  NOTIFIED: "waiting",
-  BIDDING: "waiting",
-  WINNING: "waiting",
-  OUTBID: "waiting",
-  GRANTED: "admitted",
-  WON: "admitted",
-  BOOKED: "admitted",
-  COMPLETED: "completed",
-  CHECKED_IN: "completed",
-  LEFT: "gone",
-  DENIED: "gone",
-  EXPIRED: "gone",
-  LOST: "gone",
-  CANCELLED: "gone",
-  NO_SHOW: "gone"
-} satisfies { readonly [S in PlaceStatus]: Group }
-
-/** Returns how many consumers a mechanism has in each group. */
-export const countsOf = ({ type, live }: Pick<Mechanism, "type" | "live">): { readonly [G in Group]: number } => {
+/** Returns how many consumers a mechanism has in each column. */
+export const countsOf = ({ type, live }: Pick<Mechanism, "type" | "live">): { readonly [C in Column]: number } => {
   const counts = { waiting: 0, admitted: 0, completed: 0, gone: 0 }
   for (const [status, count] of Object.entries(live?.counts ?? {})) {
-    const holdsGrant = type === "timed_release" && status === "ENTERED"
-    counts[holdsGrant ? "admitted" : groupOf[status as PlaceStatus]] += count
+    counts[columnOf[standingOf(type, status) ?? "gone"]] += count
   }
   return counts
 }

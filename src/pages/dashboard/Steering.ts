@@ -2,17 +2,17 @@
  * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
  * screen sends the same fields again, confirmed. Each action has a reason, which the history keeps with the author.
  */
-import { isolated } from "../../domain/values/Direction.ts"
 import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { isolated } from "../../domain/values/Direction.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
+import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { html } from "../Html.ts"
 import { Refused } from "../Refused.ts"
 import type { AdminCalls } from "./AdminCalls.ts"
 import { countsOf, type Mechanism } from "./ControlRoom.ts"
 import { confirmation, type Screen } from "./Frame.ts"
-import { groupNames } from "./Times.ts"
 
 export const actions = ["admit", "rate", "pause", "resume", "unpark", "end"] as const
 export type Action = (typeof actions)[number]
@@ -53,7 +53,7 @@ const planOfAny = (
   const { id, type } = mechanism
   const name = isolated(mechanism.name, "")
   const input = { params: { id }, payload: { reason } }
-  const run = calls.run(operator, groupNames[type] as "queues", action, input)
+  const run = calls.run(operator, declarations[type].path, action, input)
   return action === "end"
     ? {
         says: `${name} closes at once and for good. ${countsOf(mechanism).waiting} consumers in it lose their places; grants stay valid until they expire.`,

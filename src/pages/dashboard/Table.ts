@@ -1,6 +1,5 @@
 /** The tables of the dashboard, the parts of their lists, and pages of a list by cursor. */
-import type { Kind } from "../../domain/mechanism/Decider.ts"
-import { kindNames } from "../../domain/mechanism/Mechanism.ts"
+import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { type Html, html, type Inserted } from "../Html.ts"
 
 /** A column. The first one is the header of its row. */

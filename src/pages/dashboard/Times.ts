@@ -1,5 +1,4 @@
-/** Instants and kinds as the dashboard writes them. */
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+/** Instants and values as the dashboard writes them. */
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { type Html, html } from "../Html.ts"
 
@@ -10,16 +9,6 @@ export const instant = (at: Millis | null | undefined): Html =>
   typeof at === "number" && Number.isFinite(at)
     ? html`<time datetime="${toText(at)}">${format.format(at)} UTC</time>`
     : html`–`
-
-/** The groups of operations of each kind in the Admin API. */
-export const groupNames = {
-  queue: "queues",
-  draw: "draws",
-  auction: "auctions",
-  appointment: "appointments",
-  timed_release: "timedReleases",
-  waitlist: "waitlists"
-} as const satisfies { readonly [K in Kind]: string }
 
 /** A value of a recorded event or an audited field. */
 export const written = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "–"))

@@ -3,10 +3,11 @@
  * every action is safe to repeat.
  */
 import { Effect } from "effect"
+import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { amountOf } from "../Amounts.ts"
 import type { Calls, GroupName, OperationName } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
-import { groupOf, type Places } from "./Places.ts"
+import type { Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
 import { make as makeSigningIn } from "./signIn/SigningIn.ts"
 import { callerOf } from "./Visit.ts"
@@ -41,25 +42,17 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
   const signIn = makeSigningIn(calls, sessions, visitors, (name, context) =>
     name === "join" || name === "enter" ? actions[name](context) : Effect.succeed({})
   )
-  const enter = { name: "enter" }
-  const leave = { name: "leave" }
 
   const actions: { readonly [Name in ActionName]: (context: Context) => Run } = {
-    enter: (context) => {
-      const variantId = context.fields.get("variant")
-      const payload = variantId === null ? null : { variantId }
-      return onMechanism(context, { queue: enter, draw: enter, timed_release: { ...enter, payload } })
-    },
-    leave: (context) => onMechanism(context, { queue: leave, draw: leave, timed_release: leave, waitlist: leave }),
+    enter: onMechanism("enter"),
+    leave: onMechanism("leave"),
     bid: makeBid(visitors, places),
-    book: (context) =>
-      onMechanism(context, { appointment: { name: "book", payload: { slotId: context.fields.get("slot") } } }),
-    cancel: (context) => onMechanism(context, { appointment: { name: "cancel" } }),
-    reschedule: (context) =>
-      onMechanism(context, { appointment: { name: "reschedule", payload: { newSlotId: context.fields.get("slot") } } }),
+    book: onMechanism("book"),
+    cancel: onMechanism("cancel"),
+    reschedule: onMechanism("reschedule"),
     join: (context) => {
       // A message needs an address, so a visitor without one proves one first.
-      if (context.visit.session?.sessionType === "authenticated") return onMechanism(context, { waitlist: enter })
+      if (context.visit.session?.sessionType === "authenticated") return onMechanism("join")(context)
       context.fields.set("then", "join")
       return signIn.sendCode(context)
     },
@@ -99,7 +92,7 @@ const makeBid =
     }
     // The page that asks for the confirmation has written the amount itself.
     const isSure = confirmed === "unlikely"
-    const sent = onMechanism(context, { auction: { name: "bid", payload: { amount: typed, confirmed: isSure } } })
+    const sent = onMechanism("bid")(context)
     if (isSure || visit.session?.sessionType !== "authenticated") return sent
     return Effect.catchTag(sent, "Refused", (refused) =>
       refused.code === "BID_UNLIKELY"
@@ -129,6 +122,6 @@ const operationOf = (
   return Effect.map(places.shown({ holder: visit.holder }, visit.room.experienceId), ({ mechanisms }) => {
     const kind = mechanisms.find(({ record }) => record.id === fields.get("at"))?.kind
     if (kind === undefined || (kind === "auction") !== (name === "bid")) return general
-    return kind === "appointment" ? general : [groupOf[kind].group, name]
+    return kind === "appointment" ? general : [declarations[kind].group, name]
   })
 }

@@ -3,13 +3,13 @@ import type { PublicExperiencePage } from "../../domain/experience/ExperiencePag
 import { type PageContext, pageHtml, type Slot } from "../../domain/experience/creative/rendering/PageHtml.ts"
 import { pageText } from "../../domain/experience/creative/rendering/PageText.ts"
 import type { Theme } from "../../domain/experience/Experience.ts"
+import { isKind } from "../../domain/mechanism/Mechanism.ts"
 import { isolated } from "../../domain/values/Direction.ts"
 import { html, type Html, nothing, script, style, trusted } from "../Html.ts"
 import { lookOf } from "../Theme.ts"
 import { directionOf, languages, type Words } from "../Words.ts"
-import type { Mechanism } from "./Places.ts"
+import { type Mechanism, roomKindOf } from "./mechanism/Kinds.ts"
 import type { Pieces } from "./Pieces.ts"
-import { rateText } from "./mechanism/Queue.ts"
 import { countdown, say, type Scene } from "./Scene.ts"
 
 /** Characters of the description that search engines show. */
@@ -139,20 +139,11 @@ const announcing = (scene: Scene): Html =>
     </select></label
   >`
 
-const actionKeys = {
-  queue: "enterQueue",
-  draw: "enterDraw",
-  auction: "enterAuction",
-  appointment: "enterAppointment",
-  timed_release: "enterSale",
-  waitlist: "enterWaitlist"
-} as const
-
 const labelOf = (words: Words, transform: "distribution-type-label" | "waitlist-action-text", input: string) => {
   const kind = input.trim().toLowerCase().replaceAll(/[- ]/g, "_")
-  if (!Object.hasOwn(actionKeys, kind)) return undefined
-  const known = kind as keyof typeof actionKeys
-  return transform === "distribution-type-label" ? words[known] : words[actionKeys[known]]
+  if (!isKind(kind)) return undefined
+  const { name, action } = roomKindOf(kind)
+  return words[transform === "distribution-type-label" ? name : action]
 }
 
 const opening = (scene: Scene): Html => {
@@ -203,28 +194,8 @@ const rules = (scene: Scene, page: Page): Html =>
   </section>`
 
 const sentencesOf = (scene: Scene, { mechanisms }: Page): ReadonlyArray<string> => [
-  ...new Set(mechanisms.map((mechanism) => ruleOf(scene, mechanism)).filter((text) => text !== ""))
+  ...new Set(mechanisms.map(({ kind, record }) => roomKindOf(kind).rule(scene, record)).filter((text) => text !== ""))
 ]
-
-const ruleOf = (scene: Scene, mechanism: Mechanism): string => {
-  const { formats } = scene
-  switch (mechanism.kind) {
-    case "queue":
-      return rateText(scene, mechanism.record.admitRate)
-    case "draw": {
-      const { winnerCount, drawAt } = mechanism.record
-      return say(scene, "drawTerms", { count: formats.number(winnerCount), time: formats.instant(drawAt) })
-    }
-    case "auction":
-      return say(scene, "bidFinal")
-    case "timed_release":
-      return say(scene, "saleRule")
-    case "waitlist":
-      return say(scene, "waitlistRule")
-    case "appointment":
-      return ""
-  }
-}
 
 const footer = (scene: Scene, { isShell }: Page): Html =>
   html`<footer>

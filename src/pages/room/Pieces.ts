@@ -1,17 +1,12 @@
 /** The visitor's part of a room: a card for each mechanism, those that matter most first. A script replaces it whole. */
 import { html, type Html, nothing } from "../Html.ts"
 import { lookOf } from "../Theme.ts"
-import { appointmentPiece } from "./mechanism/Appointment.ts"
-import { auctionPiece, type UnconfirmedBid } from "./mechanism/Auction.ts"
-import { drawPiece } from "./mechanism/Draw.ts"
+import { type Mechanism, roomKindOf, type States } from "./mechanism/Kinds.ts"
 import { liveLine } from "./mechanism/Live.ts"
 import type { Piece } from "./mechanism/Parts.ts"
-import type { Mechanism, States } from "./Places.ts"
-import { queuePiece } from "./mechanism/Queue.ts"
+import type { Asked } from "./mechanism/RoomKind.ts"
 import { directionOf } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
-import { releasePiece } from "./mechanism/TimedRelease.ts"
-import { waitlistPiece } from "./mechanism/Waitlist.ts"
 
 /** A mechanism, with the visitor's standing if there is a visitor. */
 export interface Place {
@@ -19,14 +14,6 @@ export interface Place {
   readonly state?: States[keyof States] | undefined
   /** What limits this visitor there. */
   readonly limits?: Pick<Scene, "admission" | "assigned">
-}
-
-/** The visitor's requests beyond the place itself. */
-export interface Asked {
-  readonly unconfirmed?: (UnconfirmedBid & { readonly at: string }) | undefined
-  readonly isRescheduling?: boolean | undefined
-  /** The mechanism of the visitor's last action. A script moves the focus to its heading. */
-  readonly acted?: string | undefined
 }
 
 export interface Pieces {
@@ -76,7 +63,7 @@ export const piecesOf = (
             data-status="${piece.status}"
             ${mechanism.record.id === asked.acted && html` data-acted`}
           >
-            ${piece.html}${rank > placeRank && liveLine(scene, mechanism)}
+            ${piece.html}${rank > placeRank && liveLine(scene, mechanism, roomKindOf(mechanism.kind))}
           </section>`
       )}${(cards.length > 0 || above.text === "") && account(scene)}
     </div>`
@@ -116,26 +103,5 @@ const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
   return lifecycle === "scheduled" ? 3 : lastRank
 }
 
-const pieceOf = (everybodys: Scene, { mechanism, state, limits }: Place, asked: Asked): Piece => {
-  const scene = { ...everybodys, ...limits }
-  switch (mechanism.kind) {
-    case "queue":
-      return queuePiece(scene, mechanism, state as States["queue"] | undefined)
-    case "draw":
-      return drawPiece(scene, mechanism, state as States["draw"] | undefined)
-    case "auction": {
-      const unconfirmed = asked.unconfirmed?.at === mechanism.record.id ? asked.unconfirmed : undefined
-      return auctionPiece(scene, { ...mechanism, unconfirmed }, state as States["auction"] | undefined)
-    }
-    case "appointment":
-      return appointmentPiece(
-        scene,
-        { ...mechanism, isRescheduling: asked.isRescheduling },
-        state as States["appointment"] | undefined
-      )
-    case "timed_release":
-      return releasePiece(scene, mechanism, state as States["timed_release"] | undefined)
-    case "waitlist":
-      return waitlistPiece(scene, mechanism, state as States["waitlist"] | undefined)
-  }
-}
+const pieceOf = (scene: Scene, { mechanism, state, limits }: Place, asked: Asked): Piece =>
+  roomKindOf(mechanism.kind).piece({ ...scene, ...limits }, mechanism, state, asked)

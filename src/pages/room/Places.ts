@@ -5,19 +5,16 @@
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
-import { bidsShownMax } from "../../domain/auction/Auction.ts"
+import { declarations, fieldOf, type Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
 import type { AnswerOf, Caller, Calls } from "../Calls.ts"
 import type { Refused } from "../Refused.ts"
-import type { AppointmentRecord } from "./mechanism/Appointment.ts"
-import type { AuctionFacts, AuctionRecord } from "./mechanism/Auction.ts"
-import type { DrawRecord } from "./mechanism/Draw.ts"
-import type { QueueRecord } from "./mechanism/Queue.ts"
+import { type AuctionFacts, auctionFactsOf } from "./mechanism/Auction.ts"
+import { type Mechanism, roomKindOf, shownKinds, type States } from "./mechanism/Kinds.ts"
 import { liveOf } from "./mechanism/Live.ts"
-import type { LiveFacts } from "./mechanism/Parts.ts"
+import type { LiveFacts, Record } from "./mechanism/Parts.ts"
+import type { Read } from "./mechanism/RoomKind.ts"
 import type { Experience } from "./Scene.ts"
-import type { ReleaseRecord } from "./mechanism/TimedRelease.ts"
-import type { WaitlistRecord } from "./mechanism/Waitlist.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -35,29 +32,6 @@ const sharedMax = 5_000
 
 type Slots = AnswerOf<"appointments", "slots">
 
-/** A mechanism with its public facts. */
-export type Mechanism = Kinds & { readonly live?: LiveFacts | undefined }
-
-type Kinds =
-  | { readonly kind: "queue"; readonly record: QueueRecord }
-  | { readonly kind: "draw"; readonly record: DrawRecord }
-  | { readonly kind: "auction"; readonly record: AuctionRecord; readonly facts: AuctionFacts }
-  | { readonly kind: "appointment"; readonly record: AppointmentRecord; readonly slots: Slots }
-  | { readonly kind: "timed_release"; readonly record: ReleaseRecord }
-  | { readonly kind: "waitlist"; readonly record: WaitlistRecord }
-
-export type Kind = Kinds["kind"]
-
-/** The visitor's standing in a mechanism, by its kind. */
-export interface States {
-  readonly queue: AnswerOf<"queues", "status">
-  readonly draw: AnswerOf<"draws", "status">
-  readonly auction: AnswerOf<"auctions", "status">
-  readonly appointment: AnswerOf<"appointments", "me">
-  readonly timed_release: AnswerOf<"timedReleases", "status">
-  readonly waitlist: AnswerOf<"waitlists", "status">
-}
-
 /** The public contents of a room. */
 export interface Shown {
   readonly experience: Experience
@@ -72,21 +46,8 @@ type Live = ReadonlyMap<string, LiveFacts>
 /** A mechanism as an experience names it. */
 interface Named {
   readonly kind: Kind
-  readonly id: string
-  readonly listed: unknown
+  readonly listed: Record
 }
-
-/** The group of operations of each kind, and the name of its path parameter. */
-export const groupOf = {
-  queue: { group: "queues", param: "queueId", status: "status" },
-  draw: { group: "draws", param: "drawId", status: "status" },
-  auction: { group: "auctions", param: "auctionId", status: "status" },
-  appointment: { group: "appointments", param: "appointmentId", status: "me" },
-  timed_release: { group: "timedReleases", param: "timedReleaseId", status: "status" },
-  waitlist: { group: "waitlists", param: "waitlistId", status: "status" }
-} as const
-
-type Read<A> = Effect.Effect<A, Refused, Request>
 
 /** Makes the functions that read for a room. */
 export const make = (calls: Calls["Service"]) => {
@@ -134,8 +95,10 @@ export const make = (calls: Calls["Service"]) => {
     }),
     /** Reads the visitor's standing in a mechanism. */
     state: <K extends Kind>(caller: Caller, kind: K, id: string): Read<States[K]> => {
-      const { group, param, status } = groupOf[kind]
-      return calls.run(caller, group as "queues", status as "status", { params: { [param]: id } }) as Read<States[K]>
+      const { group, parameter } = declarations[kind]
+      const { status } = roomKindOf(kind)
+      const input = { params: { [parameter]: id } }
+      return calls.run(caller, group as "queues", status as "status", input) as Read<unknown> as Read<States[K]>
     },
     /** Reads the facts of an auction as they are now, so that a visitor sees its own bid. */
     auctionFacts: (caller: Caller, auctionId: string): Read<AuctionFacts> => auctionFactsOf(calls, caller, auctionId),
@@ -175,52 +138,23 @@ const makeShared = (): Share => {
 
 /** The mechanisms of an experience, in the order of its sequences. */
 const namedIn = ({ sequences }: Experience): ReadonlyArray<Named> => {
-  const all = sequences.flatMap(({ queues, draws, auctions, appointments, timedReleases, waitlist }) => [
-    ...queues.map((listed) => ({ kind: "queue", id: listed.id, listed }) as const),
-    ...draws.map((listed) => ({ kind: "draw", id: listed.id, listed }) as const),
-    ...auctions.map((listed) => ({ kind: "auction", id: listed.id, listed }) as const),
-    ...timedReleases.map((listed) => ({ kind: "timed_release", id: listed.id, listed }) as const),
-    ...appointments.map((listed) => ({ kind: "appointment", id: listed.id, listed }) as const),
-    ...(waitlist === null ? [] : [{ kind: "waitlist", id: waitlist.id, listed: waitlist } as const])
-  ])
+  const all = sequences.flatMap((sequence) =>
+    shownKinds.flatMap((kind) =>
+      [sequence[fieldOf[kind]]]
+        .flat()
+        .flatMap((listed) => (listed === null ? [] : [{ kind, listed: listed as Record }]))
+    )
+  )
   return all.slice(0, mechanismsMax)
 }
 
 /** Makes the function that adds the facts to a mechanism of a list. Only facts are shared: the list is of its reader. */
 const makeMechanismOf =
   (calls: Calls["Service"], shared: Share) =>
-  ({ holder }: Caller, { kind, id, listed }: Named): Read<Mechanism> => {
-    const caller = { holder }
-    const key = `${kind} ${id}`
-    switch (kind) {
-      case "queue":
-        return Effect.succeed({ kind, record: listed as QueueRecord })
-      case "timed_release":
-        return Effect.succeed({ kind, record: listed as ReleaseRecord })
-      case "draw": {
-        // The list has no commitment.
-        const read = calls.run(caller, "draws", "get", { params: { drawId: id } })
-        return Effect.map(shared(key, read), (record) => ({ kind, record }))
-      }
-      case "waitlist": {
-        const read = calls.run(caller, "waitlists", "get", { params: { waitlistId: id } })
-        return Effect.map(shared(key, read), (record) => ({ kind, record }))
-      }
-      case "appointment": {
-        const read = calls.run(caller, "appointments", "slots", { params: { appointmentId: id } })
-        return Effect.map(shared(key, read), (slots) => ({ kind, record: listed as AppointmentRecord, slots }))
-      }
-      case "auction": {
-        const read = auctionFactsOf(calls, caller, id)
-        return Effect.map(shared(key, read), (facts) => ({ kind, record: listed as AuctionRecord, facts }))
-      }
-    }
+  ({ holder }: Caller, { kind, listed }: Named): Read<Mechanism> => {
+    const { read } = roomKindOf(kind)
+    const share = <A>(facts: Read<A>) => shared(`${kind} ${listed.id}`, facts)
+    const found =
+      read === undefined ? Effect.succeed({ kind, record: listed }) : read(listed, { calls, caller: { holder }, share })
+    return found as Read<Mechanism>
   }
-
-/** Reads the leading bids and the price. */
-const auctionFactsOf = Effect.fnUntraced(function* (calls: Calls["Service"], { holder }: Caller, auctionId: string) {
-  const params = { auctionId }
-  const query = { limit: `${bidsShownMax}` }
-  const { data: leading } = yield* calls.run({ holder }, "auctions", "bids", { params, query })
-  return { leading, price: yield* calls.run({ holder }, "auctions", "currentPrice", { params }) }
-})

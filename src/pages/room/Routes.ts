@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { declarations, isKind } from "../../domain/mechanism/Mechanism.ts"
 import { toText } from "../../domain/values/Time.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
@@ -15,7 +16,8 @@ import { makeAct, redirected } from "./Acting.ts"
 import * as Actions from "./Actions.ts"
 import { makeFailed } from "./Failed.ts"
 import { makeFind } from "./Find.ts"
-import { groupOf, type Kind, make as makePlaces, type Places } from "./Places.ts"
+import { make as makePlaces, type Places } from "./Places.ts"
+import { roomKindOf } from "./mechanism/Kinds.ts"
 import { make as makeSessions } from "./Session.ts"
 import * as LinePage from "./proof/LinePage.ts"
 import * as Proofs from "./proof/Proofs.ts"
@@ -104,7 +106,8 @@ const makeState = (calls: Calls["Service"], places: Places) =>
       caller.access === undefined ? [] : mechanisms,
       ({ kind, record: { id } }) =>
         Effect.map(places.state(caller, kind, id), (state) => {
-          const { group, status } = groupOf[kind]
+          const { group } = declarations[kind]
+          const { status } = roomKindOf(kind)
           const { admissionGrant: _, ...shown } = calls.encode(
             group as "queues",
             status as "status",
@@ -130,11 +133,11 @@ const makeLive = (calls: Calls["Service"]) =>
     const request = yield* HttpServerRequest.HttpServerRequest
     const [kind = "", id = ""] = (queryOf(request).get("of") ?? "").split(".")
     if (caller.access === undefined) return yield* new Refused({ status: 401, code: "UNAUTHORIZED" })
-    if (!Object.hasOwn(groupOf, kind)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
+    if (!isKind(kind)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
     yield* calls.count(caller, "consumers", "me")
-    const { group, param } = groupOf[kind as Kind]
+    const { group, parameter } = declarations[kind]
     const last = request.headers["last-event-id"]
     const headers = last === undefined ? {} : { "last-event-id": last }
-    const stream = yield* calls.run(caller, group as "queues", "events", { params: { [param]: id }, headers })
+    const stream = yield* calls.run(caller, group as "queues", "events", { params: { [parameter]: id }, headers })
     return stream as unknown as Response
   })

@@ -8,10 +8,11 @@
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PageTokens, pageTokenSeconds } from "../../auth/tokens/PageTokens.ts"
-import { Tokens, type VerifiedAccess } from "../../auth/tokens/Tokens.ts"
+import { Tokens } from "../../auth/tokens/Tokens.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { Origins } from "../../http/server/Origins.ts"
 import { Refused } from "../Refused.ts"
+import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
 
 /** The name of the cookie that a script can read. */
 export const hereCookie = "usher-here"

@@ -1,10 +1,13 @@
 /** Shared code of a visitor's actions: the session that they need, the mechanism that they name, refusals. */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { VerifiedAccess } from "../../auth/tokens/Tokens.ts"
+import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
+import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import type { Calls, OperationName } from "../Calls.ts"
 import { Refused } from "../Refused.ts"
-import { groupOf, type Mechanism, type Places } from "./Places.ts"
+import { type Mechanism, roomKindOf } from "./mechanism/Kinds.ts"
+import type { FormName } from "./mechanism/RoomKind.ts"
+import type { Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
 import { accessCodeScreen } from "./signIn/SignInScreens.ts"
 import type { Variation, Visit } from "./Visit.ts"
@@ -28,12 +31,6 @@ export type Run<A = Done> = Effect.Effect<A, Refused, HttpServerRequest.HttpServ
 export interface Context {
   readonly visit: Visit
   readonly fields: Fields
-}
-
-/** An operation on a mechanism. */
-export interface Operation {
-  readonly name: string
-  readonly payload?: unknown
 }
 
 /** The experience needs its access code. */
@@ -89,23 +86,22 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
     return mechanisms.find(({ record }) => record.id === id) ?? (yield* notFound)
   })
 
-  /** Runs the operation that the mechanism of the form has, as the visitor. */
-  const onMechanism = (
-    { visit, fields }: Context,
-    operations: { readonly [Kind in Mechanism["kind"]]?: Operation }
-  ): Run =>
-    withSession(visit, (access) =>
-      Effect.gen(function* () {
-        const mechanism = yield* mechanismIn(visit, access, fields.get("at"))
-        const operation = operations[mechanism.kind] ?? (yield* notFound)
-        const { group, param } = groupOf[mechanism.kind]
-        const input = { params: { [param]: mechanism.record.id }, payload: operation.payload ?? null }
-        const caller = { holder: visit.holder, access }
-        const run = calls.run(caller, group, operation.name as OperationName<typeof group>, input)
-        yield* Effect.mapError(run, (refused) => completed(refused, access, mechanism))
-        return {}
-      })
-    )
+  /** Makes the action of a form: it runs the operation that the kind of the form's mechanism has, as the visitor. */
+  const onMechanism =
+    (name: FormName) =>
+    ({ visit, fields }: Context): Run =>
+      withSession(visit, (access) =>
+        Effect.gen(function* () {
+          const mechanism = yield* mechanismIn(visit, access, fields.get("at"))
+          const operation = roomKindOf(mechanism.kind).operations[name]?.(fields) ?? (yield* notFound)
+          const { group, parameter } = declarations[mechanism.kind]
+          const input = { params: { [parameter]: mechanism.record.id }, payload: operation.payload ?? null }
+          const caller = { holder: visit.holder, access }
+          const run = calls.run(caller, group, operation.name as OperationName<typeof group>, input)
+          yield* Effect.mapError(run, (refused) => completed(refused, access, mechanism))
+          return {}
+        })
+      )
 
   return { withSession, onMechanism }
 }

@@ -18,6 +18,5 @@ export class ArchiveDamaged extends Data.TaggedError("ArchiveDamaged")<{ readonl
 
 export const damaged = (problem: string) => new ArchiveDamaged({ problem })
 
-/** Runs what returns a promise. */
 export const attempt = <A>(run: () => PromiseLike<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new ArchiveFailed({ cause }) })

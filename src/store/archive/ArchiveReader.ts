@@ -10,7 +10,6 @@ import { type ArchiveDamaged, ArchiveFailed, damaged } from "./ArchiveFailed.ts"
 /** Bytes of the largest entry that is read. A writer's are smaller by far. */
 const entryBytesMax = 256 * 1024 * 1024
 
-/** An entry of an archive. */
 export interface Entry {
   readonly name: string
   readonly content: Buffer

@@ -30,7 +30,6 @@ export const agrees = (introduction: Introduction, manifest: Manifest): boolean 
   JSON.stringify(originFields(introduction)) === JSON.stringify(originFields(manifest)) &&
   JSON.stringify(introduction.tables.map(columnsOf)) === JSON.stringify(manifest.tables.map(columnsOf))
 
-/** A key of its own for this use. */
 const hmacOf = ({ bytes }: SealingKey, manifest: Unauthenticated): Buffer => {
   const key = createHmac("sha256", bytes).update("usher: authentication of backups").digest()
   return createHmac("sha256", key).update(contentOf(manifest)).digest()

@@ -11,16 +11,17 @@ import { Effect, Option, Schema, type Scope, Sink, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { StartRefused } from "../../settings/Settings.ts"
 import { beginTimeline } from "../coordination/Installation.ts"
-import * as Migrations from "../postgres/Migrations.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { latest } from "../postgres/Steps.ts"
 import { type ArchiveDamaged, type ArchiveFailed, damaged } from "./ArchiveFailed.ts"
-import { originOf } from "./Authentication.ts"
+import { originOf, agrees } from "./Authentication.ts"
 import { entries, type Entry } from "./ArchiveReader.ts"
+import { format, Introduction, introductionName, Manifest, type Table } from "./Manifest.ts"
+import { Loading } from "./Loading.ts"
+import * as Migrations from "../postgres/Migrations.ts"
 import * as CopyConnection from "./CopyConnection.ts"
-import { load } from "./Load.ts"
-import { format, Introduction, introductionName, type Manifest } from "./Manifest.ts"
 import * as Tables from "./Tables.ts"
+import * as Recorded from "./Recorded.ts"
 
 const decodeIntroduction = Schema.decodeUnknownOption(Schema.fromJsonString(Introduction))
 
@@ -129,3 +130,43 @@ const problemOf = (path: string, error: ArchiveFailed): string => {
       return `The restore failed, and nothing was restored: ${error.message}`
   }
 }
+
+const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
+
+/** Where an archive is loaded, and who says from its manifest whether it may be. */
+interface Target<E> {
+  readonly connection: CopyConnection.CopyConnection
+  readonly check: (manifest: Manifest) => Effect.Effect<void, E>
+}
+
+/** Loads the entries after the first one. Returns the archive's manifest. */
+export const load = Effect.fnUntraced(function* <E>(
+  { connection, check }: Target<E>,
+  introduction: Introduction,
+  first: Entry,
+  others: Stream.Stream<Entry, ArchiveDamaged | ArchiveFailed>
+) {
+  const { sql } = connection
+  const own = yield* Tables.list(sql)
+  if (JSON.stringify(own) !== JSON.stringify(introduction.tables)) {
+    return yield* damaged(`its tables are not those of the schema's step ${introduction.schemaStep}`)
+  }
+  yield* sql`set local maintenance_work_mem = '256MB'`
+  const comeBack = yield* Tables.strip(sql)
+  // The migrations have made some rows.
+  yield* Effect.forEach(own, (table) => Tables.empty(sql, table), { discard: true })
+  const copyIn = (table: Table) => connection.copyIn(Tables.copy(table, "from stdin"))
+  const loading = new Loading({ introductionName, decodeManifest, tables: own, copyIn }, first)
+  yield* Stream.runForEach(others, (entry) => loading.take(entry)).pipe(Effect.onError(() => loading.abandon))
+  const manifest = yield* loading.end
+  if (!agrees(introduction, manifest)) return yield* damaged(`${introductionName} differs from the manifest`)
+  yield* check(manifest)
+  yield* Effect.forEach(comeBack, (statement) => sql.unsafe(statement), { discard: true })
+  yield* Tables.advanceIdentities(sql)
+  const counted = yield* Recorded.stored(sql)
+  const { heads } = manifest
+  if (counted.mechanisms !== heads.mechanisms || counted.events !== heads.events) {
+    return yield* damaged("the journals do not have as many events as their heads say")
+  }
+  return manifest
+})

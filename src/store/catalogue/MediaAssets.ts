@@ -2,24 +2,21 @@
  * The media assets of the catalogue.
  */
 import { Context, Layer } from "effect"
-import { type MediaAsset, Settings } from "../../domain/catalogue/MediaAsset.ts"
+import { type MediaAsset, Settings, mediaAssetSorts } from "../../domain/catalogue/MediaAsset.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
-/** A row of `media_assets`. */
 export interface Row extends SettingsRow {
   readonly name: string
 }
 
-/** The list of media assets. */
-export const shape = listShape("media assets", "r", { createdAt: "timestamptz", name: "text" })
+export const shape = listShape("media assets", "r", mediaAssetSorts, { createdAt: "timestamptz", name: "text" })
 
 const columns = makeSettingsColumns(Settings, { name: "name" })
 
-/** Returns the media asset of a row. */
 export const toMediaAsset = (row: Row): MediaAsset => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts

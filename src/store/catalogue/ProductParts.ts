@@ -12,7 +12,6 @@ import { type Row as MediaAssetRow, toMediaAsset } from "./MediaAssets.ts"
 import { type Row as SyncSourceRow, toSyncSource } from "./SyncSources.ts"
 import { type Row as VariantRow, toVariant, withOptions } from "./VariantRows.ts"
 
-/** A row of `products`. */
 export interface Row extends SettingsRow {
   readonly name: string
   readonly default_variant_id: string | null
@@ -85,7 +84,6 @@ export const toProducts = Effect.fnUntraced(function* (
   }))
 })
 
-/** A media asset and its use in a product. */
 interface MediaRow extends MediaAssetRow {
   readonly use_id: string
   readonly product_id: string

@@ -4,7 +4,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { MediaUse, Product, Settings } from "../../domain/catalogue/Product.ts"
+import { type MediaUse, type Product, type Settings, productSorts } from "../../domain/catalogue/Product.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -26,8 +26,11 @@ export interface ProductDraft {
   readonly media: ReadonlyArray<MediaUse>
 }
 
-/** The list of products. */
-export const shape = listShape("products", "p", { createdAt: "timestamptz", name: "text", updatedAt: "timestamptz" })
+export const shape = listShape("products", "p", productSorts, {
+  createdAt: "timestamptz",
+  name: "text",
+  updatedAt: "timestamptz"
+})
 
 type Sort = keyof typeof shape.sorts
 

@@ -2,25 +2,22 @@
  * The sync sources of the catalogue.
  */
 import { Context, Layer } from "effect"
-import { Settings, type SyncSource } from "../../domain/catalogue/SyncSource.ts"
+import { Settings, type SyncSource, syncSourceSorts } from "../../domain/catalogue/SyncSource.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
 import { identityAndStamps, type SettingsRow } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { makeSettingsRecords, type SettingsRecords } from "../records/SettingsRecords.ts"
 
-/** A row of `sync_sources`. */
 export interface Row extends SettingsRow {
   readonly sync_source: string
   readonly sync_source_id: string
 }
 
-/** The list of sync sources. */
-export const shape = listShape("sync sources", "r", { createdAt: "timestamptz" })
+export const shape = listShape("sync sources", "r", syncSourceSorts, { createdAt: "timestamptz" })
 
 const columns = makeSettingsColumns(Settings, { syncSource: "sync_source", syncSourceId: "sync_source_id" })
 
-/** Returns the sync source of a row. */
 export const toSyncSource = (row: Row): SyncSource => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts

@@ -22,7 +22,6 @@ export class ValueOrderRefused extends Schema.TaggedError<ValueOrderRefused>()("
   )
 }) {}
 
-/** Returns the option of a value. */
 export const option = parent({
   table: "variant_options",
   record: "Variant option",

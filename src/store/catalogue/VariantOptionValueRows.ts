@@ -6,7 +6,6 @@ import { Effect } from "effect"
 import type { ValueSettings, VariantOptionValue } from "../../domain/catalogue/VariantOption.ts"
 import { identityAndStamps, type RecordRow } from "../records/Rows.ts"
 
-/** A row of `variant_option_values`. */
 export interface Row extends RecordRow {
   readonly option_id: string
   readonly value: string
@@ -15,21 +14,18 @@ export interface Row extends RecordRow {
   readonly record: { readonly displayValue?: string; readonly colorHex?: string }
 }
 
-/** Returns the settings of a value as columns. */
 export const columnsOf = (sql: PgClient.PgClient, { value, isCentrallyManaged, ...record }: ValueSettings) => ({
   value,
   is_centrally_managed: isCentrallyManaged,
   record: sql.json(record)
 })
 
-/** Returns the settings of a row. */
 export const settingsOf = ({ value, is_centrally_managed, record }: Row): ValueSettings => ({
   ...record,
   value,
   isCentrallyManaged: is_centrally_managed
 })
 
-/** Returns the value of a row. */
 export const toValue = (row: Row): VariantOptionValue => ({
   ...identityAndStamps(row),
   optionId: row.option_id,

@@ -6,7 +6,12 @@ import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type ValueSettings, valuesMax, type VariantOptionValue } from "../../domain/catalogue/VariantOption.ts"
+import {
+  type ValueSettings,
+  valuesMax,
+  type VariantOptionValue,
+  variantOptionValueSorts
+} from "../../domain/catalogue/VariantOption.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, type InUse, usedBy } from "../records/Declaration.ts"
@@ -27,7 +32,7 @@ export class OptionFull extends Schema.TaggedError<OptionFull>()("OptionFull", {
 export class ValueExists extends Schema.TaggedError<ValueExists>()("ValueExists", { value: Schema.String }) {}
 
 /** The list of an option's values, sorted by position. */
-export const shape = listShape("variant option values", "x", { sortOrder: "bigint" })
+export const shape = listShape("variant option values", "x", variantOptionValueSorts, { sortOrder: "bigint" })
 
 type Sort = keyof typeof shape.sorts
 

@@ -4,11 +4,12 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type {
-  Settings,
-  ValueSettings,
-  VariantOption,
-  VariantOptionWithValues
+import {
+  type Settings,
+  type ValueSettings,
+  type VariantOption,
+  type VariantOptionWithValues,
+  variantOptionSorts
 } from "../../domain/catalogue/VariantOption.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -21,8 +22,7 @@ import { type Archivable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, insertRows, newRow, type RecordRow, stampOf } from "../records/Rows.ts"
 import { columnsOf, valuesOf } from "./VariantOptionValueRows.ts"
 
-/** The list of variant options. */
-export const shape = listShape("variant options", "o", { createdAt: "timestamptz", name: "text" })
+export const shape = listShape("variant options", "o", variantOptionSorts, { createdAt: "timestamptz", name: "text" })
 
 type Sort = keyof typeof shape.sorts
 

@@ -10,13 +10,11 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { identityAndStamps, insertRows, newRow, type SettingsRow, stampOf } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 
-/** A variant to create. */
 export interface VariantDraft {
   readonly settings: Settings
   readonly options: ReadonlyArray<OptionChoice>
 }
 
-/** A row of `product_variants`. */
 export interface PlainRow extends SettingsRow {
   readonly product_id: string
   readonly sku: string | null
@@ -59,7 +57,6 @@ export const insertVariants = Effect.fnUntraced(function* (
   return ids
 })
 
-/** Replaces the options of a variant. */
 export const replaceOptions = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   id: string,
@@ -92,7 +89,6 @@ export const toPlainVariant = (row: PlainRow): PlainVariant => ({
   ...shownOf(row)
 })
 
-/** Returns the variant of a row. */
 export const toVariant = (row: Row): Variant => ({ ...toPlainVariant(row), options: row.options })
 
 const rowsOfOptions = (id: string, options: ReadonlyArray<OptionChoice>) =>

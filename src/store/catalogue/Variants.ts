@@ -9,7 +9,8 @@ import {
   type PlainVariant,
   type Settings,
   type Variant,
-  variantsMax
+  variantsMax,
+  variantSorts
 } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -39,13 +40,11 @@ import {
 /** The product already has `variantsMax` variants. 409 */
 export class TooManyVariants extends Schema.TaggedError<TooManyVariants>()("TooManyVariants", {}) {}
 
-/** The filters of a list of variants. */
 export interface VariantFilter {
   readonly productId?: string | undefined
 }
 
-/** The list of variants. */
-export const shape = listShape("variants", "v", { createdAt: "timestamptz", updatedAt: "timestamptz" })
+export const shape = listShape("variants", "v", variantSorts, { createdAt: "timestamptz", updatedAt: "timestamptz" })
 
 type Sort = keyof typeof shape.sorts
 type Wrong = ParentArchived | ReferenceArchived | TooManyVariants

@@ -4,7 +4,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
-import type { Audience } from "../../domain/consumer/Audience.ts"
+import { type Audience, audienceMemberSorts } from "../../domain/consumer/Audience.ts"
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -44,6 +44,7 @@ export interface AudienceMember {
 export const shape = listShape(
   "audience members",
   "m",
+  audienceMemberSorts,
   { addedAt: "timestamptz", consumerId: "uuid" },
   { id: "m.consumer_id" }
 )
@@ -52,6 +53,7 @@ export const shape = listShape(
 const dynamicShape = listShape(
   "dynamic audience members",
   "c",
+  ["addedAt"],
   { addedAt: ConsumerList.byAge },
   { second: ConsumerList.byAge }
 )

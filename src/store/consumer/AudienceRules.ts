@@ -18,7 +18,6 @@ import { normalizedEmail } from "../../domain/values/Email.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { instantOf, toText } from "../../domain/values/Time.ts"
 
-/** The column of each field. */
 const columns: { readonly [field: string]: { readonly expression: string; readonly isFolded?: boolean } } = {
   type: { expression: "c.type" },
   email: { expression: "fold_case(c.email)", isFolded: true },

@@ -4,7 +4,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
-import type { Audience, AudienceType, Settings } from "../../domain/consumer/Audience.ts"
+import { type Audience, type AudienceType, type Settings, audienceSorts } from "../../domain/consumer/Audience.ts"
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { tellMembersRemoved } from "../experience/SequenceAccess.ts"
@@ -31,7 +31,7 @@ export interface AudienceChanges extends Partial<Settings> {
 }
 
 /** The list of audiences. Sorted by `lastRefreshedAt`, audiences that never had members come first. */
-export const shape = listShape("audiences", "a", {
+export const shape = listShape("audiences", "a", audienceSorts, {
   createdAt: "timestamptz",
   name: "text",
   lastRefreshedAt: { expression: "coalesce(a.last_refreshed_at, '-infinity')", type: "timestamptz" }
@@ -39,7 +39,6 @@ export const shape = listShape("audiences", "a", {
 
 type Sort = keyof typeof shape.sorts
 
-/** A row of `audiences`. */
 export interface Row extends RecordRow {
   readonly name: string
   readonly type: AudienceType
@@ -48,7 +47,6 @@ export interface Row extends RecordRow {
   readonly last_refreshed_at: Date | null
 }
 
-/** Returns the audience of a row. */
 export const toAudience = (row: Row): Audience => ({
   ...identityAndStamps(row),
   name: row.name,

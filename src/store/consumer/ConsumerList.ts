@@ -9,7 +9,7 @@
 import { Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
-import type { ConsumerType } from "../../domain/consumer/Consumer.ts"
+import { type ConsumerType, consumerSorts } from "../../domain/consumer/Consumer.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import { archivedAsAsked, listShape, type Plan, type SortField } from "../records/Pagination.ts"
@@ -23,6 +23,7 @@ export const byAge: SortField = { expression: "c.created_at", type: "timestamptz
 export const shape = listShape(
   "consumers",
   "c",
+  consumerSorts,
   {
     createdAt: "timestamptz",
     email: { expression: "coalesce(c.email, '')", type: "text" },

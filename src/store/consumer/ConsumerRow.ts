@@ -29,7 +29,6 @@ export const columnsOf = (settings: Settings): { readonly [C in (typeof settable
   metadata: settings.metadata
 })
 
-/** A row of `consumers`. */
 export interface Row {
   readonly id: string
   readonly organization_id: string
@@ -53,7 +52,6 @@ export interface Row {
   readonly archived: boolean
 }
 
-/** Returns the settings of a row. */
 export const settingsOf = (row: Row): Settings => ({
   loyaltyBalance: ofText(row.loyalty_balance),
   ...(row.email !== null && { email: row.email }),
@@ -65,7 +63,6 @@ export const settingsOf = (row: Row): Settings => ({
   ...(row.metadata !== null && { metadata: row.metadata })
 })
 
-/** Returns the consumer of a row. */
 export const toConsumer = (row: Row): Consumer => {
   const itself = `consumer:${row.id}`
   const createdBy = row.created_by ?? itself

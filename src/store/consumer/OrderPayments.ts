@@ -17,7 +17,6 @@ export interface PaidOrder {
   readonly paymentId: string | undefined
 }
 
-/** The grant of an order. */
 interface OfGrant {
   readonly mechanismId: string
   readonly sequence: number

@@ -14,7 +14,6 @@ import {
 } from "../../domain/consumer/Order.ts"
 import { identityAndStamps, type RecordRow } from "../records/Rows.ts"
 
-/** A row of `orders`. */
 export interface Row extends RecordRow {
   readonly consumer_id: string
   readonly experience_id: string | null
@@ -68,7 +67,6 @@ const dateOf = (at: number | null): Date | null => (at === null ? null : new Dat
 
 const decode = Schema.decodeUnknownSync(Settings)
 
-/** Returns the settings of a row. */
 export const settingsOf = (row: Row): Settings =>
   decode({
     ...row.record,
@@ -79,7 +77,6 @@ export const settingsOf = (row: Row): Settings =>
     placedAt: row.placed_at.toISOString()
   })
 
-/** Returns the order of a row. */
 export const toOrder = (row: Row): Order => {
   const settings = settingsOf(row)
   const { items, metadata } = settings

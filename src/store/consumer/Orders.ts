@@ -6,11 +6,11 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result, Schema } from "effect"
 import { needsOf, type OutOfStock, type Units, unitsOf } from "../../domain/catalogue/Stock.ts"
-import type { Moments, Order, OrderStatus, Settings } from "../../domain/consumer/Order.ts"
+import { type Moments, type Order, type OrderStatus, type Settings, orderSorts } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../catalogue/Stock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import * as FewAtOnce from "../postgres/FewAtOnce.ts"
+import * as ConcurrencyLimit from "../postgres/ConcurrencyLimit.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each } from "../records/Declaration.ts"
 import { listShape } from "../records/Pagination.ts"
@@ -47,7 +47,6 @@ export interface Payment {
   readonly grantLapsed: boolean
 }
 
-/** The filters of a list of orders. */
 export interface OrderFilter {
   readonly status?: OrderStatus | undefined
   readonly consumerId?: string | undefined
@@ -55,8 +54,11 @@ export interface OrderFilter {
   readonly distributionId?: string | undefined
 }
 
-/** The list of orders. */
-export const shape = listShape("orders", "o", { createdAt: "timestamptz", updatedAt: "timestamptz", total: "numeric" })
+export const shape = listShape("orders", "o", orderSorts, {
+  createdAt: "timestamptz",
+  updatedAt: "timestamptz",
+  total: "numeric"
+})
 
 type Sort = keyof typeof shape.sorts
 
@@ -115,7 +117,7 @@ export class Orders extends Context.Service<
   static readonly layer = Layer.effect(Orders)(
     Effect.gen(function* () {
       const { sql, statements, find, list } = yield* make(declaration)
-      const oneOfFew = yield* FewAtOnce.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
+      const oneOfFew = yield* ConcurrencyLimit.make("orders", { most: ordersAtOnce, waitingMax: ordersMax })
 
       const refuseTaken = Effect.fn("Orders.refuseTaken")(function* (tenant: Tenant, externalId: string | undefined) {
         if (externalId === undefined) return
@@ -150,7 +152,11 @@ export class Orders extends Context.Service<
   )
 }
 
-const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) => {
+const makeCreate = (
+  sql: PgClient.PgClient,
+  { insert }: Statements<Row, Order>,
+  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
+) => {
   /** Runs an effect outside of the transaction, which waits for it. */
   const outside = <A, E>(effect: Effect.Effect<A, E>) =>
     Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
@@ -195,7 +201,11 @@ const makeCreate = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>, 
   )
 }
 
-const makeChange = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Order>, oneOfFew: FewAtOnce.FewAtOnce) =>
+const makeChange = (
+  sql: PgClient.PgClient,
+  { lock, update }: Statements<Row, Order>,
+  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
+) =>
   Effect.fn("Orders.change")(
     function* <E>(
       tenant: Tenant,

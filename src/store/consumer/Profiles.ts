@@ -2,16 +2,15 @@
  * The profile of a consumer, with its recorded active places in mechanisms of every kind.
  */
 import { Context, Effect } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { endStatuses } from "../mechanism/Places.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
-import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
+import { endStatuses, type OwnFields, type PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 
 /** The maximum of places in a profile. The latest entries are shown. */
 const shownPlacesMax = 100

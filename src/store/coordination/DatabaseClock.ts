@@ -20,7 +20,6 @@ export interface DatabaseTime {
 }
 
 export class DatabaseClock implements Clock.Clock {
-  /** The clock of this machine. */
   readonly machine: Clock.Clock
   readonly monotonicTimeNanos: Effect.Effect<bigint>
   readonly currentTimeMillis = Effect.sync(() => this.currentTimeMillisUnsafe())
@@ -72,5 +71,4 @@ export class DatabaseClock implements Clock.Clock {
   }
 }
 
-/** Returns the clock of this machine. */
 export const machineOf = (clock: Clock.Clock): Clock.Clock => (clock instanceof DatabaseClock ? clock.machine : clock)

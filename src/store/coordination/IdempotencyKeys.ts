@@ -8,15 +8,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
+import { idempotencyKeyHours } from "../../domain/organization/Retention.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { fromStored, type Keyring, toStored } from "../secrets/Sealing.ts"
-
-/** How long an answer is kept, from when its request was first sent. */
-export const keptHours = 24
 
 /** How long a claim is valid unless it is extended. */
 export const leaseSeconds = 30
@@ -63,7 +61,6 @@ export class IdempotencyKeys extends Context.Service<
     keep(claimed: Claimed, answer: FirstAnswer): Effect.Effect<boolean, Unavailable>
     /** Ends the claim without an answer. The same request may claim the key again. */
     release(claimed: Claimed): Effect.Effect<void, Unavailable>
-    /** Removes the key. Any request may claim it. */
     remove(claimed: Claimed): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/coordination/IdempotencyKeys") {
@@ -82,7 +79,7 @@ const makeKeys = (sql: PgClient.PgClient, keyring: Keyring): IdempotencyKeys["Se
     const { tenant, key, fingerprint } = request
     const claimId = randomUUID()
     const now = yield* Clock.currentTimeMillis
-    const expiresAt = new Date(now + keptHours * 3_600_000)
+    const expiresAt = new Date(now + idempotencyKeyHours * 3_600_000)
     // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
     // is in progress.
     const rows = yield* sql<Row>`

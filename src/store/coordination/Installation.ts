@@ -24,7 +24,6 @@ export const Installation = Context.Reference<InstallationState>("usher/store/co
   defaultValue: () => ({ timeline: "", heldAt: undefined })
 })
 
-/** Reads the installation. */
 export const read: Effect.Effect<InstallationState, Unavailable, SqlClient.SqlClient> = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly timeline: string; readonly heldAt: Date | null }>`
@@ -43,7 +42,7 @@ const epochsBetween = 1_000_000
  */
 export const beginTimeline = Effect.fnUntraced(function* (at: string) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`update mechanism_heads set reign = (reign / ${epochsBetween}::int4 + 1) * ${epochsBetween}::int4`
+  yield* sql`update mechanism_heads set epoch = (epoch / ${epochsBetween}::int4 + 1) * ${epochsBetween}::int4`
   yield* sql`update installation set timeline = ${randomUUID()}, held_at = ${at}::timestamptz, backup_at = null`
 })
 
@@ -53,7 +52,6 @@ export const keepTimeline = Effect.fnUntraced(function* (timeline: string) {
   yield* sql`update installation set timeline = ${timeline}, held_at = null`
 }, orUnavailable)
 
-/** Ends the hold. */
 export const endHold = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.asVoid(sql`update installation set held_at = null`)
 ).pipe(orUnavailable)

@@ -5,7 +5,6 @@
 import type { Clock } from "effect"
 import { machineOf } from "./DatabaseClock.ts"
 
-/** A reading of both clocks. */
 export interface ClockReading {
   readonly wallMillis: number
   readonly monotonicMillis: number

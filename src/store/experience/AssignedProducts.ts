@@ -6,7 +6,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Cache, Context, Effect, Exit, Layer } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { pick, type SequenceProduct } from "../../domain/experience/SequenceProduct.ts"
 import type { Mode } from "../../domain/values/Ids.ts"
 import { Invalidations } from "../coordination/Invalidations.ts"

@@ -40,7 +40,7 @@ export interface NewExperience {
 }
 
 /** The ids of the created records. The sequences are in the order of the request. */
-export interface Made {
+export interface CreatedIds {
   readonly experienceId: string
   readonly sequenceIds: ReadonlyArray<string>
 }
@@ -63,23 +63,23 @@ export class ExperienceAggregates extends Context.Service<
   ExperienceAggregates,
   {
     /**
-     * Creates the experience that `judge` returns for the existing records, with its products and sequences. `below`
+     * Creates the experience that `validate` returns for the existing records, with its products and sequences. `createMechanisms`
      * creates the rest. All or nothing. The named records are locked until the end.
      */
     create<New extends NewExperience, E, E2, R>(
       tenant: Tenant,
       by: string,
       named: NamedRecords,
-      judge: (known: KnownRecords) => Result.Result<New, E>,
-      below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
-    ): Effect.Effect<Made, E | E2 | RecordNotFound | Unavailable, R>
-    /** Changes an experience and its offers to the result of `judge`. For access codes see `Experiences`. */
+      validate: (known: KnownRecords) => Result.Result<New, E>,
+      createMechanisms: (whole: New, created: CreatedIds) => Effect.Effect<unknown, E2, R>
+    ): Effect.Effect<CreatedIds, E | E2 | RecordNotFound | Unavailable, R>
+    /** Changes an experience and its offers to the result of `validate`. For access codes see `Experiences`. */
     change<E>(
       tenant: Tenant,
       id: string,
       by: string,
       named: NamedProducts,
-      judge: (settings: Settings, known: KnownProducts) => Result.Result<Change, E>,
+      validate: (settings: Settings, known: KnownProducts) => Result.Result<Change, E>,
       accessCode?: string | null
     ): Effect.Effect<Experience, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<ExperienceAggregate, RecordNotFound | Unavailable>
@@ -105,20 +105,20 @@ export class ExperienceAggregates extends Context.Service<
           tenant: Tenant,
           by: string,
           named: NamedRecords,
-          judge: (known: KnownRecords) => Result.Result<New, E>,
-          below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
+          validate: (known: KnownRecords) => Result.Result<New, E>,
+          createMechanisms: (whole: New, created: CreatedIds) => Effect.Effect<unknown, E2, R>
         ) {
           const held = yield* hold(sql, tenant, "audiences", named.audienceIds)
           const audiences = new Set(held.map(({ id }) => id))
-          const whole = yield* Effect.fromResult(judge({ ...(yield* products.held(tenant, named)), audiences }))
+          const whole = yield* Effect.fromResult(validate({ ...(yield* products.held(tenant, named)), audiences }))
           const { id: experienceId } = yield* experiences.create(tenant, by, whole.settings, whole.accessCode)
           yield* products.replace(tenant, experienceId, whole.offers)
           const sequenceIds = yield* Effect.forEach(whole.sequences, ({ settings, accessCode }) =>
             Effect.map(sequences.create(tenant, by, experienceId, settings, accessCode), ({ id }) => id)
           )
-          const made = { experienceId, sequenceIds }
-          yield* below(whole, made)
-          return made
+          const created = { experienceId, sequenceIds }
+          yield* createMechanisms(whole, created)
+          return created
         },
         sql.withTransaction,
         orUnavailable
@@ -130,13 +130,13 @@ export class ExperienceAggregates extends Context.Service<
           id: string,
           by: string,
           named: NamedProducts,
-          judge: (settings: Settings, known: KnownProducts) => Result.Result<Change, E>,
+          validate: (settings: Settings, known: KnownProducts) => Result.Result<Change, E>,
           accessCode?: string | null
         ) {
           const known = yield* products.held(tenant, named)
           let offers: ReadonlyArray<Offer> | undefined
           const revise = (before: Settings) =>
-            Result.map(judge(before, known), (next) => {
+            Result.map(validate(before, known), (next) => {
               offers = next.offers
               return next.settings
             })
@@ -159,21 +159,21 @@ const makeReads = Effect.gen(function* () {
   const products = yield* ExperienceProducts
 
   /** Returns the experience with those sequences `s` and mechanisms `m` below it that meet the conditions. */
-  const withThose = Effect.fnUntraced(function* (
+  const withFiltered = Effect.fnUntraced(function* (
     tenant: Tenant,
     experience: Experience,
-    those: { readonly sequences: Fragment; readonly mechanisms: Fragment }
+    filter: { readonly sequences: Fragment; readonly mechanisms: Fragment }
   ) {
     const { id } = experience
     const below = yield* sql<SequenceRow>`
       select s.* from sequences s
       where s.experience_id = ${id} and ${ofTenant(sql, tenant, "s")}
-        and ${those.sequences}
+        and ${filter.sequences}
       order by (s.record -> 'priority')::bigint desc, s.created_at, s.id limit ${recordSequencesMax}`
     const mechanisms = yield* sql<MechanismRow>`
       select m.* from mechanisms m
       where m.experience_id = ${id} and ${ofTenant(sql, tenant, "m")}
-        and ${those.mechanisms}
+        and ${filter.mechanisms}
       order by m.created_at, m.id limit ${recordMechanismsMax}`
     const bySequence = Map.groupBy(mechanisms.map(toStored), ({ identity }) => identity.sequenceId)
     return {
@@ -185,7 +185,7 @@ const makeReads = Effect.gen(function* () {
 
   const find = Effect.fn("ExperienceAggregates.find")(function* (tenant: Tenant, id: string) {
     const experience = yield* experiences.find(tenant, id)
-    return yield* withThose(tenant, experience, { sequences: sql`not s.archived`, mechanisms: sql`not m.archived` })
+    return yield* withFiltered(tenant, experience, { sequences: sql`not s.archived`, mechanisms: sql`not m.archived` })
   }, orUnavailable)
 
   const archived = Effect.fn("ExperienceAggregates.archived")(function* (
@@ -195,7 +195,7 @@ const makeReads = Effect.gen(function* () {
   ) {
     const sequenceIds = sequences.map(({ sequence }) => sequence.id)
     const mechanismIds = sequences.flatMap(({ mechanisms }) => mechanisms.map(({ identity }) => identity.id))
-    return yield* withThose(tenant, experience, {
+    return yield* withFiltered(tenant, experience, {
       sequences: sql`s.id = any(${sequenceIds}::uuid[])`,
       mechanisms: sql`m.id = any(${mechanismIds}::uuid[])`
     })

@@ -4,7 +4,13 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
-import type { ExperiencePage, PageStatus, Settings } from "../../domain/experience/ExperiencePage.ts"
+import {
+  type ExperiencePage,
+  type PageStatus,
+  type Settings,
+  experiencePageSorts,
+  listedDocumentBytesMax
+} from "../../domain/experience/ExperiencePage.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -20,23 +26,15 @@ import { holdParent } from "../records/Statements.ts"
 import { orTaken } from "../records/Taken.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 
-/**
- * The bytes of creative documents that one page of the list reads. The page ends with the document that reaches the
- * limit, and its cursor continues from there. A page has at least one item, so a walk never ends early.
- */
-export const documentBytesMax = 4_194_304
-
 /** Another page of the experience has this slug. 409 */
 export class SlugTaken extends Schema.TaggedError<SlugTaken>()("SlugTaken", { slug: Schema.String }) {}
 
-/** The filters of a list of pages. */
 export interface PageFilter {
   readonly experienceId?: string | undefined
   readonly status?: PageStatus | undefined
 }
 
-/** The list of experience pages. */
-export const shape = listShape("experience pages", "p", {
+export const shape = listShape("experience pages", "p", experiencePageSorts, {
   createdAt: "timestamptz",
   title: "text",
   updatedAt: "timestamptz"
@@ -179,7 +177,7 @@ export class ExperiencePages extends Context.Service<
 
 const orSlugTaken = ({ slug }: Settings) => orTaken(() => new SlugTaken({ slug }))
 
-/** The list ends a page at the document that reaches `documentBytesMax`. */
+/** The list ends a page at the document that reaches `listedDocumentBytesMax`. */
 const makePageList = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const plan = yield* makePlan
@@ -196,7 +194,7 @@ const makePageList = Effect.gen(function* () {
         select listed.*, sum(document_bytes) over (order by nr) - document_bytes as bytes_before from listed
       )
       select p.*, w."sortKey", w."sortId" from weighed w join experience_pages p on p.id = w.id
-      where w.bytes_before < ${documentBytesMax}::int order by w.nr`
+      where w.bytes_before < ${listedDocumentBytesMax}::int order by w.nr`
     return page(planned, rows, toPage)
   }, orUnavailable)
 })

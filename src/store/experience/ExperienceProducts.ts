@@ -35,13 +35,10 @@ export interface NamedProducts {
 /** The named records that the tenant has. */
 export interface KnownProducts {
   readonly products: ReadonlySet<string>
-  /** The product of each variant. */
   readonly variants: ReadonlyMap<string, string>
-  /** The prices of the products' variants. */
   readonly prices: ReadonlyArray<VariantPrice>
 }
 
-/** The price of a variant. */
 export interface VariantPrice {
   readonly productId: string
   readonly variantId: string

@@ -5,7 +5,8 @@
  */
 import { Context, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Kind, StatusFields } from "../../domain/mechanism/Decider.ts"
+import type { StatusFields } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Experience } from "../../domain/experience/Experience.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { themeOf } from "../../domain/organization/Organization.ts"

@@ -23,7 +23,6 @@ export interface WindowRow {
 export const windowColumns = (sql: SqlClient.SqlClient): Fragment => sql`
   e.record ->> 'openAt' as window_open_at, e.record ->> 'closeAt' as window_close_at, e.window_revision`
 
-/** Returns the window of a row. */
 export const toWindow = (row: WindowRow): ExperienceWindow | undefined =>
   windowOf(
     {

@@ -5,7 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Result } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import { type Experience, Settings } from "../../domain/experience/Experience.ts"
+import { type Experience, Settings, experienceSorts } from "../../domain/experience/Experience.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -19,11 +19,11 @@ import { identityAndStamps, type RecordRow, stampOf, stamped } from "../records/
 import * as Search from "../records/Search.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import type { Statements } from "../records/Statements.ts"
-import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
+import { type HasMechanisms, findMechanisms } from "../mechanism/HasMechanisms.ts"
 import { type AccessCodeHash, makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** The list of experiences. Sorted by `openAt`, experiences without one come last. */
-export const shape = listShape("experiences", "e", {
+export const shape = listShape("experiences", "e", experienceSorts, {
   createdAt: "timestamptz",
   name: "text",
   openAt: { expression: "coalesce((e.record ->> 'openAt')::timestamptz, w.open_at, 'infinity')", type: "timestamptz" }
@@ -43,7 +43,6 @@ export interface Row extends RecordRow {
 
 const { columnsOf, settingsOf, shownOf } = makeSettingsColumns(Settings, { name: "name" })
 
-/** Returns the experience of a row. */
 export const toExperience = (row: Row): Experience => {
   const settings = shownOf(row)
   return {
@@ -67,7 +66,7 @@ export const withWindow = (sql: SqlClient.SqlClient): Fragment => sql`
     from mechanisms where experience_id = e.id and not archived and kind <> 'waitlist'
   ) w`
 
-const declaration: Declaration<Row, Experience, Sort, Occupied> = {
+const declaration: Declaration<Row, Experience, Sort, HasMechanisms> = {
   service: "Experiences",
   record: "Experience",
   table: "experiences",
@@ -76,7 +75,7 @@ const declaration: Declaration<Row, Experience, Sort, Occupied> = {
   joined: withWindow,
   recordsOf: each(toExperience),
   list: { shape, searched: "e.name" },
-  blockedBy: (sql, { id }) => occupiedBy(sql, sql`experience_id = ${id}`),
+  blockedBy: (sql, { id }) => findMechanisms(sql, sql`experience_id = ${id}`),
   archiveBelow: Effect.fnUntraced(function* (sql, { id }, stamp) {
     const archived = sql.update({ ...stamped(stamp), archived: true })
     yield* sql`update sequences set ${archived} where experience_id = ${id} and not archived`
@@ -94,7 +93,7 @@ export class Experiences extends Context.Service<
   Experiences,
   Readable<Experience, Sort> &
     Revisable<Experience, Settings, never, string | null> &
-    Archivable<Experience, Occupied> & {
+    Archivable<Experience, HasMechanisms> & {
       /** Returns the organization's time zone and currency, for experiences without their own. */
       defaults(tenant: Tenant): Effect.Effect<RegionalDefaults, Unavailable>
       /** Creates an experience. An absent or null access code means none. */

@@ -146,7 +146,6 @@ const admissionWith = (ordersLeft: number | null): Admission => {
   return ordersLeft > 0 ? "admitted for now" : "order limit reached"
 }
 
-/** Returns the hash of an access code of an experience, or of one of its sequences. */
 export type AccessCodeHash = (experienceId: string, accessCode: string) => Uint8Array
 
 const makeKeyedHash = Effect.map(
@@ -211,7 +210,6 @@ const hasPassed = (sql: SqlClient.SqlClient, consumerId: string): Fragment =>
     select from experience_passes p where p.experience_id = s.experience_id and p.consumer_id = ${consumerId}
   ))`
 
-/** An audience of type DYNAMIC. */
 export interface DynamicAudience {
   readonly id: string
   readonly rules: AudienceRules

@@ -27,7 +27,7 @@ export interface NewSequence {
 }
 
 /** The experience and the named records that exist, for a sequence to create. */
-export interface Above {
+export interface ParentContext {
   readonly surroundings: RegionalDefaults
   readonly products: ReadonlySet<string>
   /** The named variants that the experience does not offer. */
@@ -35,7 +35,7 @@ export interface Above {
 }
 
 /** The sequence below which mechanisms are created. */
-export interface Made {
+export interface CreatedSequence {
   readonly sequenceId: string
   readonly experienceWindow: ExperienceWindow | undefined
 }
@@ -53,7 +53,7 @@ export class SequenceAggregates extends Context.Service<
   SequenceAggregates,
   {
     /**
-     * Creates the sequence that `judge` returns for the existing records. `below` creates the rest. All or nothing. The
+     * Creates the sequence that `validate` returns for the existing records. `createMechanisms` creates the rest. All or nothing. The
      * named records are locked until the end. Returns the sequence's id.
      */
     create<New extends NewSequence, E, E2, R>(
@@ -61,16 +61,16 @@ export class SequenceAggregates extends Context.Service<
       by: string,
       experienceId: string,
       named: NamedProducts,
-      judge: (above: Above) => Result.Result<New, E>,
-      below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
+      validate: (context: ParentContext) => Result.Result<New, E>,
+      createMechanisms: (whole: New, created: CreatedSequence) => Effect.Effect<unknown, E2, R>
     ): Effect.Effect<string, E | E2 | RecordNotFound | Unavailable, R>
-    /** Changes a sequence to the result of `judge` for the named products that exist. */
+    /** Changes a sequence to the result of `validate` for the named products that exist. */
     change<E>(
       tenant: Tenant,
       id: string,
       by: string,
       productIds: ReadonlyArray<string>,
-      judge: (settings: Settings, products: ReadonlySet<string>) => Result.Result<Settings, E>,
+      validate: (settings: Settings, products: ReadonlySet<string>) => Result.Result<Settings, E>,
       accessCode?: string | null
     ): Effect.Effect<Sequence, E | RecordNotFound | Unavailable>
     find(tenant: Tenant, id: string): Effect.Effect<SequenceAggregate, RecordNotFound | Unavailable>
@@ -94,21 +94,21 @@ export class SequenceAggregates extends Context.Service<
           by: string,
           experienceId: string,
           named: NamedProducts,
-          judge: (above: Above) => Result.Result<New, E>,
-          below: (whole: New, made: Made) => Effect.Effect<unknown, E2, R>
+          validate: (context: ParentContext) => Result.Result<New, E>,
+          createMechanisms: (whole: New, created: CreatedSequence) => Effect.Effect<unknown, E2, R>
         ) {
           // The products are locked first, as in changing an experience. Another lock order could deadlock.
           const known = yield* products.held(tenant, named)
           const experience = yield* surroundings(sql, tenant, experienceId)
           const whole = yield* Effect.fromResult(
-            judge({
+            validate({
               surroundings: experience,
               products: known.products,
               notOffered: yield* products.variantsNotOffered(tenant, experienceId, named.variantIds)
             })
           )
           const { id } = yield* sequences.create(tenant, by, experienceId, whole.settings, whole.accessCode)
-          yield* below(whole, { sequenceId: id, experienceWindow: toWindow(experience) })
+          yield* createMechanisms(whole, { sequenceId: id, experienceWindow: toWindow(experience) })
           return id
         },
         sql.withTransaction,
@@ -121,11 +121,11 @@ export class SequenceAggregates extends Context.Service<
           id: string,
           by: string,
           productIds: ReadonlyArray<string>,
-          judge: (settings: Settings, products: ReadonlySet<string>) => Result.Result<Settings, E>,
+          validate: (settings: Settings, products: ReadonlySet<string>) => Result.Result<Settings, E>,
           accessCode?: string | null
         ) {
           const known = yield* products.held(tenant, { productIds, variantIds: [] })
-          return yield* sequences.change(tenant, id, by, (settings) => judge(settings, known.products), accessCode)
+          return yield* sequences.change(tenant, id, by, (settings) => validate(settings, known.products), accessCode)
         },
         sql.withTransaction,
         orUnavailable
@@ -152,17 +152,17 @@ const makeReads = Effect.gen(function* () {
   const sequences = yield* Sequences
 
   /** Returns the sequence with those of its mechanisms `m` that meet the condition. */
-  const withThose = Effect.fnUntraced(function* (tenant: Tenant, sequence: Sequence, those: Fragment) {
+  const withFiltered = Effect.fnUntraced(function* (tenant: Tenant, sequence: Sequence, filter: Fragment) {
     const rows = yield* sql<MechanismRow>`
       select m.* from mechanisms m
       where m.sequence_id = ${sequence.id} and ${ofTenant(sql, tenant, "m")}
-        and ${those}
+        and ${filter}
       order by m.created_at, m.id limit ${recordMechanismsMax}`
     return { sequence, mechanisms: rows.map(toStored) }
   })
 
   const find = Effect.fn("SequenceAggregates.find")(function* (tenant: Tenant, id: string) {
-    return yield* withThose(tenant, yield* sequences.find(tenant, id), sql`not m.archived`)
+    return yield* withFiltered(tenant, yield* sequences.find(tenant, id), sql`not m.archived`)
   }, orUnavailable)
 
   const archived = Effect.fn("SequenceAggregates.archived")(function* (
@@ -171,7 +171,7 @@ const makeReads = Effect.gen(function* () {
     { mechanisms }: SequenceAggregate
   ) {
     const ids = mechanisms.map(({ identity }) => identity.id)
-    return yield* withThose(tenant, sequence, sql`m.id = any(${ids}::uuid[])`)
+    return yield* withFiltered(tenant, sequence, sql`m.id = any(${ids}::uuid[])`)
   }, orUnavailable)
 
   return { find, archived }

@@ -3,9 +3,9 @@
  * change.
  */
 import { Context, Effect, Layer } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type Sequence, Settings } from "../../domain/experience/Sequence.ts"
+import { type Sequence, Settings, sequenceSorts } from "../../domain/experience/Sequence.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { type Declaration, each, parent, reference } from "../records/Declaration.ts"
@@ -16,8 +16,8 @@ import type { ParentArchived, ReferenceArchived } from "../records/Restoring.ts"
 import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { holdParent, holdReference } from "../records/Statements.ts"
-import { belowSequence, type Parents, type WaitlistExists } from "./BelowSequence.ts"
-import { type Occupied, occupiedBy } from "../mechanism/Occupied.ts"
+import { createInSequence, type Parents, type WaitlistExists } from "./CreateInSequence.ts"
+import { type HasMechanisms, findMechanisms } from "../mechanism/HasMechanisms.ts"
 import { makeAccessCodeHash, tellProtection } from "./SequenceAccess.ts"
 
 /** The filters of a list of sequences. */
@@ -26,7 +26,7 @@ export interface SequenceFilter {
 }
 
 /** The list of sequences. */
-export const shape = listShape("sequences", "s", {
+export const shape = listShape("sequences", "s", sequenceSorts, {
   createdAt: "timestamptz",
   name: "text",
   priority: { expression: "(s.record -> 'priority')::bigint", type: "bigint" }
@@ -61,7 +61,7 @@ export const toSequence = (row: Row): Sequence => {
 const experience = parent({ table: "experiences", record: "Experience", column: "experience_id", lock: "share" })
 const audience = reference({ table: "audiences", record: "Audience", column: "audience_id" })
 
-const declaration: Declaration<Row, Sequence, Sort, Occupied, Wrong> = {
+const declaration: Declaration<Row, Sequence, Sort, HasMechanisms, Wrong> = {
   service: "Sequences",
   record: "Sequence",
   table: "sequences",
@@ -71,7 +71,7 @@ const declaration: Declaration<Row, Sequence, Sort, Occupied, Wrong> = {
   parent: experience,
   references: [audience],
   written: (sql, id) => tellProtection(sql, sql`s.id = ${id}`),
-  blockedBy: (sql, { id }) => occupiedBy(sql, sql`sequence_id = ${id}`)
+  blockedBy: (sql, { id }) => findMechanisms(sql, sql`sequence_id = ${id}`)
 }
 
 /**
@@ -82,7 +82,7 @@ export class Sequences extends Context.Service<
   Sequences,
   Readable<Sequence, Sort, SequenceFilter> &
     Revisable<Sequence, Settings, never, string | null> &
-    Archivable<Sequence, Occupied, Wrong> & {
+    Archivable<Sequence, HasMechanisms, Wrong> & {
       /** Creates a sequence of the experience. An absent or null access code means none. */
       create(
         tenant: Tenant,
@@ -95,7 +95,7 @@ export class Sequences extends Context.Service<
        * Runs `create`, which creates a mechanism of this kind, in one transaction. Until it ends, the sequence and its
        * experience cannot be archived or changed. A second waitlist is refused, also under concurrent creation.
        */
-      below<A, E, R>(
+      createIn<A, E, R>(
         tenant: Tenant,
         sequenceId: string,
         kind: Kind,
@@ -142,7 +142,7 @@ export class Sequences extends Context.Service<
               return { ...columnsOf(sql, settings), ...(accessCode !== undefined && { access_code_hash: hash }) }
             })
           ),
-        below: belowSequence(sql)
+        createIn: createInSequence(sql)
       }
     })
   )

@@ -26,7 +26,6 @@ export interface Limits {
   readonly appendTimeoutMillis: number
   /** Events that may wait. Beyond this number a commit fails immediately, unless nothing else waits before it. */
   readonly waitingEventsMax: number
-  /** Commits in a statement. */
   readonly statementCommitsMax: number
   /** Events in a statement, unless a single commit has more. */
   readonly statementEventsMax: number

@@ -4,10 +4,11 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
+import { historySorts } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import { type ListShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -23,17 +24,18 @@ export interface HistoryEntry {
   readonly data: { readonly [name: string]: unknown }
 }
 
-/** The filters of a history. */
 export interface HistoryFilter {
   readonly type?: string | undefined
 }
 
 /** The list of a mechanism's events, in the order of their numbers. */
-export const shape = {
-  name: "distribution history",
-  sorts: { sequence: { expression: "j.sequence", type: "bigint" } },
-  id: { expression: "j.sequence", type: "bigint" }
-} as const satisfies ListShape<"sequence">
+export const shape = listShape(
+  "distribution history",
+  "j",
+  historySorts,
+  { sequence: "bigint" },
+  { id: { expression: "j.sequence", type: "bigint" } }
+)
 
 /**
  * Events that a filtered page may scan in order. Events are stored in this order, so scanning some 20 costs as much

@@ -8,7 +8,8 @@
  * mechanism over. From then on every commit of the former owner is refused, even if its sequence is the expected one.
  */
 import { Context, Effect, Schema, Stream, type Tracer } from "effect"
-import type { Event, Kind, MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
+import type { Event, PlaceRow } from "../../domain/mechanism/Decider.ts"
+import type { Kind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 

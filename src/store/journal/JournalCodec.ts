@@ -7,7 +7,8 @@
  */
 import { Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
-import type { Event, Kind } from "../../domain/mechanism/Decider.ts"
+import type { Event } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Commit, Head, Recorded } from "./Journal.ts"
 

@@ -3,7 +3,8 @@
  * Nothing is durable, and an append never waits.
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
-import type { MechanismIdentity, PlaceRow } from "../../domain/mechanism/Decider.ts"
+import type { PlaceRow } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import {
   type Commit,

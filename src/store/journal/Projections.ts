@@ -13,7 +13,6 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofOrganization } from "../records/Tenancy.ts"
 import type { MechanismRecord } from "./Journal.ts"
 
-/** Mechanisms in one page of a list. */
 const pageMechanisms = 500
 
 /** Places in one page of a mechanism, and in one statement that writes them. */
@@ -37,7 +36,6 @@ export interface Counted {
   readonly archived: number
 }
 
-/** A row of `places`. */
 export interface StoredPlace extends PlaceRow {
   readonly consumerId: string
 }
@@ -65,7 +63,6 @@ export class Projections extends Context.Service<
     writeRecord(mechanismId: string, record: DerivedRecord): Effect.Effect<void, Unavailable>
     /** Inserts or replaces places. */
     writePlaces(mechanismId: string, places: ReadonlyArray<StoredPlace>): Effect.Effect<void, Unavailable>
-    /** Removes the places of consumers. */
     removePlaces(mechanismId: string, consumerIds: ReadonlyArray<string>): Effect.Effect<void, Unavailable>
   }
 >()("usher/store/journal/Projections") {

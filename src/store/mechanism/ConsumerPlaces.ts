@@ -4,7 +4,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import { consumerPlaceSorts, endStatuses } from "../../domain/mechanism/PlaceFields.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -12,7 +13,7 @@ import { makeReadPage } from "../records/Lists.ts"
 import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
-import { endStatuses, type PlaceColumns, type RecordedPlace, toRecordedPlace } from "./Places.ts"
+import { type PlaceColumns, type RecordedPlace, toRecordedPlace } from "./Places.ts"
 
 /** A place with its mechanism. */
 export interface PlaceOfConsumer extends RecordedPlace {
@@ -34,7 +35,13 @@ export interface ConsumerPlaceFilter {
 }
 
 /** The list of a consumer's places, sorted by entry. */
-export const shape = listShape("consumer places", "p", { enteredAt: "timestamptz" }, { id: "p.mechanism_id" })
+export const shape = listShape(
+  "consumer places",
+  "p",
+  consumerPlaceSorts,
+  { enteredAt: "timestamptz" },
+  { id: "p.mechanism_id" }
+)
 
 export class ConsumerPlaces extends Context.Service<
   ConsumerPlaces,

@@ -3,7 +3,8 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { Kind, Lifecycle, MechanismIdentity, StatusFields } from "../../domain/mechanism/Decider.ts"
+import { mechanismSorts, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { Lifecycle, StatusFields } from "../../domain/mechanism/Decider.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../../domain/values/Locale.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -55,7 +56,7 @@ export interface DistributionFilter {
 }
 
 /** The list of the mechanisms of one kind. Sorted by `openAt`, mechanisms without one (open at once) come first. */
-export const shape = listShape("mechanisms", "m", {
+export const shape = listShape("mechanisms", "m", mechanismSorts, {
   createdAt: "timestamptz",
   name: { expression: "(m.configuration ->> 'name')", type: "text" },
   openAt: { expression: "coalesce((m.configuration ->> 'openAt')::timestamptz, '-infinity')", type: "timestamptz" }

@@ -9,6 +9,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { NamedGrant } from "../../domain/mechanism/GrantName.ts"
+import { declarations, type GrantingKind, grantingKinds, selectingKinds } from "../../domain/mechanism/Mechanism.ts"
 import type { Asked } from "../../domain/receiver/Meaning.ts"
 import { isWhole, ofText, type Price } from "../../domain/values/Amount.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -21,7 +22,7 @@ import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** A grant as the journal has it. */
 export interface FoundGrant {
-  readonly kind: "queue" | "draw" | "auction" | "timed_release"
+  readonly kind: GrantingKind
   readonly mechanismId: string
   readonly sequence: number
   readonly sequenceId: string
@@ -66,6 +67,9 @@ export class NamedGrants extends Context.Service<
   )
 }
 
+/** The events that make grants, with their kinds. */
+const grantEvents = grantingKinds.flatMap((kind) => declarations[kind].grants.map((type) => [kind, type] as const))
+
 const makeFind = (sql: PgClient.PgClient) =>
   Effect.fn("NamedGrants.find")(function* (tenant: Tenant, { mechanismId, sequence }: NamedGrant) {
     const rows = yield* sql<GrantRow>`
@@ -93,10 +97,10 @@ const makeFind = (sql: PgClient.PgClient) =>
       join sequences s on s.id = m.sequence_id
       join experiences e on e.id = s.experience_id
       join organizations o on o.id = m.organization_id
-      left join places p on m.kind = 'timed_release' and p.mechanism_id = m.id and p.consumer_id = j.consumer_id
+      left join places p on m.kind = any(${selectingKinds}::text[]) and p.mechanism_id = m.id and p.consumer_id = j.consumer_id
       where m.id = ${mechanismId} and ${unarchivedOf(sql, tenant, "m")} and j.consumer_id is not null
         and (m.kind, j.type) in (
-          ('queue', 'Granted'), ('draw', 'Won'), ('auction', 'Won'), ('timed_release', 'Entered')
+          select * from unnest(${grantEvents.map(([kind]) => kind)}::text[], ${grantEvents.map(([, type]) => type)}::text[])
         )`
     return rows[0] && toGrant(rows[0])
   }, orUnavailable)

@@ -2,7 +2,7 @@
  * The health of one tenant's mechanisms: the parked ones, and those with overdue wake-ups.
  */
 import { Context, Effect } from "effect"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"

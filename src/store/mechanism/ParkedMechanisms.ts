@@ -11,7 +11,6 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 /** Characters of an error that are stored. */
 const causeMax = 2_000
 
-/** A parked mechanism. */
 const ParkedMechanism = Schema.Struct({
   mechanismId: Schema.String,
   kind: Schema.String,

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { slotStart } from "../../domain/appointment/Appointment.ts"
-import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
+import { type OwnFields, type PlaceStatus, placeSorts, endStatuses } from "../../domain/mechanism/PlaceFields.ts"
 import { noRisk, type Risk } from "../../domain/risk/Risk.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
@@ -39,9 +39,6 @@ export interface ConsumerPlace extends RecordedPlace {
   readonly fullName: string | null
 }
 
-/** The statuses of places that have ended, in all kinds of mechanism. */
-export const endStatuses = ["COMPLETED", "DENIED", "LEFT", "LOST", "EXPIRED", "CANCELLED", "NO_SHOW"]
-
 /** The maximum of mechanisms with a place of one consumer that one statement returns. */
 const unfinishedMax = 500
 
@@ -59,6 +56,7 @@ export interface PlaceFilter {
 export const shape = listShape(
   "distribution consumers",
   "p",
+  placeSorts,
   { enteredAt: "timestamptz", consumerId: "uuid" },
   { id: "p.consumer_id" }
 )

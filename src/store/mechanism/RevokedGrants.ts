@@ -6,6 +6,7 @@
  * their times. A mechanism that was torn down before `since` is passed over.
  */
 import { Clock, Context, Effect } from "effect"
+import { grantingKinds } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
@@ -70,7 +71,7 @@ export class RevokedGrants extends Context.Service<
       const rows = yield* sql<Row>`
         with sources as materialized (
           select m.id from mechanisms m
-          where ${ofTenant(sql, tenant, "m")} and m.kind in ('queue', 'draw', 'auction', 'timed_release')
+          where ${ofTenant(sql, tenant, "m")} and m.kind = any(${grantingKinds}::text[])
             and m.id >= ${mechanismId}
             and (m.teardown_status is distinct from 'completed' or m.updated_at >= ${new Date(since)})
           order by m.id

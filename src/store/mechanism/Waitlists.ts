@@ -8,7 +8,6 @@ import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
 
-/** A sequence, for its tenant. */
 export interface SequenceRef extends Tenant {
   readonly sequenceId: string
 }
@@ -25,7 +24,6 @@ export interface Recipient {
   readonly consumerId: string
   readonly email: string | null
   readonly phone: string | null
-  /** The name of the experience. */
   readonly experience: string
 }
 

@@ -2,7 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { MessagePurpose, SentMessage } from "../../domain/message/SentMessage.ts"
+import { type MessagePurpose, type SentMessage, messageSorts } from "../../domain/message/SentMessage.ts"
 import { sameAddress } from "../../domain/message/StoppedAddress.ts"
 import { type Channel, MessageStatus } from "../../domain/receiver/Meaning.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -13,17 +13,14 @@ import { equal, listShape, type Page, type PageQuery, type PageRefused } from ".
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
-/** Days for which a message is kept. Reports come within a few. */
-export const keptDays = 90
-
 /** The statuses from the least telling to the most. */
 const statuses = [...MessageStatus.literals]
 
 /** The list of messages. */
-export const shape = listShape("messages", "m", { sentAt: "timestamptz" })
+export const shape = listShape("messages", "m", messageSorts, { sentAt: "timestamptz" })
 
 /** A message to be stored. */
-export interface Addressed {
+export interface NewMessage {
   readonly tenant: Tenant
   readonly channel: Channel
   readonly to: string
@@ -45,8 +42,12 @@ export interface MessageFilter {
 export class SentMessages extends Context.Service<
   SentMessages,
   {
-    /** Remembers a message, by the id that its provider gave it; by an id of its own if there is none. */
-    sent(message: Addressed, messageId: string | undefined, status: "SENT" | "FAILED"): Effect.Effect<void, Unavailable>
+    /** Records a message, by the id that its provider gave it; by an id of its own if there is none. */
+    record(
+      message: NewMessage,
+      messageId: string | undefined,
+      status: "SENT" | "FAILED"
+    ): Effect.Effect<void, Unavailable>
     /**
      * Records the provider's report about the message with one of these ids. A report never replaces a more conclusive
      * one. Returns false if the tenant has no such message.
@@ -75,8 +76,8 @@ export class SentMessages extends Context.Service<
 }
 
 const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) => {
-  const sent = Effect.fn("SentMessages.sent")(function* (
-    { tenant: { organizationId, mode }, channel, to, purpose, consumerId }: Addressed,
+  const record = Effect.fn("SentMessages.record")(function* (
+    { tenant: { organizationId, mode }, channel, to, purpose, consumerId }: NewMessage,
     messageId: string | undefined,
     status: "SENT" | "FAILED"
   ) {
@@ -110,7 +111,7 @@ const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["
     return rows.length > 0
   }, orUnavailable)
 
-  return { sent, report }
+  return { record, report }
 }
 
 const makeReading = Effect.gen(function* () {

@@ -5,7 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { sameAddress, type StoppedAddress } from "../../domain/message/StoppedAddress.ts"
+import { sameAddress, type StoppedAddress, stoppedAddressSorts } from "../../domain/message/StoppedAddress.ts"
 import type { Channel, StopReason } from "../../domain/receiver/Meaning.ts"
 import { masked } from "../../domain/values/Masked.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -17,7 +17,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 
 /** The list of stopped addresses. */
-export const shape = listShape("stopped-addresses", "s", { stoppedAt: "timestamptz" })
+export const shape = listShape("stopped-addresses", "s", stoppedAddressSorts, { stoppedAt: "timestamptz" })
 
 /** The filters of the list. */
 export interface StopFilter {

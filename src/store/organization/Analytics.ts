@@ -16,7 +16,7 @@ import {
 } from "../../domain/organization/Analytics.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
-import * as FewAtOnce from "../postgres/FewAtOnce.ts"
+import * as ConcurrencyLimit from "../postgres/ConcurrencyLimit.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -97,7 +97,7 @@ const those = (sql: PgClient.PgClient, tenant: Tenant, where: Where, row: string
 function make(millisMax: number) {
   return Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
-    const oneOfFew = yield* FewAtOnce.make("analytics queries", turns)
+    const oneOfFew = yield* ConcurrencyLimit.make("analytics queries", turns)
 
     const inRange = (column: string, { from, to }: Range) =>
       sql`${sql(column)} >= ${new Date(from)}::timestamptz and ${sql(column)} < ${new Date(to)}::timestamptz`

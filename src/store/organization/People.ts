@@ -3,7 +3,7 @@
  * person has no sessions.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import { type Person, Settings } from "../../domain/organization/Person.ts"
+import { type Person, Settings, personSorts } from "../../domain/organization/Person.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -18,8 +18,7 @@ import { orTaken } from "../records/Taken.ts"
 /** Another person of the tenant has this address. 409 */
 export class PersonTaken extends Schema.TaggedError<PersonTaken>()("PersonTaken", {}) {}
 
-/** The list of people. */
-export const shape = listShape("people", "p", {
+export const shape = listShape("people", "p", personSorts, {
   createdAt: "timestamptz",
   email: "text"
 })

@@ -1,14 +1,9 @@
 /** Removes old security events: those beyond the retention, and those beyond the number that one tenant keeps. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { securityEventDays, securityEventsMax } from "../../domain/organization/Retention.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { ofSameTenant } from "../records/Tenancy.ts"
-
-/** Days for which events are kept. */
-export const retentionDays = 90
-
-/** Events that one tenant keeps. The oldest are removed first. */
-export const eventsMax = 100_000
 
 const dayMillis = 86_400_000
 
@@ -16,7 +11,7 @@ const dayMillis = 86_400_000
 export const removeOld = Effect.fnUntraced(function* (
   now: Millis,
   rowsMax: number,
-  { eventsMax: kept = eventsMax }: { readonly eventsMax?: number } = {}
+  { eventsMax: kept = securityEventsMax }: { readonly eventsMax?: number } = {}
 ) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly count: number }>`
@@ -30,7 +25,7 @@ export const removeOld = Effect.fnUntraced(function* (
     ), gone as (
       delete from security_events where ctid = any(array(
         select e.ctid from security_events e left join surplus s on ${ofSameTenant(sql, "s", "e")}
-        where e.first_at < ${new Date(now - retentionDays * dayMillis)} or e.first_at <= s.first_at
+        where e.first_at < ${new Date(now - securityEventDays * dayMillis)} or e.first_at <= s.first_at
         limit ${rowsMax} for update of e skip locked
       )) returning 1
     )

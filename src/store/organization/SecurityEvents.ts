@@ -7,14 +7,18 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createHash } from "node:crypto"
-import type { Details, NewSecurityEvent, SecurityEventType } from "../../domain/organization/SecurityEvent.ts"
+import {
+  type Details,
+  type NewSecurityEvent,
+  type SecurityEventType,
+  securityEventSorts
+} from "../../domain/organization/SecurityEvent.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeEventList } from "../records/Lists.ts"
 import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
-import { bucketMillis, makeNaming } from "./SecurityEventNaming.ts"
 
 /** Different events that gather in memory until they are written. Further ones count without client and consumer. */
 export const gatheredMax = 1_000
@@ -22,7 +26,6 @@ export const gatheredMax = 1_000
 /** Milliseconds between two writes. */
 const writeMillis = 1_000
 
-/** An event as it is listed. */
 export interface SecurityEvent {
   readonly id: string
   readonly type: SecurityEventType
@@ -35,15 +38,15 @@ export interface SecurityEvent {
   readonly lastAt: Millis
 }
 
-/** The filters of the list. */
 export interface SecurityEventFilter extends Period {
   readonly type?: SecurityEventType | undefined
   readonly consumerId?: string | undefined
   readonly clientAddress?: string | undefined
 }
 
-/** Shape of the list of events. */
-export const shape = listShape("security-events", "e", { at: { expression: "e.first_at", type: "timestamptz" } })
+export const shape = listShape("security-events", "e", securityEventSorts, {
+  at: { expression: "e.first_at", type: "timestamptz" }
+})
 
 export class SecurityEvents extends Context.Service<
   SecurityEvents,
@@ -197,4 +200,45 @@ function gatheredOf(tenant: Tenant, event: NewSecurityEvent, now: Millis) {
   const bucket = Math.floor(now / bucketMillis) * bucketMillis
   const key = `${tenant.organizationId} ${tenant.mode} ${bucket} ${text}`
   return { key, entry: { tenant, event, bucket, text, firstAt: now, lastAt: now, count: 1 } satisfies Gathered }
+}
+
+/** Milliseconds in which events that agree are one row. */
+export const bucketMillis = 3_600_000
+
+/** Different events of one kind and tenant that a process writes in an hour. Further ones count without client. */
+export const namedMax = 1_000
+
+/** The same for all kinds and tenants together. It bounds the memory for it. */
+const namedOfAllMax = 20_000
+
+/** The kinds that an attacker can cause at any rate. */
+const floodTypes: ReadonlySet<SecurityEventType> = new Set([
+  "lock_out",
+  "code_flood",
+  "sms_refused",
+  "challenge_refused",
+  "rate_limited"
+])
+
+/** Makes the function that answers whether an event gets a row of its own in this hour. */
+export const makeNaming = () => {
+  const named = new Set<string>()
+  const counts = new Map<string, number>()
+  let bucket = 0
+  return ({ organizationId, mode }: Tenant, type: SecurityEventType, key: string, now: Millis): boolean => {
+    // Only the owner of an account or a key can cause the others.
+    if (!floodTypes.has(type)) return true
+    if (Math.floor(now / bucketMillis) !== bucket) {
+      bucket = Math.floor(now / bucketMillis)
+      named.clear()
+      counts.clear()
+    }
+    if (named.has(key)) return true
+    const kind = `${organizationId} ${mode} ${type}`
+    const count = counts.get(kind) ?? 0
+    if (count >= namedMax || named.size >= namedOfAllMax) return false
+    named.add(key)
+    counts.set(kind, count + 1)
+    return true
+  }
 }

@@ -1,13 +1,13 @@
 /**
  * The journal of a tenant, which is its audit log. The database writes it: triggers note each change of a row, in the
- * transaction of the change (migration `0029_tenantEvents`). The sequence of a tenant has no gaps, and a reader never
+ * transaction of the change (`migrations/baseline/auditLog.sql`). The sequence of a tenant has no gaps, and a reader never
  * sees an event before those with lower numbers.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import type { Change, TenantEventType, Values } from "../../domain/organization/TenantEvent.ts"
+import { type Change, type TenantEventType, type Values, auditLogSorts } from "../../domain/organization/TenantEvent.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -15,10 +15,6 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeEventList } from "../records/Lists.ts"
 import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
 
-/** Days for which an event is kept. */
-export const auditLogDays = 400
-
-/** An event as it is listed. */
 export interface TenantEvent extends Change {
   readonly sequence: number
   readonly at: Millis
@@ -33,17 +29,16 @@ export interface StaffAction extends Values {
   readonly action: "admit" | "change" | "deny" | "pause" | "resume" | "end" | "unpark"
 }
 
-/** The filters of the list. */
 export interface TenantEventFilter extends Period {
   readonly type?: TenantEventType | undefined
   readonly actor?: string | undefined
   readonly subjectId?: string | undefined
 }
 
-/** Shape of the list of events. */
 export const shape = listShape(
   "audit-log",
   "t",
+  auditLogSorts,
   { sequence: "bigint" },
   { id: { expression: "t.sequence", type: "bigint" } }
 )

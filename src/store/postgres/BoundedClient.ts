@@ -11,8 +11,7 @@ import { Cause, Clock, Context, Effect, Exit, Latch, Option, type Scope } from "
 import type { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
-import type { DatabaseMeasures } from "../../measures/DatabaseMeasures.ts"
-import { counted } from "./CountedLease.ts"
+import type { DatabaseMeasures, ConnectionMeasures } from "../../measures/DatabaseMeasures.ts"
 import type { Availability } from "../coordination/Availability.ts"
 import type { StatementOutcomes } from "../../measures/StatementOutcomes.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
@@ -262,4 +261,18 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
     return Effect.fail(
       new SqlError({ reason: new UnknownError({ cause: new Error(message), message, operation: "commit" }) })
     )
+  })
+
+/** Returns a lease that counts itself until its scope ends. */
+export const counted = <A, E>(lease: Effect.Effect<A, E, Scope.Scope>, measures: ConnectionMeasures) =>
+  Effect.flatMap(Clock.Clock, (clock) => {
+    const startedAt = clock.monotonicTimeNanosUnsafe()
+    measures.waiting++
+    return Effect.onExit(lease, (exit) => {
+      measures.waiting--
+      measures.waitSeconds.add(Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e9)
+      if (Exit.isFailure(exit)) return Effect.void
+      measures.inUse++
+      return Effect.addFinalizer(() => Effect.sync(() => void measures.inUse--))
+    })
   })

@@ -21,7 +21,6 @@ export interface SampleRow {
   readonly [column: string]: unknown
 }
 
-/** Inserts the rows. */
 export const insert = Effect.fnUntraced(function* (table: SampleTable, rows: ReadonlyArray<SampleRow>) {
   const [first] = rows
   if (first === undefined) return

@@ -1,9 +1,9 @@
 /** Collects what is stored about one consumer, for a person who asks for it. */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
-import type { Consumer } from "../../domain/consumer/Consumer.ts"
+import { type Consumer, exportedMax, exportedJournalsMax } from "../../domain/consumer/Consumer.ts"
 import { sameAddress } from "../../domain/message/StoppedAddress.ts"
-import type { Kind } from "../../domain/mechanism/Decider.ts"
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Order } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -17,12 +17,6 @@ import * as OrderRows from "../consumer/OrderRows.ts"
 import type { OwnFields, PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 import type { MessageStatus } from "../../domain/receiver/Meaning.ts"
 import type { Risk } from "../../domain/risk/Risk.ts"
-
-/** Entries of each list in an export; the newest. */
-export const exportedMax = 10_000
-
-/** Mechanisms whose journals are searched for the consumer's events; those it entered last. */
-export const exportedJournalsMax = 200
 
 export interface ConsumerExport {
   readonly consumer: Consumer

@@ -39,7 +39,6 @@ export const reference = (needed: Omit<Reference<never>, "whenArchived">): Refer
   whenArchived: new ReferenceArchived({ record: needed.record })
 })
 
-/** The list of a kind of record. */
 export interface Listed<Sort extends string> {
   readonly shape: ListShape<Sort>
   /** The text that a search reads, as SQL. An index covers `fold_case` of exactly this expression. */

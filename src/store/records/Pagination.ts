@@ -6,17 +6,14 @@
  * page begins or ends. Every response carries new ones.
  */
 import { createHash } from "node:crypto"
-import { Clock, Effect, Record, Result, Schema } from "effect"
+import { Clock, Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
+import { pageSizeDefault } from "../../domain/values/Lists.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { type Binding, type Position, readCursor, type SortType, writeCursor } from "./Cursors.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
-
-export const pageSizeDefault = 20
-export const pageSizeMax = 100
-export const searchLengthMin = 2
 
 /** A sort field: a constant SQL expression that is never null, and its type. */
 export interface SortField {
@@ -34,18 +31,22 @@ export interface ListShape<Sort extends string> {
 }
 
 /**
- * The list of the rows of a table. `alias` is the table in the statement. A sort is the type of the column that has its
+ * The list of the rows of a table, with the names of its sorts; the first is the default. `alias` is the table in the statement. A sort is the type of the column that has its
  * name (`createdAt`: `created_at`), or an expression. Equal rows are ordered by `id`, a UUID unless it has a type.
  */
 export const listShape = <const Sort extends string>(
   name: string,
   alias: string,
-  sorts: { readonly [S in Sort]: SortField["type"] | SortField },
+  names: ReadonlyArray<Sort>,
+  fields: { readonly [S in Sort]: SortField["type"] | SortField },
   { id = `${alias}.id`, second }: { readonly id?: string | SortField; readonly second?: SortField } = {}
 ): ListShape<Sort> => ({
   name,
-  sorts: Record.map(sorts as { readonly [sort: string]: SortField["type"] | SortField }, (field, sort) =>
-    typeof field === "string" ? { expression: `${alias}.${columnOf(sort)}`, type: field } : field
+  sorts: Object.fromEntries(
+    names.map((sort) => {
+      const field: SortField["type"] | SortField = fields[sort]
+      return [sort, typeof field === "string" ? { expression: `${alias}.${columnOf(sort)}`, type: field } : field]
+    })
   ) as ListShape<Sort>["sorts"],
   id: typeof id === "string" ? { expression: id, type: "uuid" } : id,
   ...(second !== undefined && { second })

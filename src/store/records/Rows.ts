@@ -21,7 +21,6 @@ export interface SettingsRow extends RecordRow {
   readonly record: object
 }
 
-/** Values of columns, by name. */
 export interface Columns {
   readonly [column: string]: unknown
 }

@@ -73,7 +73,6 @@ export const indexed = (sql: SqlClient, { tenant, row, text }: Searched, search:
 /** Returns the prefix of a tenant's pieces, as in `search_pieces`: the end of its id and its mode's first letter. */
 const markOf = ({ organizationId, mode }: Tenant): string => organizationId.slice(-8).toLowerCase() + mode.slice(0, 1)
 
-/** The rows of a list. */
 export interface Listed {
   readonly columns: Fragment
   /** The table with its alias, and the joins for conditions and order. */
@@ -169,6 +168,5 @@ const beyond = (sql: SqlClient, { after, walk }: Listed, fields: ReadonlyArray<s
     ? sql`true`
     : sql`(${sql.literal(fields.join(", "))}) ${sql.literal(walk === "asc" ? ">" : "<")} (${sql.join(", ", false)(after)})`
 
-/** Returns the order as SQL. */
 export const direction = (sql: SqlClient, { order, walk }: Pick<Listed, "order" | "walk">): Fragment =>
   sql.literal(order.map((field) => `${field} ${walk}`).join(", "))

@@ -23,7 +23,6 @@ export const makeStatements = <Row extends RecordRow, A, Sort extends string, Bl
 ) => {
   const reads = makeReads(sql, declaration)
 
-  /** Returns the record of a row. */
   const show = (row: Row): Effect.Effect<A, SqlError> =>
     Effect.map(declaration.recordsOf([row], sql), ([record]) => record!)
 

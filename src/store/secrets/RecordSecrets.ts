@@ -11,7 +11,6 @@ export interface SecretColumns {
   readonly secret_sealed_by: string | null
 }
 
-/** The columns of the former secret. */
 export interface FormerSecretColumns {
   readonly former_secret: Uint8Array | null
   readonly former_secret_sealed_by: string | null
@@ -29,13 +28,11 @@ export const recordSecrets = (record: string) => {
   const nameOf = (id: string) => `${record}_secret:${id}`
   const formerNameOf = (id: string) => `former_${record}_secret:${id}`
 
-  /** Returns the columns of a present secret. */
   const presentColumns = (keyring: Keyring, id: string, secret: string): SecretColumns => {
     const { bytes, sealedBy } = toStored(keyring, nameOf(id), Buffer.from(secret, "utf8"))
     return { secret: bytes, secret_sealed_by: sealedBy }
   }
 
-  /** Returns the columns of a former secret. */
   const formerColumns = (keyring: Keyring, id: string, secret: string): FormerSecretColumns => {
     const { bytes, sealedBy } = toStored(keyring, formerNameOf(id), Buffer.from(secret, "utf8"))
     return { former_secret: bytes, former_secret_sealed_by: sealedBy }

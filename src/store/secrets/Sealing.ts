@@ -9,7 +9,6 @@ const algorithm = "aes-256-gcm"
 const nonceBytes = 12
 const tagBytes = 16
 
-/** A key that seals. */
 export interface SealingKey {
   /** Names the key in the database. It reveals nothing of the key. */
   readonly id: string

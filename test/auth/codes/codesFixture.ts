@@ -1,7 +1,7 @@
 /** One-time codes: requests of clients, and codes that they show. */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Address } from "../../../src/auth/codes/Addresses.ts"
+import type { Address } from "../../../src/domain/consumer/Address.ts"
 import { OneTimeCodes } from "../../../src/auth/codes/OneTimeCodes.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 

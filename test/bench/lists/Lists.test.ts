@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 import { help, parseArguments } from "../../../bench/lists/Arguments.ts"
 import { casesOf, type Description, knownOf, listsOf, unknownIn } from "../../../bench/lists/Cases.ts"
-import { AdminApi } from "../../../src/http/admin/Api.ts"
+import { AdminApi } from "../../../src/api/admin/AdminApi.ts"
 
 const made = {
   experienceId: "experience",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Configuration, configurationProblems } from "../../../src/domain/appointment/Appointment.ts"
+import { type Configuration, configurationProblems } from "../../../src/domain/appointment/Configuration.ts"
 import { slotAt, slotsBetween, slotsOverlapping, timetableOf } from "../../../src/domain/appointment/Timetable.ts"
 import { at, configuration } from "./history.ts"
 import { changesOf } from "./MinuteByMinute.ts"

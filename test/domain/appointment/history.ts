@@ -7,13 +7,13 @@ import {
   type Command,
   type Configuration,
   decider,
-  defaultHours,
   type Event,
   type Facts,
   offeredSlots,
   type Refusal,
   type View
 } from "../../../src/domain/appointment/Appointment.ts"
+import { defaultHours } from "../../../src/domain/appointment/Hours.ts"
 import type { State } from "../../../src/domain/appointment/State.ts"
 import { History as Told } from "../mechanism/support/History.ts"
 

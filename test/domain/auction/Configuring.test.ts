@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { decider } from "../../../src/domain/auction/Auction.ts"
 import {
   type Configuration,
   configurationProblems,
-  decider,
   fractionProblems
-} from "../../../src/domain/auction/Auction.ts"
+} from "../../../src/domain/auction/Configuration.ts"
 import { assertRefused } from "../mechanism/support/History.ts"
 import { at, configure, dutch, ended, english, extended, given, salt } from "./history.ts"
 

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { configurationProblems, decider } from "../../../src/domain/draw/Draw.ts"
+import { configurationProblems } from "../../../src/domain/draw/Configuration.ts"
+import { decider } from "../../../src/domain/draw/Draw.ts"
 import { assertRefused } from "../mechanism/support/History.ts"
 import {
   archive,

@@ -1,7 +1,8 @@
 /** A draw that weighs the risk of its entries: its weights, its proof, and what stays fixed. */
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result } from "effect"
-import { configurationProblems, decider, type Event } from "../../../src/domain/draw/Draw.ts"
+import { configurationProblems } from "../../../src/domain/draw/Configuration.ts"
+import { decider, type Event } from "../../../src/domain/draw/Draw.ts"
 import { decodeProof, type Proof } from "../../../src/domain/draw/proof/Proof.ts"
 import { verify } from "../../../src/domain/draw/proof/Verification.ts"
 import type { Risk } from "../../../src/domain/risk/Risk.ts"

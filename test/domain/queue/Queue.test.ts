@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
-import { type Command, type Configuration, configurationProblems, decider } from "../../../src/domain/queue/Queue.ts"
+import { type Configuration, configurationProblems } from "../../../src/domain/queue/Configuration.ts"
+import { type Command, decider } from "../../../src/domain/queue/Queue.ts"
 import { askedOf } from "../mechanism/support/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
 import { at, configuration, History, seed, start } from "./history.ts"

@@ -3,8 +3,8 @@ import { Arbitrary } from "effect"
 import {
   type Command,
   type Configuration,
-  configurationProblems,
-  decider
+  decider,
+  declaration
 } from "../../../src/domain/timedRelease/TimedRelease.ts"
 import { askedOf, isEvents } from "../mechanism/support/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
@@ -176,7 +176,7 @@ describe("a timed release under random commands", () => {
 
 describe("contradictory settings of a timed release", () => {
   const fields = (settings: Partial<Configuration>) =>
-    configurationProblems(configuration(settings)).map((problem) => problem.field)
+    declaration.problems(configuration(settings)).map((problem) => problem.field)
 
   it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])

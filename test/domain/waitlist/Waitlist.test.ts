@@ -4,8 +4,8 @@ import {
   awaitingNotice,
   type Command,
   type Configuration,
-  configurationProblems,
-  decider
+  decider,
+  declaration
 } from "../../../src/domain/waitlist/Waitlist.ts"
 import { askedOf, isEvents } from "../mechanism/support/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
@@ -171,7 +171,7 @@ describe("a waitlist under random commands", () => {
 
 describe("contradictory settings of a waitlist", () => {
   const fields = (settings: Partial<Configuration>) =>
-    configurationProblems(configuration(settings)).map((problem) => problem.field)
+    declaration.problems(configuration(settings)).map((problem) => problem.field)
 
   it("include a closing that is not after the opening", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SchemaAST } from "effect"
-import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { deciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { descriptionOf, eventsFor, eventTypes, reportedEvents } from "../../../src/domain/webhook/Catalogue.ts"
 import { changesFor } from "../../../src/domain/webhook/RecordCatalogue.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
+import type { Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { eventTypes, reportedEvents } from "../../../src/domain/webhook/Catalogue.ts"
 import { notificationsOf } from "../../../src/domain/webhook/Payload.ts"
 import { describedPayloads, exampleOf, payloadSchemaOf } from "../../../src/domain/webhook/PayloadSchema.ts"

@@ -10,16 +10,16 @@ import type { Reader, Reading, Recorded, ConsumerState } from "./Reader.ts"
 import { TimedReleaseReader } from "./TimedReleaseReader.ts"
 import { WaitlistReader } from "./WaitlistReader.ts"
 
-export type Kind = "queue" | "draw" | "auction" | "timed_release" | "appointment" | "waitlist"
-
-const readers: { readonly [K in Kind]: new () => Reader } = {
+const readers = {
   queue: QueueReader,
   draw: DrawReader,
   auction: AuctionReader,
   timed_release: TimedReleaseReader,
   appointment: AppointmentReader,
   waitlist: WaitlistReader
-}
+} as const satisfies { readonly [kind: string]: new () => Reader }
+
+export type Kind = keyof typeof readers
 
 /** Reads the events of one mechanism in sequence and collects all violations. */
 export function read(history: ReadonlyArray<Recorded>, kind: Kind = "queue"): Reading {

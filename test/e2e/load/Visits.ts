@@ -1,4 +1,5 @@
 /** The visit of a guest to a mechanism of each kind: it enters, reads, acts, and ends in one of several random ways. */
+import { declarations } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { Guest } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
 import type { Body } from "../support/HttpConnections.ts"
@@ -125,17 +126,8 @@ export const visits: { readonly [K in Kind]: Visit } = {
   waitlist
 }
 
-const folders: { readonly [K in Kind]: string } = {
-  queue: "queues",
-  draw: "draws",
-  auction: "auctions",
-  timed_release: "timed-releases",
-  appointment: "appointments",
-  waitlist: "waitlists"
-}
-
 /** Returns the mechanism's path on both APIs. */
-export const pathOf = ({ kind, id }: Loaded): string => `/${folders[kind]}/${id}`
+export const pathOf = ({ kind, id }: Loaded): string => `/${declarations[kind].path}/${id}`
 
 /** Returns the path of a consumer's place. */
 export const statusPathOf = (mechanism: Loaded): string =>

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { RateMeter } from "../../../src/engine/actor/RateMeter.ts"
+import { RateMeter } from "../../../src/engine/actor/ActorMeter.ts"
 
 describe("the rate meter", () => {
   it("counts the events of the last sixty seconds", () => {

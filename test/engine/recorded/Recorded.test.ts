@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
-import type { Kind } from "../../../src/domain/mechanism/Decider.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { deciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import { casesOf, digestOf, eventsOf, type Recording, rowsOf } from "./replay.ts"
 

@@ -8,7 +8,8 @@
  */
 import { Arbitrary, Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
-import type { Event, Kind } from "../../../src/domain/mechanism/Decider.ts"
+import type { Event } from "../../../src/domain/mechanism/Decider.ts"
+import type { Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import { casesOf, digestOf, eventsOf, type Recording, type Row, rowsOf } from "./replay.ts"
 import { Ground, noFindings } from "../../e2e/load/Ground.ts"

@@ -1,8 +1,8 @@
 /** Journals that releases have recorded, as rows of the `journal` table, and what a replay of them leads to. */
 import { Result, type Schema } from "effect"
 import { createHash } from "node:crypto"
-import type { Event, Kind } from "../../../src/domain/mechanism/Decider.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import type { Event } from "../../../src/domain/mechanism/Decider.ts"
+import { deciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { AnyDecider } from "../../../src/engine/actor/Batch.ts"
 import { derivedRecordOf } from "../../../src/engine/actor/Record.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"

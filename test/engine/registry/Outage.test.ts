@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { Engine, make, recall } from "../../../src/engine/Engine.ts"
+import { Engine, make, lastCommittedView } from "../../../src/engine/Engine.ts"
 import * as Registry from "../../../src/engine/registry/Registry.ts"
 import { byHand, consumer, createQueue, enter, Hands, layerJournal, leave, queue, stranger } from "../engineFixture.ts"
 
@@ -116,7 +116,7 @@ describe("a mechanism whose journal is unreachable", () => {
       let isHeld = true
       const registry = yield* Registry.make({ owns: () => isHeld, endedAt: () => endedAt, takeOver: Effect.succeed })
       const engine = make("here", registry, yield* Clock.currentTimeMillis)
-      const recalled = (n: number) => recall(registry, queue(), consumer(n)) ?? Effect.succeed(undefined)
+      const recalled = (n: number) => lastCommittedView(registry, queue(), consumer(n)) ?? Effect.succeed(undefined)
       yield* fourWait(engine)
       yield* TestClock.adjust("10 seconds")
       assert.isUndefined(yield* recalled(1), "an owner answers what is current")
@@ -126,7 +126,7 @@ describe("a mechanism whose journal is unreachable", () => {
       endedAt = 3_000
       assert.deepInclude(yield* recalled(2), { position: 2, asOf: 3_000 })
       assert.deepInclude(yield* recalled(6), { status: "NOT_QUEUED", asOf: 3_000 })
-      assert.isUndefined(recall(registry, { ...queue(), tenant: stranger }, consumer(1)))
+      assert.isUndefined(lastCommittedView(registry, { ...queue(), tenant: stranger }, consumer(1)))
       assert.strictEqual((yield* Effect.flip(registry.acquire(queue().id)))._tag, "Unavailable")
       endedAt = undefined
       assert.isUndefined(yield* recalled(2))
@@ -151,11 +151,11 @@ describe("a mechanism whose journal is unreachable", () => {
         [5_000, 4_000]
       ] as const) {
         endedAt = at
-        assert.deepInclude(yield* recall(registry, queue(), consumer(3))!, { position: 3, asOf })
-        assert.isUndefined(recall(registry, queue(), consumer(4)))
+        assert.deepInclude(yield* lastCommittedView(registry, queue(), consumer(3))!, { position: 3, asOf })
+        assert.isUndefined(lastCommittedView(registry, queue(), consumer(4)))
       }
       yield* TestClock.adjust("60 seconds")
-      assert.isUndefined(recall(registry, queue(), consumer(3)))
+      assert.isUndefined(lastCommittedView(registry, queue(), consumer(3)))
     }).pipe(Effect.provide(layerJournal))
   )
 

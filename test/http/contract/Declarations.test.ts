@@ -1,6 +1,6 @@
 /** Tests the generator and the checks of generated requests: responses, valid and invalid requests, and seeds. */
 import { assert, describe, it } from "@effect/vitest"
-import { apiVersion } from "../../../src/http/server/ResponseHeaders.ts"
+import { apiVersion } from "../../../src/api/OpenApi.ts"
 import { Dice } from "../../e2e/support/Dice.ts"
 import { breaksOf } from "./breaks.ts"
 import { declarations } from "./description.ts"

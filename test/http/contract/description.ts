@@ -5,8 +5,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { OpenApi } from "effect/http-api"
-import { AdminApi } from "../../../src/http/admin/Api.ts"
-import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
+import { AdminApi } from "../../../src/api/admin/AdminApi.ts"
+import { ConsumerApi } from "../../../src/api/consumer/ConsumerApi.ts"
 import { type Operation, operations } from "../matrix/operations.ts"
 import type { Answer } from "../support/usherFixture.ts"
 

@@ -13,7 +13,7 @@ import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
 import { sign } from "../../../src/auth/tokens/Signing.ts"
 import * as AdminRoutes from "../../../src/http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
-import * as Credentials from "../../../src/http/credentials/Credentials.ts"
+import * as Credentials from "../../../src/api/Credentials.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { Measures } from "../../../src/measures/Measures.ts"
 import { asConsumer, asServer, send } from "../support/usherFixture.ts"
@@ -23,6 +23,7 @@ import { comparable, exchange } from "./generated.ts"
 /** Middlewares that answer 418 instead of the operation. Only the direct path does not ask them. */
 const refuse = () => Effect.succeed(HttpServerResponse.empty({ status: 418 }))
 const refusing = Layer.mergeAll(
+  Layer.succeed(Credentials.Anyone, refuse),
   Layer.succeed(Credentials.PublicRead, refuse),
   Layer.succeed(Credentials.SessionCreation, refuse),
   Layer.succeed(Credentials.SessionUpgrade, refuse),

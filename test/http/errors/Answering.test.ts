@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { answering } from "../../../src/http/errors/Answering.ts"
-import { Conflict, NotFound } from "../../../src/http/errors/Errors.ts"
+import { Conflict, NotFound } from "../../../src/api/Errors.ts"
 
 class Taken extends Schema.TaggedError<Taken>()("Taken", { name: Schema.String }) {}
 class Missing extends Schema.TaggedError<Missing>()("Missing", {}) {}

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { Amount, PositivePrice, Price } from "../../../src/domain/values/Amount.ts"
 import { Id } from "../../../src/domain/values/Ids.ts"
 import { Timestamp } from "../../../src/domain/values/Time.ts"
-import { ValidationError } from "../../../src/http/errors/Errors.ts"
+import { ValidationError } from "../../../src/api/Errors.ts"
 import { issueAt, issuesMax, issuesOf } from "../../../src/http/errors/Issues.ts"
 
 /** Returns the issues of decoding `input` with the schema, in the way that the APIs decode. */

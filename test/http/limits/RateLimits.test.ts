@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { defaultRateLimits, rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
-import type { Api, Category } from "../../../src/http/limits/Limit.ts"
+import type { Api } from "../../../src/http/limits/Limit.ts"
 import type { LimitStatus } from "../../../src/http/limits/LimitStatus.ts"
 import { make, type Caller, type RateLimits } from "../../../src/http/limits/RateLimits.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import type { Category } from "../../../src/api/Annotations.ts"
 
 type Limits = RateLimits["Service"]
 
@@ -165,13 +166,9 @@ describe("rate limits", () => {
     }).pipe(Random.withSeed("spread"))
   )
 
-  it.effect("per address and per consumer apply if they are lower than the organization's", () =>
+  it.effect("per address and per consumer are their shares of the limits by the minute, in each organization", () =>
     Effect.gen(function* () {
-      const limits = yield* limitsAt(start, {
-        otpRequestsPerAddress: 3,
-        queueEntriesPerAddress: 100_000,
-        queueEntriesPerConsumer: 5
-      })
+      const limits = yield* limitsAt(start, { limitPerAddress: 0.3, limitPerConsumer: 0.005 })
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.1"), 8), 3)
       assert.strictEqual(passed(limits, "consumer", "otpRequest", from("192.0.2.2"), 2), 2)
       const elsewhere = { ...from("192.0.2.1"), organizationId: "another" }
@@ -191,7 +188,7 @@ describe("rate limits", () => {
 
   it.effect("per address and per consumer are in the headers of their refusals, with the end of their window", () =>
     Effect.gen(function* () {
-      const limits = yield* limitsAt(start, { queueEntriesPerAddress: 7, queueEntriesPerConsumer: 5 })
+      const limits = yield* limitsAt(start, { limitPerAddress: 0.35, limitPerConsumer: 0.25 })
       const rateLimits: Numbers = { queueEntriesPerSecond: 6, queueEntriesPerMinute: 20 }
       const from = { address: () => "192.0.2.1", rateLimits }
       const refusal = (consumerId: string) =>

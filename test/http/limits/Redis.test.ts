@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Option, Random, Redacted, Schedule } from "effect"
 import { rateLimitsOf, type RateLimits as Numbers } from "../../../src/domain/organization/Plan.ts"
-import type { Category } from "../../../src/http/limits/Limit.ts"
+import type { Category } from "../../../src/api/Annotations.ts"
 import type { LimitStatus } from "../../../src/http/limits/LimitStatus.ts"
 import { RateLimits } from "../../../src/http/limits/RateLimits.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"

@@ -1,8 +1,8 @@
 /** Every declared operation of both APIs, with the credentials that its declaration requires. */
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { AdminApi } from "../../../src/http/admin/Api.ts"
-import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
-import type { Requirement, securitySchemes } from "../../../src/http/credentials/SecuritySchemes.ts"
+import { AdminApi } from "../../../src/api/admin/AdminApi.ts"
+import { ConsumerApi } from "../../../src/api/consumer/ConsumerApi.ts"
+import type { Requirement, securitySchemes } from "../../../src/api/Credentials.ts"
 
 export type Scheme = keyof typeof securitySchemes
 

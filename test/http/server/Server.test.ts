@@ -9,7 +9,7 @@ import { Agent, request } from "node:http"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import * as System from "../../../src/http/server/System.ts"
-import { ConsumerApi } from "../../../src/http/consumer/Api.ts"
+import { ConsumerApi } from "../../../src/api/consumer/ConsumerApi.ts"
 import { layerWith, outsideAddress } from "../support/listenerFixture.ts"
 import { type Answer, send } from "../support/usherFixture.ts"
 

@@ -8,18 +8,19 @@ import * as Fixture from "../support/roomFixture.ts"
 const { textOf } = Fixture
 const clock = movableClock()
 
-/** Requests of one consumer in a minute. */
-const consumerApiPerConsumer = 3
+/** Requests of one consumer in a minute, of the 5,000 of its organization. */
+const consumerRequestsMax = 3
+const limitPerConsumer = consumerRequestsMax / 5_000
 
 describe("A room with too many requests", () => {
-  layer(layerWith({ consumerApiPerConsumer }).pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
+  layer(layerWith({ limitPerConsumer }).pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
     it.effect("says so in words, reloads automatically, and shows the place again after the wait", () =>
       Effect.gen(function* () {
         const room = yield* Fixture.room({ queues: [{ name: "Front door", admitRate: 0 }] })
         // A new minute, so that no window ends in between.
         yield* clock.putForward(60_000 - (clock.now() % 60_000))
         yield* room.submit(yield* room.get(""), "Join the queue")
-        for (let asked = 1; asked < consumerApiPerConsumer; asked++) {
+        for (let asked = 1; asked < consumerRequestsMax; asked++) {
           assert.strictEqual((yield* room.get("place")).status, 200)
         }
         const refused = yield* room.get("place")

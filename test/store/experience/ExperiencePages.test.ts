@@ -2,9 +2,9 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import type { Settings } from "../../../src/domain/experience/ExperiencePage.ts"
+import { type Settings, listedDocumentBytesMax } from "../../../src/domain/experience/ExperiencePage.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
-import { documentBytesMax, ExperiencePages } from "../../../src/store/experience/ExperiencePages.ts"
+import { ExperiencePages } from "../../../src/store/experience/ExperiencePages.ts"
 import { Experiences } from "../../../src/store/experience/Experiences.ts"
 import type { PageQuery } from "../../../src/store/records/Pagination.ts"
 import { aTenant, inTestMode, layer as records, walk } from "../support/recordsFixture.ts"
@@ -197,7 +197,7 @@ describe("Experience pages in Postgres", () => {
           all
         )
         assert.deepStrictEqual(sizes.splice(0), [7, 3, 1, 0])
-        assert.isAbove(6_000_000, documentBytesMax)
+        assert.isAbove(6_000_000, listedDocumentBytesMax)
         const searched = (query: PageQuery<never>) => pages.list(tenant, { ...query, search: "page-1" }, {})
         assert.deepStrictEqual(
           (yield* walk(100, searched)).map(({ id }) => id),

@@ -150,7 +150,7 @@ describe("Experiences in Postgres", () => {
         const id = queue.experienceId
 
         const occupied = yield* experiences.archive(tenant, id, "x")
-        assert.deepStrictEqual(occupied, { _tag: "Occupied", mechanisms: [{ id: queue.id, kind: "queue" }] })
+        assert.deepStrictEqual(occupied, { _tag: "HasMechanisms", mechanisms: [{ id: queue.id, kind: "queue" }] })
         assert.isFalse((yield* experiences.find(tenant, id)).archived)
 
         yield* sql`update mechanisms set archived = true where id = ${queue.id}`
@@ -175,7 +175,7 @@ describe("Experiences in Postgres", () => {
         const begun = yield* Deferred.make<void>()
         const goOn = yield* Deferred.make<void>()
         const creating = yield* sequences
-          .below(tenant, sequence.id, "queue", () =>
+          .createIn(tenant, sequence.id, "queue", () =>
             Effect.gen(function* () {
               yield* Deferred.succeed(begun, undefined)
               yield* Deferred.await(goOn)

@@ -46,7 +46,7 @@ describe("Sequences in Postgres", () => {
               sequences.find(stranger, id),
               sequences.change(stranger, id, "x", Result.succeed),
               sequences.archive(stranger, id, "x"),
-              sequences.below(stranger, id, "queue", () => Effect.void),
+              sequences.createIn(stranger, id, "queue", () => Effect.void),
               sequences.create(stranger, "x", experienceId, { name: "Mine", priority: 0 })
             ],
             (attempt) => Effect.flip(attempt as Effect.Effect<unknown, unknown>)
@@ -70,7 +70,7 @@ describe("Sequences in Postgres", () => {
         const tenant = yield* aTenant()
         const { id: experienceId } = yield* anExperience(tenant)
         const { id } = yield* sequences.create(tenant, "x", experienceId, { name: "All", priority: 0 })
-        const parents = yield* sequences.below(tenant, id, "queue", Effect.succeed)
+        const parents = yield* sequences.createIn(tenant, id, "queue", Effect.succeed)
         assert.deepStrictEqual(parents, {
           experienceId,
           sequenceId: id,
@@ -79,7 +79,7 @@ describe("Sequences in Postgres", () => {
           experienceWindow: undefined
         })
 
-        const failed = sequences.below(tenant, id, "queue", () =>
+        const failed = sequences.createIn(tenant, id, "queue", () =>
           sql`update sequences set name = 'half done' where id = ${id}`.pipe(Effect.andThen(Effect.fail("no" as const)))
         )
         assert.strictEqual(yield* Effect.flip(failed), "no")
@@ -94,12 +94,12 @@ describe("Sequences in Postgres", () => {
         const tenant = yield* aTenant()
         const queue = yield* aQueue(tenant)
         const occupied = yield* sequences.archive(tenant, queue.sequenceId, "x")
-        assert.deepStrictEqual(occupied, { _tag: "Occupied", mechanisms: [{ id: queue.id, kind: "queue" }] })
+        assert.deepStrictEqual(occupied, { _tag: "HasMechanisms", mechanisms: [{ id: queue.id, kind: "queue" }] })
         yield* sql`update mechanisms set archived = true where id = ${queue.id}`
         const archived = yield* sequences.archive(tenant, queue.sequenceId, "keeper")
         assert.deepInclude(archived._tag === "Archived" && archived.record, { archived: true, updatedBy: "keeper" })
         assert.strictEqual((yield* Effect.flip(sequences.find(tenant, queue.sequenceId)))._tag, "RecordNotFound")
-        const late = yield* Effect.flip(sequences.below(tenant, queue.sequenceId, "queue", () => Effect.void))
+        const late = yield* Effect.flip(sequences.createIn(tenant, queue.sequenceId, "queue", () => Effect.void))
         assert.strictEqual(late._tag, "RecordNotFound")
       })
     )
@@ -113,7 +113,7 @@ describe("Sequences in Postgres", () => {
         const { id } = yield* sequences.create(tenant, "x", experienceId, { name: "All", priority: 0 })
         yield* sql`update experiences set archived = true where id = ${experienceId}`
         assert.strictEqual(
-          (yield* Effect.flip(sequences.below(tenant, id, "queue", () => Effect.void)))._tag,
+          (yield* Effect.flip(sequences.createIn(tenant, id, "queue", () => Effect.void)))._tag,
           "RecordNotFound"
         )
       })

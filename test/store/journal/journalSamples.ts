@@ -1,7 +1,8 @@
 /** Mechanisms, events and rows that tests of the journal write and read. */
 import { Context, Effect, Schema, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import type { MechanismIdentity, PlaceRow } from "../../../src/domain/mechanism/Decider.ts"
+import type { PlaceRow } from "../../../src/domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../../src/domain/mechanism/Mechanism.ts"
 import { Timestamp } from "../../../src/domain/values/Time.ts"
 import {
   type Commit,

@@ -3,10 +3,11 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes, randomUUID } from "node:crypto"
+import { secretOverlapHours } from "../../../src/domain/receiver/Receiver.ts"
 import { list, sealAll } from "../../../src/store/secrets/SealedSecrets.ts"
 import { CurrentKeyring } from "../../../src/store/secrets/CurrentKeyring.ts"
 import { type Keyring, keyOf, keyringOf } from "../../../src/store/secrets/Sealing.ts"
-import { overlapHours, Receivers } from "../../../src/store/receiver/Receivers.ts"
+import { Receivers } from "../../../src/store/receiver/Receivers.ts"
 import { aTenant, inTestMode, layer as records } from "../support/recordsFixture.ts"
 
 const key = keyOf(randomBytes(32))
@@ -53,9 +54,11 @@ describe("Receivers", () => {
         const same = yield* receivers.change(tenant, id, "test", (settings) => ({ ...settings, description: "Till" }))
         assert.deepInclude(same, { description: "Till", formerSecretUntil: null })
         const changed = yield* receivers.change(tenant, id, "test", (settings) => settings, "the second secret")
-        assert.approximately(changed.formerSecretUntil!, Date.now() + overlapHours * hourMillis, 60_000)
+        assert.approximately(changed.formerSecretUntil!, Date.now() + secretOverlapHours * hourMillis, 60_000)
         assert.deepStrictEqual(yield* secretsAt(Date.now()), ["the second secret", "the first secret"])
-        assert.deepStrictEqual(yield* secretsAt(Date.now() + (overlapHours + 1) * hourMillis), ["the second secret"])
+        assert.deepStrictEqual(yield* secretsAt(Date.now() + (secretOverlapHours + 1) * hourMillis), [
+          "the second secret"
+        ])
       }).pipe(withKeys(keyringOf([key])))
     )
 

@@ -1,5 +1,7 @@
 /** The layout of the project: top-level names, tests of the domain, and unwanted words. */
+import { kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { Finding } from "./Finding.ts"
+import { folderOf } from "./kinds.ts"
 import { lineAt, syntaxOf, type SyntaxNode, type TextFile } from "./Tree.ts"
 
 const agreedTopLevel = new Set([
@@ -21,7 +23,7 @@ const agreedTopLevel = new Set([
 const unwanted = /\b(TOD[O]|FIXM[E]|XX[X])\b|[/]work[/]/
 
 /** Folders of `src/domain` whose tests cover a mechanism or a record as a whole. */
-const testedAsOne = new Set(["queue", "draw", "auction", "timedRelease", "appointment", "waitlist", "catalogue"])
+const testedAsOne = new Set([...kinds.map(folderOf), "catalogue"])
 
 /** Finds names at the top of the project that are not agreed. */
 export function strayTopLevel(names: ReadonlyArray<string>): ReadonlyArray<Finding> {
@@ -51,7 +53,7 @@ export function unwantedWords(tree: ReadonlyArray<TextFile>): ReadonlyArray<Find
   })
 }
 
-/** True for a file that contains more than types and plain errors. */
+/** True for a file that contains more than types, constants and plain errors. */
 function runsSomething(file: TextFile): boolean {
   const types = new Set(["ImportDeclaration", "TSInterfaceDeclaration", "TSTypeAliasDeclaration"])
   return (syntaxOf(file)["body"] as ReadonlyArray<SyntaxNode>).some((statement) => {
@@ -60,6 +62,28 @@ function runsSomething(file: TextFile): boolean {
       const { body } = declaration["body"] as SyntaxNode & { readonly body: ReadonlyArray<SyntaxNode> }
       return body.length > 0
     }
+    if (declaration.type === "VariableDeclaration") {
+      return !(declaration["declarations"] as ReadonlyArray<SyntaxNode>).every(({ init }) => isData(init as SyntaxNode))
+    }
     return statement["exportKind"] !== "type" && !types.has(declaration.type)
   })
+}
+
+/** True for literals, arrays of them, and their schema: `Schema.Literals(["a", "b"])`. */
+function isData(value: SyntaxNode): boolean {
+  switch (value.type) {
+    case "Literal":
+      return true
+    case "ArrayExpression":
+      return (value["elements"] as ReadonlyArray<SyntaxNode>).every(isData)
+    case "TSAsExpression":
+      return isData(value["expression"] as SyntaxNode)
+    case "CallExpression": {
+      const { object, property } = value["callee"] as { readonly [key: string]: { readonly name?: string } | undefined }
+      const isLiterals = object?.name === "Schema" && property?.name === "Literals"
+      return isLiterals && (value["arguments"] as ReadonlyArray<SyntaxNode>).every(isData)
+    }
+    default:
+      return false
+  }
 }

@@ -55,7 +55,6 @@ export const decodeProof = Schema.decodeUnknownResult(Proof)
 /** The proof's text in pieces, to be concatenated. Each piece takes about a millisecond, and may be empty. */
 export type ProofText = Generator<string, void>
 
-/** Entries in one piece. */
 const entriesPerPiece = 1_000
 
 /** Writes the proof of a draw that has been drawn. The proof never changes after the drawing. */

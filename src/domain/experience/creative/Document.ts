@@ -66,3 +66,6 @@ export const SentRichContent = sent(RichContentDocument)
 
 /** A creative document in a request, with the same description as in responses. */
 export const ReceivedDocument = SentDocument.pipe(Schema.decodeTo(CreativeDocument))
+
+/** Bytes of a document that messages use, at most. Mail programs cut off far smaller ones. */
+export const messageDocumentBytesMax = 65_536

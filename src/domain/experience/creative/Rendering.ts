@@ -8,7 +8,6 @@ import { htmlOf } from "./rendering/Html.ts"
 import { plainTextOf } from "./rendering/PlainText.ts"
 import { cut, fill, onOneLine, type Values } from "./rendering/Placeholders.ts"
 
-/** A rendered email. */
 export interface RenderedEmail {
   readonly subject: string
   readonly html: string

@@ -1,29 +1,17 @@
-/** Declares appointments for the Admin API. */
+/** The handlers of appointments on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Configuration, configurationProblems, defaultHours } from "../../../domain/appointment/Appointment.ts"
 import { Engine } from "../../../engine/Engine.ts"
-import { bookingState } from "../../fields/Bookings.ts"
+import { bookingState } from "../../../api/Bookings.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
-import { AdminApi } from "../Api.ts"
-import { appointmentSchemas } from "./AppointmentApi.ts"
-import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-
-/** The appointment on the Admin API: its names, schemas and defaults. */
-export const appointments: KindOfMechanism<"appointment"> = {
-  kind: "appointment",
-  Configuration,
-  settings: appointmentSchemas.settings,
-  defaults: () => ({ supportsGuest: true, bufferMinutes: 0, maxCapacityPerSlot: 1, hours: defaultHours }),
-  problems: configurationProblems
-}
 
 export const AppointmentHandlers = HttpApiBuilder.group(AdminApi, "appointments", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
     const { onPlace } = yield* ServerActions.make("appointment")
-    const shared = yield* makeHandlers<"appointment", typeof appointmentSchemas.Record.Type>(appointments)
+    const shared = yield* makeHandlers("appointment")
 
     /** A handler that settles a consumer's booking. */
     const settle =

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/MediaAsset.ts"
 import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { revising } from "../records/Payloads.ts"
+import { revising } from "../records/Settings.ts"
 import { orInUse } from "../records/References.ts"
 
 export const MediaAssetHandlers = HttpApiBuilder.group(AdminApi, "mediaAssets", (handlers) =>

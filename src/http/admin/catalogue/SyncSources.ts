@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/SyncSource.ts"
 import { SyncSources } from "../../../store/catalogue/SyncSources.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { revising } from "../records/Payloads.ts"
+import { revising } from "../records/Settings.ts"
 import { orInUse } from "../records/References.ts"
 
 export const SyncSourceHandlers = HttpApiBuilder.group(AdminApi, "syncSources", (handlers) =>

@@ -11,12 +11,12 @@ import {
 } from "../../../store/consumer/AudienceMembers.ts"
 import { Audiences, type AudienceTypeFixed } from "../../../store/consumer/Audiences.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict } from "../../errors/Errors.ts"
+import { Conflict } from "../../../api/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { AdminApi } from "../Api.ts"
-import type { ChangeAudience, ConsumerIds, CreateAudience } from "./AudienceApi.ts"
-import { orInvalidPage } from "../records/Lists.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import type { ChangeAudience, ConsumerIds, CreateAudience } from "../../../api/admin/AudienceApi.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInUse } from "../records/References.ts"
 
@@ -94,7 +94,6 @@ const agreeing = (sent: Sent) => {
   return Effect.fail(invalidInput([issueAt(sent, "rules", found)]))
 }
 
-/** The settings of a new audience. */
 const settingsOf = Effect.fnUntraced(function* (sent: typeof CreateAudience.Type) {
   yield* checked(sent)
   yield* agreeing(sent)

@@ -11,13 +11,8 @@ import { HttpApiBuilder } from "effect/http-api"
 import { amountMax, isWhole, toText } from "../../../domain/values/Amount.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
-import {
-  isBeyondAmounts,
-  mayBecome,
-  type OrderableKind,
-  type Priced,
-  Settings
-} from "../../../domain/consumer/Order.ts"
+import { isBeyondAmounts, mayBecome, type Priced, Settings } from "../../../domain/consumer/Order.ts"
+import type { OrderableKind } from "../../../domain/mechanism/Mechanism.ts"
 import type { OutOfStock } from "../../../domain/catalogue/Stock.ts"
 import { Engine, type MechanismNotFound } from "../../../engine/Engine.ts"
 import { completeGrant } from "../../../engine/lifecycle/GrantCompletion.ts"
@@ -29,15 +24,15 @@ import {
 } from "../../../store/consumer/OrderOrigins.ts"
 import { type ExternalIdTaken, type GrantHasOrder, Orders } from "../../../store/consumer/Orders.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict, type Issue, StockConflict, type ValidationError } from "../../errors/Errors.ts"
+import { Conflict, type Issue, StockConflict, type ValidationError } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orBusy } from "../records/Answers.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import type { ChangeOrder, CreateOrder } from "./OrderApi.ts"
-import { revising } from "../records/Payloads.ts"
+import type { ChangeOrder, CreateOrder } from "../../../api/admin/OrderApi.ts"
+import { revising } from "../records/Settings.ts"
 
 export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers) =>
   Effect.gen(function* () {

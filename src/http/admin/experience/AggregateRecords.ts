@@ -1,14 +1,13 @@
 /** Experiences and sequences as the Admin API shows them, with their products and mechanisms. */
 import { Schema } from "effect"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { fieldOf, isSingle, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import type { ExperienceAggregate as Stored } from "../../../store/experience/ExperienceAggregates.ts"
 import type { SequenceAggregate as StoredSequence } from "../../../store/experience/SequenceAggregates.ts"
-import { kinds } from "../mechanism/Kinds.ts"
+import { type KindOfMechanism, kindsOfMechanism } from "../mechanism/Kinds.ts"
 import { mechanismRecord } from "../mechanism/MechanismRecord.ts"
-import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
-import type { ExperienceAggregate } from "./ExperienceAggregateApi.ts"
-import { kindOfField, type SequenceWithMechanisms } from "./SequenceAggregateApi.ts"
+import type { ExperienceAggregate } from "../../../api/admin/ExperienceApi.ts"
+import type { SequenceWithMechanisms } from "../../../api/admin/SequenceApi.ts"
 
 type Sequence = typeof SequenceWithMechanisms.Type
 
@@ -22,16 +21,16 @@ export const experienceAggregate = ({ experience, products, sequences }: Stored)
 /** The sequence's record with its mechanisms. */
 export const sequenceAggregate = ({ sequence, mechanisms }: StoredSequence): Sequence => {
   const byKind = Map.groupBy(mechanisms, ({ identity }) => identity.kind)
-  const held = Object.entries(kindOfField).map(([field, kind]) => {
+  const held = kinds.map((kind) => {
     const records = (byKind.get(kind) ?? []).map((mechanism) => recordOf(mechanism, kind))
-    return [field, field === "waitlist" ? (records[0] ?? null) : records]
+    return [fieldOf[kind], isSingle(kind) ? (records[0] ?? null) : records]
   })
   return { ...sequence, ...(Object.fromEntries(held) as Omit<Sequence, keyof typeof sequence>) }
 }
 
 /** The configuration of a mechanism, decoded from its record. */
 export const configurationOf = ({ configuration }: StoredMechanism, kind: Kind) =>
-  Schema.decodeUnknownSync((kinds[kind] as KindOfMechanism<Kind>).Configuration)(configuration)
+  Schema.decodeUnknownSync((kindsOfMechanism[kind] as KindOfMechanism<Kind>).Configuration)(configuration)
 
 const recordOf = (mechanism: StoredMechanism, kind: Kind) =>
-  mechanismRecord(mechanism, configurationOf(mechanism, kind), mechanism.status, kinds[kind])
+  mechanismRecord(mechanism, configurationOf(mechanism, kind), mechanism.status, kindsOfMechanism[kind])

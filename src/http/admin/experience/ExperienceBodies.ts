@@ -14,14 +14,13 @@ import type {
   NamedRecords,
   NewExperience
 } from "../../../store/experience/ExperienceAggregates.ts"
-import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import type { Issue, ValidationError } from "../../../api/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { problemIssues } from "../records/Answers.ts"
-import { ChangeExperience } from "./ExperienceApi.ts"
-import { withChanges } from "../records/Payloads.ts"
+import { ChangeExperience, CreateExperience } from "../../../api/admin/ExperienceApi.ts"
+import { withChanges } from "../records/Settings.ts"
 import { namedIn as namedInSequence, type NewSequence, sequenceIn } from "./SequenceBodies.ts"
-import { CreateExperience } from "./ExperienceAggregateApi.ts"
 
 type CreateBody = typeof CreateExperience.Type
 type ChangeBody = typeof ChangeExperience.Type
@@ -31,7 +30,6 @@ export interface NewAggregate extends NewExperience {
   readonly sequences: ReadonlyArray<NewSequence>
 }
 
-/** The records that a body names when it creates an experience. */
 export const namedIn = (body: CreateBody): NamedRecords => {
   const sequences = body.sequences ?? []
   const named = [namedProducts(body), ...sequences.map(namedInSequence)]

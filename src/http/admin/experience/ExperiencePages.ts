@@ -4,11 +4,11 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/experience/ExperiencePage.ts"
 import { ExperiencePages, type SlugTaken } from "../../../store/experience/ExperiencePages.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict } from "../../errors/Errors.ts"
-import { AdminApi } from "../Api.ts"
+import { Conflict } from "../../../api/Errors.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { revising } from "../records/Payloads.ts"
-import { orArchived } from "../records/Restoring.ts"
+import { revising } from "../records/Settings.ts"
+import { orArchived } from "../records/Refusals.ts"
 
 export const ExperiencePageHandlers = HttpApiBuilder.group(AdminApi, "experiencePages", (handlers) =>
   Effect.map(ExperiencePages, (pages) =>

@@ -4,20 +4,18 @@
  */
 import { Result, Schema } from "effect"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { fieldOf, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { Settings } from "../../../domain/experience/Sequence.ts"
 import type { SequenceProduct } from "../../../domain/experience/SequenceProduct.ts"
 import type { Configured } from "../../../engine/lifecycle/Creation.ts"
 import type { NamedProducts } from "../../../store/experience/ExperienceProducts.ts"
-import type { Above, NewSequence as NewRow } from "../../../store/experience/SequenceAggregates.ts"
-import type { Issue, ValidationError } from "../../errors/Errors.ts"
+import type { ParentContext, NewSequence as NewRow } from "../../../store/experience/SequenceAggregates.ts"
+import type { Issue, ValidationError } from "../../../api/Errors.ts"
 import { issueAt, issuesMax, issueWithin } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { completed, issuesWith, type KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
-import { kinds } from "../mechanism/Kinds.ts"
-import { revising } from "../records/Payloads.ts"
-import { ChangeSequence } from "./SequenceApi.ts"
-import { CreateSequence, type CreateSequenceWithin, kindOfField, type MechanismField } from "./SequenceAggregateApi.ts"
+import { revising } from "../records/Settings.ts"
+import { ChangeSequence, CreateSequence, type CreateSequenceWithin } from "../../../api/admin/SequenceApi.ts"
+import { completed, issuesWith, type KindOfMechanism, kindsOfMechanism, variantsIn } from "../mechanism/Kinds.ts"
 
 type Body = typeof CreateSequenceWithin.Type
 type ChangeBody = typeof ChangeSequence.Type
@@ -48,9 +46,9 @@ type Input = { readonly [name: string]: unknown }
 const defaults = { priority: 0 }
 
 /** The records of the catalogue that a body names when it creates a sequence. */
-export const namedIn = ({ sequenceProducts, timedReleases }: Body): NamedProducts => ({
-  productIds: productsNamed({ sequenceProducts }),
-  variantIds: [...new Set((timedReleases ?? []).flatMap(({ variantIds }) => variantIds ?? []))]
+export const namedIn = (body: Body): NamedProducts => ({
+  productIds: productsNamed(body),
+  variantIds: [...new Set(mechanismsOf(body).flatMap(({ kind, said }) => variantsIn(kind, said)))]
 })
 
 /** The products that a sequence, or a body that creates or changes one, names. */
@@ -68,7 +66,7 @@ export const sequenceIn = (
 ): { readonly sequence: NewSequence; readonly issues: ReadonlyArray<Issue> } => {
   const issues = [...productIssues(body.sequenceProducts ?? [], products, { input, at })]
   const mechanisms = mechanismsOf(body).map(({ kind, path, said }) => {
-    const what = kinds[kind] as KindOfMechanism<Kind>
+    const what = kindsOfMechanism[kind] as KindOfMechanism<Kind>
     const configuration = completed(what, {}, said, surroundings)
     for (const issue of issuesWith(what, configuration, notOffered(what.variants?.(configuration) ?? []))) {
       issues.push(issueWithin(issue, input(), [...at, ...path]))
@@ -81,7 +79,7 @@ export const sequenceIn = (
 /** The sequence that a body creates in an existing experience. */
 export const newSequence = (
   body: typeof CreateSequence.Type,
-  { notOffered, ...around }: Above
+  { notOffered, ...around }: ParentContext
 ): Result.Result<NewSequence, ValidationError> => {
   const part = { input: () => encodeCreation(body), at: [] }
   const { sequence, issues } = sequenceIn(body, part, { ...around, notOffered: () => notOffered })
@@ -129,8 +127,9 @@ const productIssues = (
 
 /** The mechanisms of a sequence, each with its path. */
 const mechanismsOf = (sequence: Body) =>
-  Object.entries(kindOfField).flatMap(([field, kind]) => {
-    const said = sequence[field as MechanismField] ?? []
+  kinds.flatMap((kind) => {
+    const field = fieldOf[kind]
+    const said = sequence[field] ?? []
     const at = (path: Path, said: object) => ({ kind, path, said })
     return Array.isArray(said) ? said.map((one, index) => at([field, index], one)) : [at([field], said)]
   })

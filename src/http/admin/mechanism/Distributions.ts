@@ -6,16 +6,16 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import { History, type HistoryEntry } from "../../../store/journal/History.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { type ConsumerPlace, Places } from "../../../store/mechanism/Places.ts"
-import { CurrentTenant, CurrentStreamCredentials } from "../../credentials/Credentials.ts"
-import { NotFound } from "../../errors/Errors.ts"
+import { CurrentTenant, CurrentStreamCredentials } from "../../../api/Credentials.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
+import { NotFound } from "../../../api/Errors.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orBusy } from "../records/Answers.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant } from "../records/Operations.ts"
-import { orInvalidPage } from "../records/Lists.ts"
-import { kinds } from "./Kinds.ts"
+import { kindsOfMechanism } from "./Kinds.ts"
 import * as Denials from "../steering/Denials.ts"
 import * as Extensions from "./extension/Extensions.ts"
 import * as Inspections from "./Inspections.ts"
@@ -82,7 +82,7 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const { tenant } = yield* CurrentTenant
         const mechanism = yield* current(tenant, id)
         const { data, pageInfo } = yield* history.list(tenant, id, query, query).pipe(orInvalidPage(query))
-        const secrets = kinds[mechanism.identity.kind].secrets?.(mechanism.configuration) ?? []
+        const secrets = kindsOfMechanism[mechanism.identity.kind].secrets?.(mechanism.configuration) ?? []
         return { data: secrets.length === 0 ? data : data.map((entry) => withoutSecrets(entry, secrets)), pageInfo }
       }, orBusy)
     })

@@ -3,13 +3,12 @@
  * with each event, so an inspection costs the same for ten places and for a million.
  */
 import { Clock, Effect, Schema } from "effect"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type Inspection } from "../../../engine/Engine.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { Mechanisms, type StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import type { Distribution, Live } from "./DistributionApi.ts"
-import { kinds } from "./Kinds.ts"
+import type { Distribution, Live } from "../../../api/admin/DistributionApi.ts"
+import { kindsOfMechanism } from "./Kinds.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 
 type Shown = typeof Distribution.Type
@@ -78,10 +77,10 @@ const refOf = (mechanism: StoredMechanism): MechanismRef<Kind> => ({
 })
 
 const configurationOf = (mechanism: StoredMechanism) =>
-  Schema.decodeUnknownSync(kinds[mechanism.identity.kind].Configuration)(mechanism.configuration)
+  Schema.decodeUnknownSync(kindsOfMechanism[mechanism.identity.kind].Configuration)(mechanism.configuration)
 
 const distributionOf = (mechanism: StoredMechanism, { configuration, status, lifecycle, live }: Observed): Shown => {
   const { kind } = mechanism.identity
-  const record = mechanismRecord(mechanism, configuration, status, kinds[kind])
+  const record = mechanismRecord(mechanism, configuration, status, kindsOfMechanism[kind])
   return { ...record, type: kind, lifecycle, live } as Shown
 }

@@ -5,12 +5,11 @@
 import { Effect, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
-import { type AdminCommand, type ConfigurationOf, kindNames } from "../../../domain/mechanism/Mechanism.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { type AdminCommand, type ConfigurationOf, type Kind, kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
-import type { WaitlistExists } from "../../../store/experience/BelowSequence.ts"
+import type { WaitlistExists } from "../../../store/experience/CreateInSequence.ts"
 import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
 import {
   type MechanismFilter,
@@ -20,24 +19,24 @@ import {
 } from "../../../store/mechanism/Mechanisms.ts"
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict, NotFound } from "../../errors/Errors.ts"
-import { makeOneAtATime } from "../../../store/postgres/Turn.ts"
+import { Conflict, NotFound } from "../../../api/Errors.ts"
+import { makeMutex } from "../../../store/postgres/Mutex.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { completed, issuesWith, type KindOfMechanism } from "./KindOfMechanism.ts"
-import { orInvalidPage } from "../records/Lists.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
+import { completed, issuesWith, type KindOfMechanism, kindsOfMechanism, type RecordOf } from "./Kinds.ts"
 import { forTenant, onRecord } from "../records/Operations.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import * as Notes from "../steering/Notes.ts"
 import * as Unparking from "../steering/Unparking.ts"
-import { reasonOf, type Why } from "../steering/WhyFields.ts"
+import { reasonOf, type Why } from "../../../api/admin/SteeringApi.ts"
 
 /** The handlers of the operations that `mechanismGroup` declares. */
-export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
-  const { kind } = what
+export const makeHandlers = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
+  const what: KindOfMechanism<K> = kindsOfMechanism[kind]
   const creation = yield* Creation
   const mechanisms = yield* Mechanisms
-  const { recordOf, stored, current } = yield* makeRecords<K, Sent>(what)
+  const { recordOf, stored, current } = yield* makeRecords(what)
   const revised = yield* makeRevised(what)
   const sendAdmin = yield* makeSendAdmin(kind)
   const change = yield* makeChange(what)
@@ -46,7 +45,7 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind, Sent>(w
 
   // A request contains only the changed fields, and the stored record completes it. Two changes at once must not undo
   // each other.
-  const oneAtATime = makeOneAtATime()
+  const oneAtATime = makeMutex()
 
   return {
     create: ({ payload }: { readonly payload: object & { readonly sequenceId: string } }) =>
@@ -100,7 +99,7 @@ const makeNoted =
     Effect.andThen(Effect.andThen(keep(tenant, by, { ...why, distributionId, action }), shown(tenant, distributionId)))
 
 /** Reads mechanisms of the kind from their table. Fails with a 404 for those of another kind. */
-const makeRecords = Effect.fnUntraced(function* <K extends Kind, Sent>(what: KindOfMechanism<K>) {
+const makeRecords = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMechanism<K>) {
   const mechanisms = yield* Mechanisms
   const decode = Schema.decodeUnknownSync(what.Configuration)
   const unknown = NotFound.of(kindNames[what.kind])
@@ -111,8 +110,8 @@ const makeRecords = Effect.fnUntraced(function* <K extends Kind, Sent>(what: Kin
   })
 
   return {
-    recordOf: (mechanism: StoredMechanism): Sent =>
-      mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, what) as Sent,
+    recordOf: (mechanism: StoredMechanism) =>
+      mechanismRecord(mechanism, decode(mechanism.configuration), mechanism.status, what) as object as RecordOf<K>,
     stored,
     /** A mechanism that is not archived. */
     current: Effect.fnUntraced(function* (tenant: Tenant, id: string) {

@@ -1,7 +1,7 @@
 /** The difference between two snapshots of a mechanism, as the events of a stream (see WatchApi.ts). */
 import { sha256 } from "../../../domain/values/Digest.ts"
 import type { Lifecycle } from "../../../domain/mechanism/Decider.ts"
-import type { LifeChange } from "./WatchApi.ts"
+import type { LifeChange } from "../../../api/admin/WatchApi.ts"
 
 /** A distribution in its encoded form. */
 interface Wire {

@@ -4,7 +4,7 @@
 import { Clock, Effect, Schema } from "effect"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { type Owner, Watchers } from "../../streams/Watchers.ts"
-import { Distribution } from "./DistributionApi.ts"
+import { Distribution } from "../../../api/admin/DistributionApi.ts"
 import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
 
 /** Milliseconds between the starts of two inspections of the counters. */

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { SentMessages } from "../../../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../../../store/message/StoppedAddresses.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { onList, onRecord } from "../records/Operations.ts"
 
 export const MessageHandlers = HttpApiBuilder.group(AdminApi, "messages", (handlers) =>

@@ -13,12 +13,12 @@ import {
 } from "../../../domain/organization/Analytics.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Analytics, type Tally, type AnalyticsRequest } from "../../../store/organization/Analytics.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import type { AnalyticsQuery } from "./AnalyticsApi.ts"
-import { AdminApi } from "../Api.ts"
+import type { AnalyticsQuery } from "../../../api/admin/AnalyticsApi.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 
 export const AnalyticsHandlers = HttpApiBuilder.group(AdminApi, "analytics", (handlers) =>
   Effect.map(Analytics, (analytics) =>

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { OrganizationKeys } from "../../../auth/keys/OrganizationKeys.ts"
 import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
-import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 
 export const ApiKeyHandlers = HttpApiBuilder.group(AdminApi, "apiKeys", (handlers) =>
   Effect.gen(function* () {

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { onList } from "../records/Operations.ts"
 
 export const AuditLogHandlers = HttpApiBuilder.group(AdminApi, "auditLog", (handlers) =>

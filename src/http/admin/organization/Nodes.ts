@@ -3,9 +3,9 @@ import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"
 import { Operations } from "../../../store/mechanism/Operations.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 
 export const NodeHandlers = HttpApiBuilder.group(AdminApi, "nodes", (handlers) =>
   Effect.gen(function* () {

@@ -7,14 +7,14 @@ import { changedChallenge, missingKeys, shownChallenge } from "../../../domain/c
 import * as Domain from "../../../domain/organization/Organization.ts"
 import { RateLimits, rateLimitsOf } from "../../../domain/organization/Plan.ts"
 import { Settings } from "../../../settings/Settings.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { Forbidden, type ValidationError } from "../../errors/Errors.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { revising, withNulls } from "../records/Settings.ts"
+import { Forbidden, type ValidationError } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { AdminApi } from "../Api.ts"
-import type { ChangeOrganization, Organization as ShownOrganization } from "./OrganizationApi.ts"
-import { revising, withNulls } from "../records/Payloads.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import type { ChangeOrganization, Organization as ShownOrganization } from "../../../api/admin/OrganizationApi.ts"
 
 export const OrganizationHandlers = HttpApiBuilder.group(AdminApi, "organizations", (handlers) =>
   Effect.gen(function* () {

@@ -1,12 +1,12 @@
 /** The handler of the outbox. It answers callers on this machine alone. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { parseEmail, parsePhone } from "../../../auth/codes/Addresses.ts"
+import { parseEmail, parsePhone } from "../../../domain/consumer/Address.ts"
 import { Delivery } from "../../../delivery/Delivery.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { NotFound } from "../../errors/Errors.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { NotFound } from "../../../api/Errors.ts"
 import { isForwarded, Origins, type RequestFacts } from "../../server/Origins.ts"
-import { AdminApi } from "../Api.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 
 export const OutboxHandlers = HttpApiBuilder.group(AdminApi, "outbox", (handlers) =>
   Effect.gen(function* () {

@@ -9,10 +9,10 @@ import { normalizedEmail } from "../../../domain/values/Email.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { People, type PersonTaken } from "../../../store/organization/People.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict } from "../../errors/Errors.ts"
-import { AdminApi } from "../Api.ts"
+import { Conflict } from "../../../api/Errors.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { revising } from "../records/Payloads.ts"
+import { revising } from "../records/Settings.ts"
 
 export const PeopleHandlers = HttpApiBuilder.group(AdminApi, "people", (handlers) =>
   Effect.gen(function* () {

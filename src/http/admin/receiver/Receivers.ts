@@ -5,13 +5,13 @@ import type { AdapterName } from "../../../domain/receiver/Adapter.ts"
 import { type Receiver, secretProblemOf, Settings } from "../../../domain/receiver/Receiver.ts"
 import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
 import { Receivers } from "../../../store/receiver/Receivers.ts"
-import type { ValidationError } from "../../errors/Errors.ts"
+import type { ValidationError } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
-import { AdminApi } from "../Api.ts"
-import { orInvalidPage } from "../records/Lists.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import { orInvalidPage } from "../records/Refusals.ts"
+import { revising } from "../records/Settings.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { revising } from "../records/Payloads.ts"
 
 export const ReceiverHandlers = HttpApiBuilder.group(AdminApi, "receivers", (handlers) =>
   Effect.gen(function* () {

@@ -4,7 +4,7 @@ import type { Overloaded } from "../../../engine/actor/Actor.ts"
 import type { Parked } from "../../../engine/registry/Registry.ts"
 import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import { answering } from "../../errors/Answering.ts"
-import { type Issue, ServiceUnavailable } from "../../errors/Errors.ts"
+import { type Issue, ServiceUnavailable } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 
 /** A setting that does not agree with another one. */

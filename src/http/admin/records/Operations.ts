@@ -2,10 +2,10 @@
 import { Effect } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { PageRefused } from "../../../store/records/Pagination.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { orInvalidPage } from "./Refusals.ts"
 import { orNotFound } from "../../errors/Refusals.ts"
 import { orBusy } from "./Answers.ts"
-import { orInvalidPage } from "./Lists.ts"
 
 /**
  * Runs an operation for the tenant of the request; `by` is the API key, as records name it. A record that does not

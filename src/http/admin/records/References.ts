@@ -4,7 +4,7 @@ import type { UnknownReferences } from "../../../store/catalogue/CatalogueRefere
 import type { InUse } from "../../../store/records/Declaration.ts"
 import type { Archival } from "../../../store/records/Records.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict } from "../../errors/Errors.ts"
+import { Conflict } from "../../../api/Errors.ts"
 import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 

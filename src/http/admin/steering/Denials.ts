@@ -4,25 +4,20 @@
  */
 import { Effect } from "effect"
 import type { AdminReason } from "../../../domain/mechanism/Denial.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import { deniableKinds, type DeniableKind, type Kind, type MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import { NotFound } from "../../errors/Errors.ts"
+import { NotFound } from "../../../api/Errors.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
-import { denialsMax, type BulkDenial } from "./DenialApi.ts"
+import { denialsMax, type BulkDenial } from "../../../api/admin/SteeringApi.ts"
 import * as Notes from "./Notes.ts"
 
 /** Denials of one request that are in the engine at the same time. It records them together. */
 const denialsAtOnce = 100
 
-/** The kinds whose places can be denied. */
-const denying = ["queue", "draw", "auction", "timed_release"] as const
-type DenyingKind = (typeof denying)[number]
-
-const isDenying = (kind: Kind): kind is DenyingKind => (denying as ReadonlyArray<Kind>).includes(kind)
+const isDeniable = (kind: Kind): kind is DeniableKind => (deniableKinds as ReadonlyArray<Kind>).includes(kind)
 
 type Outcome = "denied" | "unchanged" | "refused"
 
@@ -31,7 +26,7 @@ export const make = Effect.gen(function* () {
   const places = yield* Places
   const keep = yield* Notes.make
 
-  const deny = (mechanism: MechanismRef<DenyingKind>, consumerId: string, reason: AdminReason, by: string) =>
+  const deny = (mechanism: MechanismRef<DeniableKind>, consumerId: string, reason: AdminReason, by: string) =>
     Effect.flatMap(engine.view(mechanism, consumerId), ({ status }) =>
       status === "DENIED"
         ? Effect.succeed<Outcome>("unchanged")
@@ -51,7 +46,7 @@ export const make = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* ({ identity }: StoredMechanism, payload: BulkDenial, by: string) {
     const { kind, id, organizationId, mode } = identity
-    if (!isDenying(kind)) return yield* new NotFound({ error: "Not found" })
+    if (!isDeniable(kind)) return yield* new NotFound({ error: "Not found" })
     const tenant = { organizationId, mode }
     const { consumerIds, more } = yield* named(tenant, id, payload)
     const outcomes = yield* orAnswer(kind)(

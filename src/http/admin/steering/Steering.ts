@@ -10,8 +10,7 @@ import * as Admissions from "../../../engine/lifecycle/Admissions.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { forTenant } from "../records/Operations.ts"
 import * as Notes from "./Notes.ts"
-import type { Admission } from "./SteeringApi.ts"
-import { reasonOf, type Why } from "./WhyFields.ts"
+import { type Admission, reasonOf, type Why } from "../../../api/admin/SteeringApi.ts"
 
 /** Admissions of one request that are in the engine at the same time. It records them together. */
 const admissionsAtOnce = 100

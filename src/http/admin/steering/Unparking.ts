@@ -3,14 +3,13 @@
  * author and the reason, in the transaction of the request to all processes.
  */
 import { Effect } from "effect"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import { ParkedMechanisms } from "../../../store/mechanism/ParkedMechanisms.ts"
 import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
-import type { Why } from "./WhyFields.ts"
+import type { Why } from "../../../api/admin/SteeringApi.ts"
 
 /**
  * Makes the function that unparks the mechanism that `find` returns, and returns it as it is then. A mechanism that is

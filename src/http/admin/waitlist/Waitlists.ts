@@ -1,23 +1,9 @@
-/** Declares waitlists for the Admin API. */
+/** The handlers of waitlists on the Admin API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Configuration, configurationProblems } from "../../../domain/waitlist/Waitlist.ts"
-import { AdminApi } from "../Api.ts"
-import type { KindOfMechanism } from "../mechanism/KindOfMechanism.ts"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-import { waitlistSchemas } from "./WaitlistApi.ts"
-
-/** The waitlist on the Admin API: its names, schemas and defaults. */
-export const waitlists: KindOfMechanism<"waitlist"> = {
-  kind: "waitlist",
-  Configuration,
-  settings: waitlistSchemas.settings,
-  defaults: () => ({ supportsGuest: true }),
-  problems: configurationProblems
-}
 
 export const WaitlistHandlers = HttpApiBuilder.group(AdminApi, "waitlists", (handlers) =>
-  Effect.map(makeHandlers<"waitlist", typeof waitlistSchemas.Record.Type>(waitlists), (shared) =>
-    handlers.handleAll(shared)
-  )
+  Effect.map(makeHandlers("waitlist"), (shared) => handlers.handleAll(shared))
 )

@@ -4,15 +4,14 @@ import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { slotStart } from "../../../domain/appointment/Appointment.ts"
 import { Engine } from "../../../engine/Engine.ts"
-import { BookingState, bookingState } from "../../fields/Bookings.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { ConsumerApi } from "../Api.ts"
+import { BookingState, bookingState } from "../../../api/Bookings.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-import { PublicAppointment } from "./AppointmentApi.ts"
+import { PublicAppointment } from "../../../api/consumer/AppointmentApi.ts"
 import * as Slots from "./Slots.ts"
 
-/** The handlers of the group `appointments`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "appointments", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

@@ -4,13 +4,12 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Consumers } from "../../../auth/sessions/Consumers.ts"
 import type { Bid, Facts } from "../../../domain/auction/Auction.ts"
 import { Engine } from "../../../engine/Engine.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { ConsumerApi } from "../Api.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import type { ToEntry, ToMechanism } from "../mechanism/Handling.ts"
-import { location, limitDefault } from "./AuctionApi.ts"
+import { location, limitDefault } from "../../../api/consumer/AuctionApi.ts"
 
-/** The handlers of the group `auctions`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "auctions", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

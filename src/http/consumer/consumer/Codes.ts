@@ -2,23 +2,25 @@
 import { Effect, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { Organizations } from "../../../auth/keys/Organizations.ts"
-import { type Address, countryOf } from "../../../auth/codes/Addresses.ts"
+import { type Address, countryOf } from "../../../domain/consumer/Address.ts"
 import { AttemptLimits, type TooManyAttempts } from "../../../auth/codes/AttemptLimits.ts"
 import { smsAttempt } from "../../../auth/codes/CodeLimits.ts"
 import { codeMinutes } from "../../../auth/codes/CodeRows.ts"
-import { OneTimeCodes } from "../../../auth/codes/OneTimeCodes.ts"
+import { OneTimeCodes, type WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
 import { Delivery } from "../../../delivery/Delivery.ts"
-import * as Message from "../../../delivery/Message.ts"
 import { defaultSmsCodesPerDay, takesSms } from "../../../domain/organization/Organization.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { ServiceUnavailable } from "../../errors/Errors.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { ServiceUnavailable } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { addressOf, type SentAddress } from "../../fields/AddressFields.ts"
-import * as RateLimit from "../../limits/RateLimit.ts"
 import { countedAddress, Origins } from "../../server/Origins.ts"
+import { InvalidOneTimeCode } from "../../../api/consumer/AuthApi.ts"
+import { answering } from "../../errors/Answering.ts"
+import * as Message from "../../../delivery/Message.ts"
+import * as RateLimit from "../../limits/RateLimit.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -106,3 +108,12 @@ const makeAdmitSms = Effect.gen(function* () {
       .pipe(Effect.tapErrorTag("TooManyAttempts", ({ limit }) => refused(limit)))
   })
 })
+
+export const orInvalidCode = answering({
+  WrongCode: ({ reason }: WrongCode) => new InvalidOneTimeCode({ error: reason, message: wrongCodes[reason] })
+})
+
+const wrongCodes = {
+  otp_invalid: "The code is wrong.",
+  otp_expired: "The code has expired or was used. Request a new one."
+} as const

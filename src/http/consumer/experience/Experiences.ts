@@ -8,20 +8,29 @@ import { ExperienceProduct } from "../../../domain/experience/ExperienceProduct.
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { ExperienceEntries } from "../../../store/experience/ExperienceEntries.ts"
-import { type ExperienceView, ExperienceViews } from "../../../store/experience/ExperienceViews.ts"
+import {
+  type ExperienceView,
+  ExperienceViews,
+  type ShownMechanism,
+  type ShownSequence
+} from "../../../store/experience/ExperienceViews.ts"
 import { SequenceAccess } from "../../../store/experience/SequenceAccess.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownPages } from "../../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
 import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
-import { KeptAnswers } from "../../codecs/KeptAnswers.ts"
-import { CurrentConsumer, CurrentTenant } from "../../credentials/Credentials.ts"
-import { Forbidden } from "../../errors/Errors.ts"
+import { KeptAnswers } from "../KeptAnswers.ts"
+import { CurrentConsumer, CurrentTenant } from "../../../api/Credentials.ts"
+import { Forbidden } from "../../../api/Errors.ts"
 import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
-import { ConsumerApi } from "../Api.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeClientOf, orTooManyAttempts } from "../consumer/Codes.ts"
-import { PublicExperience } from "./ExperienceApi.ts"
-import { publicMechanisms } from "./SequenceView.ts"
+import { PublicExperience } from "../../../api/consumer/ExperienceApi.ts"
+import { kindSchemas, type PublicMechanisms } from "../../../api/consumer/KindsApi.ts"
+import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
+import { byKind, deciders, fieldOf, isSingle, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
+import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
+import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
 
 /**
  * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
@@ -191,4 +200,38 @@ const publicExperience = (
     ...publicMechanisms(experience.id, sequence, now)
   })),
   theme: experience.theme
+})
+
+type Mechanisms = { readonly [Field in keyof typeof PublicMechanisms]: (typeof PublicMechanisms)[Field]["Type"] }
+
+/** The mechanisms of a sequence at `now`. */
+export const publicMechanisms = (experienceId: string, { mechanisms }: ShownSequence, now: Millis): Mechanisms => {
+  const shownOf = (kind: Kind) =>
+    mechanisms
+      .filter((mechanism) => mechanism.kind === kind)
+      .map((mechanism) => shown(listed[kind], known(experienceId, mechanism, now)))
+  const view: { [field: string]: unknown } = {}
+  for (const kind of kinds) view[fieldOf[kind]] = isSingle(kind) ? (shownOf(kind)[0] ?? null) : shownOf(kind)
+  return view as Mechanisms
+}
+
+const listed = byKind((kind): Schema.Struct<Schema.Struct.Fields> => kindSchemas[kind].Listed)
+
+/** All known fields of a mechanism. */
+const known = (experienceId: string, mechanism: ShownMechanism, now: Millis): PublicFields => {
+  const { id, kind, sequenceId, configuration, status } = mechanism
+  return {
+    id,
+    experienceId,
+    sequenceId,
+    ...decodeSettings[kind](configuration),
+    ...status,
+    lifecycle: lifecycleOf(mechanism, now)
+  }
+}
+
+/** The settings with the times bounded by the experience. */
+const decodeSettings = byKind((kind) => {
+  const decode: (stored: unknown) => Windowed = Schema.decodeUnknownSync(deciders[kind].configuration)
+  return (stored: unknown): PublicFields => bounded(decode(stored)) as object as PublicFields
 })

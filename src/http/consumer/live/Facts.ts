@@ -4,15 +4,15 @@
  * is not started for this.
  */
 import { Effect } from "effect"
-import type { Facts as AuctionFacts } from "../../../domain/auction/Auction.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
+import { byKind, deciders, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
-import { Engine, type Inspection, type KnownFacts } from "../../../engine/Engine.ts"
+import { Engine, type Inspection } from "../../../engine/Engine.ts"
 import type { ExperienceView, ShownMechanism } from "../../../store/experience/ExperienceViews.ts"
 import { heldTimes, lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
-import type { LiveFacts, LiveMechanism } from "./LiveApi.ts"
+import type { LiveFacts, LiveMechanism } from "../../../api/consumer/LiveApi.ts"
+import { kindSchemas } from "../../../api/consumer/KindsApi.ts"
 
 /** Mechanisms of one experience that are read at the same time. */
 const readAtOnce = 16
@@ -55,8 +55,11 @@ export const make = Effect.map(Engine, (engine) => {
     )
 })
 
-/** The kinds whose facts are shown. Those of an appointment are all its slots. */
-const kindsWithFacts: ReadonlySet<Kind> = new Set(["queue", "draw", "auction", "timed_release"])
+const liveFactsOf = byKind((kind) => deciders[kind].liveFacts as AnyLiveFacts | undefined)
+type AnyLiveFacts = (seen: object) => Own
+
+/** The kinds that show some of their facts. */
+const kindsWithFacts = new Set(kinds.filter((kind) => liveFactsOf[kind] !== undefined && "facts" in deciders[kind]))
 
 const noFacts = Effect.succeed(undefined)
 
@@ -64,22 +67,9 @@ const noFacts = Effect.succeed(undefined)
 const withdrawn: ReadonlySet<string> = new Set(["LEFT", "CANCELLED"])
 
 /** The fields of one kind alone, without an actor. */
-const unknown: { readonly [K in Kind]: Own } = {
-  queue: {
-    waiting: null,
-    isFull: null,
-    admitRate: null,
-    paused: null,
-    pausedAt: null,
-    pauseReason: null,
-    unitsLeft: null
-  },
-  draw: { isFull: null, winnerCount: null, drawAt: null, drawnAt: null },
-  auction: { currentPrice: null, highestBid: null, minimumBid: null, unitsLeft: null, auctionEnded: null },
-  appointment: {},
-  timed_release: { unitsLeft: null, isFull: null },
-  waitlist: { waiting: null, isFull: null }
-}
+const unknown = byKind((kind): Own =>
+  Object.fromEntries(Object.keys(kindSchemas[kind].live).map((name) => [name, null]))
+)
 
 const recorded = (shown: ShownMechanism, now: Millis): Live => {
   const { openAt = null, closeAt = null } = heldTimes(shown.configuration)
@@ -94,56 +84,10 @@ const current = (
 ): Live => {
   const { openAt = null, closeAt = null } = bounded(configuration)
   const entries = Object.entries(counts).reduce((sum, [status, count]) => sum + (withdrawn.has(status) ? 0 : count), 0)
-  // Configuration and facts are of the kind.
-  const own = ownFacts[shown.kind] as (seen: object) => Own
-  return liveOf(shown, { lifecycle, openAt, closeAt, entries, ...own({ configuration, counts, facts }) })
+  const own = liveFactsOf[shown.kind]?.({ configuration, counts, facts })
+  return liveOf(shown, { lifecycle, openAt, closeAt, entries, ...own })
 }
 
 const liveOf = ({ id, kind, sequenceId, configuration }: ShownMechanism, own: Own): Live =>
-  // The table below has the fields of each kind.
+  // Each kind has its own fields.
   ({ id, kind, sequenceId, name: String(configuration["name"]), ...own }) as unknown as Live
-
-/** The facts that an actor reports about its mechanism. */
-interface Seen<K extends Kind> {
-  readonly configuration: Inspection<K>["configuration"]
-  readonly counts: Inspection<K>["live"]["counts"]
-  readonly facts: KnownFacts<K>
-}
-
-const finite = (units: number): number | null => (units === Infinity ? null : units)
-
-const full = (places: number, { capacity = Infinity }: { readonly capacity?: number | undefined }): boolean =>
-  places >= capacity
-
-const ownFacts: { readonly [K in Kind]: (seen: Seen<K>) => Own } = {
-  queue: ({ configuration, counts, facts: { pause, admissionsLeft } }) => ({
-    waiting: counts["QUEUED"],
-    isFull: full(counts["QUEUED"]!, configuration),
-    admitRate: configuration.admitRate,
-    paused: pause !== undefined,
-    pausedAt: pause?.since ?? null,
-    pauseReason: pause?.reason ?? null,
-    unitsLeft: finite(admissionsLeft)
-  }),
-  draw: ({ configuration, counts, facts: { published } }) => ({
-    isFull: full(counts["ENTERED"]!, configuration),
-    winnerCount: configuration.winnerCount,
-    drawAt: configuration.drawAt,
-    drawnAt: published.drawnAt === undefined ? null : Date.parse(published.drawnAt)
-  }),
-  auction: ({ facts }) => auctionFacts(facts),
-  appointment: () => ({}),
-  timed_release: ({ facts }) => ({ unitsLeft: finite(facts.unitsLeft), isFull: facts.unitsLeft <= 0 }),
-  waitlist: ({ configuration, counts }) => ({
-    waiting: counts["ENTERED"],
-    isFull: full(counts["ENTERED"]! + counts["NOTIFIED"]!, configuration)
-  })
-}
-
-const auctionFacts = ({ currentPrice, leadingBids, minimumBid, remainingQuantity, auctionEnded }: AuctionFacts) => ({
-  currentPrice,
-  highestBid: leadingBids[0] ?? null,
-  minimumBid: minimumBid ?? null,
-  unitsLeft: remainingQuantity,
-  auctionEnded
-})

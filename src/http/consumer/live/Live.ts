@@ -2,12 +2,12 @@
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import type { StreamCredentials } from "../../credentials/CredentialChecks.ts"
+import type { StreamCredentials } from "../../../api/Credentials.ts"
 import { orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { matches } from "../../server/Documents.ts"
 import { countedAddress, Origins } from "../../server/Origins.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
-import { ConsumerApi } from "../Api.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { type LiveExperience, LiveWatcher } from "./LiveExperience.ts"
 import { LiveExperiences } from "./LiveExperiences.ts"
 import { QueueLines } from "./QueueLines.ts"
@@ -22,7 +22,6 @@ const latest = Effect.fnUntraced(function* ({ current }: LiveExperience) {
   return matches(headers["if-none-match"], etag) ? unchanged : response
 })
 
-/** The handlers of the group `live`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "live", (handlers) =>
   Effect.gen(function* () {
     const experiences = yield* LiveExperiences

@@ -9,11 +9,11 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { rememberedMillis } from "../../../store/coordination/Availability.ts"
 import { type ExperienceView, ExperienceViews } from "../../../store/experience/ExperienceViews.ts"
-import * as FewAtOnce from "../../../store/postgres/FewAtOnce.ts"
+import * as ConcurrencyLimit from "../../../store/postgres/ConcurrencyLimit.ts"
 import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
 import * as Facts from "./Facts.ts"
-import { LiveFacts } from "./LiveApi.ts"
+import { LiveFacts } from "../../../api/consumer/LiveApi.ts"
 import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
 
 /** Least number of experiences that are kept in memory. */
@@ -41,7 +41,7 @@ export class LiveExperiences extends Context.Service<
       const factsOf = yield* Facts.make
       const scope = yield* Effect.scope
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
-      const few = yield* FewAtOnce.make("look-ups of live experiences", lookUps)
+      const few = yield* ConcurrencyLimit.make("look-ups of live experiences", lookUps)
       const known = new SegmentedCache<FoundExperience>(experiencesKept)
 
       /** Makes the effect that reads the experience's mechanisms, or returns those that were read before. */

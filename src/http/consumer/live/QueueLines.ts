@@ -9,10 +9,10 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { ExperienceViews } from "../../../store/experience/ExperienceViews.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
-import * as FewAtOnce from "../../../store/postgres/FewAtOnce.ts"
+import * as ConcurrencyLimit from "../../../store/postgres/ConcurrencyLimit.ts"
 import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
-import { QueueLine } from "./LineApi.ts"
+import { QueueLine } from "../../../api/consumer/LiveApi.ts"
 import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
 
 /** Least number of lines that are kept in memory. */
@@ -34,7 +34,7 @@ export class QueueLines extends Context.Service<
       const read = yield* makeRead
       const scope = yield* Effect.scope
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
-      const few = yield* FewAtOnce.make("look-ups of lines", lookUps)
+      const few = yield* ConcurrencyLimit.make("look-ups of lines", lookUps)
       const known = new SegmentedCache<LiveExperience>(linesKept)
       const fork = (effect: Effect.Effect<unknown>) => void Fiber.runIn(runFork(effect), scope)
 

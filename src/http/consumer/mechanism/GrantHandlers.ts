@@ -3,16 +3,14 @@
  * standing, and those with which an organization's server handles grants.
  */
 import { Effect, type Schema } from "effect"
-import type { ConsumerCommand, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { Redemption } from "../../../api/consumer/Grants.ts"
+import type { ConsumerCommand, MechanismRef, ViewOf, GrantingKind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import * as ServerActions from "../../server/ServerActions.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import type { Present, Presentation, ToMechanism } from "./Handling.ts"
 import { makeHandlers } from "./MechanismHandlers.ts"
-
-/** The kinds that grant. */
-type GrantingKind = "queue" | "draw" | "auction" | "timed_release"
 
 /** The views of consumers that hold a grant. They are those with a `grantSequence`. */
 type Holding<K extends GrantingKind> = Extract<ViewOf<K>, { readonly grantSequence: number }>
@@ -86,7 +84,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
         onGrant({ mechanismId: params[param], consumerId }, (mechanism, by) =>
           shared.change(mechanism, { _tag: "Deny", consumerId, reason, by } as ConsumerCommand<K>)
         ),
-      complete: ({ params, payload }: ToPlace<Param, GrantAnswers.Redemption>) =>
+      complete: ({ params, payload }: ToPlace<Param, Redemption>) =>
         onGrant({ mechanismId: params[param], consumerId: payload.consumerId }, (mechanism, by) =>
           complete(mechanism, payload, by)
         ),
@@ -116,7 +114,7 @@ const completingWith =
     readonly grants: Effect.Success<typeof GrantAnswers.make>
     readonly present: Present<K, State>
   }) =>
-  (mechanism: MechanismRef<K>, { consumerId, token, redemptionId }: GrantAnswers.Redemption, by: string) =>
+  (mechanism: MechanismRef<K>, { consumerId, token, redemptionId }: Redemption, by: string) =>
     Effect.gen(function* () {
       const grantSequence =
         typeof token === "string" ? yield* grants.shownGrant(mechanism, { consumerId, token }) : undefined

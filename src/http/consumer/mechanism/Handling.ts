@@ -1,8 +1,7 @@
 /** Shared code of the handlers of all kinds of mechanism on the Consumer API. */
 import type { Effect, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import type { MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
+import type { Kind, MechanismRef, ViewOf } from "../../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { EngineError } from "../../../engine/Engine.ts"
 import type { orAnswer } from "../../errors/Refusals.ts"

@@ -2,34 +2,11 @@
  * The public view of a mechanism of any kind. It has the fields of the kind's schema. A setting without a field there,
  * such as a reserve, is never sent.
  */
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { bounded } from "../../../domain/experience/ExperienceWindow.ts"
-import { Id } from "../../../domain/values/Ids.ts"
 import { riskRule } from "../../../domain/risk/RiskWeight.ts"
-import type { Kind } from "../../../domain/mechanism/Decider.ts"
-import { SentTimestamp } from "../../../domain/values/Time.ts"
+import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Inspection } from "../../../engine/Engine.ts"
-
-const commonFields = {
-  id: Id,
-  experienceId: Id,
-  sequenceId: Id,
-  name: Schema.String,
-  timeZone: Schema.String,
-  openAt: Schema.NullOr(SentTimestamp),
-  closeAt: Schema.NullOr(SentTimestamp)
-}
-
-const statusFields = {
-  lifecycle: Schema.Literals(["scheduled", "open", "settling", "closed"]),
-  statusOverride: Schema.NullOr(Schema.Literal("ended")),
-  statusOverrideAt: Schema.NullOr(SentTimestamp),
-  statusOverrideBy: Schema.NullOr(Schema.String),
-  teardownStatus: Schema.NullOr(Schema.Literals(["pending", "completed"]))
-}
-
-/** The fields of a kind's public view, given its own fields. These may replace a common field. */
-export const publicFields = <F extends Schema.Struct.Fields>(own: F) => ({ ...commonFields, ...own, ...statusFields })
 
 /** All known fields of a mechanism, by name. */
 export type PublicFields = { readonly [name: string]: unknown }

@@ -3,12 +3,11 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { GrantNames } from "../../../auth/tokens/GrantNames.ts"
 import { type PagePosition, RevokedGrants } from "../../../store/mechanism/RevokedGrants.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
-import { ConsumerApi } from "../Api.ts"
-import { pagePattern } from "./RevokedGrantApi.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
+import { pagePattern } from "../../../api/consumer/RevokedGrantApi.ts"
 
-/** The handlers of the group `grants`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "grants", (handlers) =>
   Effect.gen(function* () {
     const revoked = yield* RevokedGrants

@@ -3,12 +3,11 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"
 import * as Admissions from "../../../engine/lifecycle/Admissions.ts"
-import { CurrentTenant } from "../../credentials/Credentials.ts"
-import { ConsumerApi } from "../Api.ts"
+import { CurrentTenant } from "../../../api/Credentials.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
-import { location } from "./QueueApi.ts"
+import { location } from "../../../api/consumer/QueueApi.ts"
 
-/** The handlers of the group `queues`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "queues", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

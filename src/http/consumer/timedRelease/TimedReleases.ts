@@ -1,14 +1,14 @@
 /** Declares timed releases for the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { MechanismIdentity } from "../../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
-import { ConsumerApi } from "../Api.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import type { ToEntry } from "../mechanism/Handling.ts"
-import { location } from "./TimedReleaseApi.ts"
+import { location } from "../../../api/consumer/TimedReleaseApi.ts"
 
 /** The handlers of the group `timedReleases`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "timedReleases", (handlers) =>

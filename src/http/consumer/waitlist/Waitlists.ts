@@ -4,11 +4,10 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import type { View } from "../../../domain/waitlist/Waitlist.ts"
 import { Engine } from "../../../engine/Engine.ts"
-import { ConsumerApi } from "../Api.ts"
+import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
-import { PublicWaitlist, WaitlistState } from "./WaitlistApi.ts"
+import { PublicWaitlist, WaitlistState } from "../../../api/consumer/WaitlistApi.ts"
 
-/** The handlers of the group `waitlists`. */
 export const layer = HttpApiBuilder.group(ConsumerApi, "waitlists", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine

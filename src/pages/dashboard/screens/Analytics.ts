@@ -1,5 +1,8 @@
 /** Entries, grants and completions of an experience over time: a chart, and the table behind it. */
 import { Effect } from "effect"
+import type { KindData } from "../../../domain/mechanism/Declaration.ts"
+import { declarations, orderableKinds } from "../../../domain/mechanism/Mechanism.ts"
+import { sourceNames } from "../../../domain/organization/Analytics.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { get } from "../Route.ts"
@@ -16,29 +19,15 @@ const ranges = [
   { name: "90d", title: "The last 90 days", interval: "1d" }
 ] as const
 
+/** The names of these events, in the kinds that can lead to an order. */
+const eventsOf = (types: (declaration: KindData) => ReadonlyArray<string>): ReadonlyArray<string> =>
+  orderableKinds.flatMap((kind) => sourceNames(kind, types(declarations[kind])))
+
 /** The lines of the chart: the count and the class of each. */
 const lines = [
-  {
-    title: "Entries",
-    style: "waiting",
-    events: ["queue_entered", "draw_entered", "auction_entered", "timed_release_entered", "appointment_booked"]
-  },
-  {
-    title: "Grants",
-    style: "entries",
-    events: ["queue_granted", "draw_won", "auction_won", "timed_release_entered"]
-  },
-  {
-    title: "Completions",
-    style: "grants",
-    events: [
-      "queue_completed",
-      "draw_completed",
-      "auction_completed",
-      "timed_release_completed",
-      "appointment_completed"
-    ]
-  }
+  { title: "Entries", style: "waiting", events: eventsOf(({ entries }) => entries) },
+  { title: "Grants", style: "entries", events: eventsOf(({ grants }) => grants) },
+  { title: "Completions", style: "grants", events: eventsOf(() => ["Completed"]) }
 ] as const
 
 const width = 600

@@ -1,6 +1,8 @@
 /** Denies a place of one consumer. */
 import { Effect } from "effect"
 import { AdminReason } from "../../../domain/mechanism/Denial.ts"
+import { deniableKinds, type Kind } from "../../../domain/mechanism/Mechanism.ts"
+import { standingOf } from "../../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminCalls } from "../AdminCalls.ts"
 import { formTo, type Place, type PlaceAction } from "./PlaceAction.ts"
@@ -11,16 +13,14 @@ const reasonNames: { readonly [R in AdminReason]: string } = {
   ADMIN_ACTION: "Another reason"
 }
 
-/** Statuses in which a consumer has a place that can be denied. Bookings and waitlists have no denial. */
-const deniable = new Set(["QUEUED", "GRANTED", "ENTERED", "WON", "BIDDING", "WINNING", "OUTBID"])
-
-const deniableKinds = new Set(["queue", "draw", "auction", "timed_release"])
+const isDeniable = ({ type, status }: Place): boolean => {
+  const standing = standingOf(type, status)
+  return (deniableKinds as ReadonlyArray<Kind>).includes(type) && (standing === "waiting" || standing === "admitted")
+}
 
 /** The form that leads to the screen, for a place that can be denied. */
 export const denyForm = (consumerPath: string, place: Place): Html | string =>
-  deniableKinds.has(place.type) && deniable.has(place.status)
-    ? formTo(consumerPath, "deny", place, "Deny…", (name) => `Deny the place in ${name}`)
-    : "–"
+  isDeniable(place) ? formTo(consumerPath, "deny", place, "Deny…", (name) => `Deny the place in ${name}`) : "–"
 
 const reasons = html`<label
   >Reason

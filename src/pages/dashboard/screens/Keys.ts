@@ -1,6 +1,6 @@
 /** The API keys of the organization. Replacing a key needs the present secret key; the new one is shown once. */
 import { Effect } from "effect"
-import type { ApiKeys, KeyKind } from "../../../auth/keys/ApiKeys.ts"
+import type { ApiKeys } from "../../../auth/keys/ApiKeys.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { sameTenant } from "../../../domain/values/Ids.ts"
@@ -11,6 +11,7 @@ import { doneNote, problemNote } from "../Frame.ts"
 import { get, post, type Sent } from "../Route.ts"
 import { table } from "../Table.ts"
 import { instant } from "../Times.ts"
+import type { KeyKind } from "../../../domain/organization/ApiKey.ts"
 
 type Key = AnswerOf<"apiKeys", "listApiKeys">["data"][number]
 

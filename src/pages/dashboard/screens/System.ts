@@ -1,7 +1,7 @@
 /** The state of the installation: the version, whether this process is ready, the nodes, and parked mechanisms. */
 import { Effect } from "effect"
 import type { Readiness } from "../../../engine/lifecycle/Readiness.ts"
-import { apiVersion } from "../../../http/server/ResponseHeaders.ts"
+import { apiVersion } from "../../../api/OpenApi.ts"
 import { html } from "../../Html.ts"
 import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
 import { get } from "../Route.ts"

@@ -1,21 +1,24 @@
 /** An appointment in a room: free slots, and the visitor's booking. */
+import { Effect } from "effect"
 import { isolated } from "../../../domain/values/Direction.ts"
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { calendarAddress } from "./CalendarFile.ts"
-import { barred, closed, ended, type Piece, scheduled } from "./Parts.ts"
+import { barred, closed, ended, type LiveFacts, scheduled } from "./Parts.ts"
+import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, hidden, nameHeading, say, type Scene, turning } from "../Scene.ts"
 
-export type AppointmentRecord = AnswerOf<"appointments", "get">
+type AppointmentRecord = AnswerOf<"appointments", "get">
 type State = AnswerOf<"appointments", "me">
 type Slots = AnswerOf<"appointments", "slots">
 type Booking = Exclude<State, { readonly status: "NOT_BOOKED" }>
 
-export interface AppointmentContext {
+interface AppointmentContext {
   readonly kind: "appointment"
   readonly record: AppointmentRecord
   readonly slots: Slots | undefined
+  readonly live?: LiveFacts | undefined
   /** True if the visitor has asked for other slots. */
   readonly isRescheduling?: boolean | undefined
 }
@@ -23,16 +26,31 @@ export interface AppointmentContext {
 /** Slots on a page. Further ones are on later days. */
 const slotsMax = 300
 
-/** Shows the appointment to a visitor; without a state to one that has no booking. */
-export const appointmentPiece = (
-  scene: Scene,
-  appointment: AppointmentContext,
-  state: State = { status: "NOT_BOOKED" }
-): Piece => ({
-  status: state.status,
-  html: shown(scene, appointment, state),
-  isLive: state.status === "BOOKED"
-})
+export const appointment: RoomKind<AppointmentContext, State> = {
+  name: "appointment",
+  action: "enterAppointment",
+  status: "me",
+  rule: () => "",
+  piece: (scene, appointment, state = { status: "NOT_BOOKED" }, { isRescheduling }) => ({
+    status: state.status,
+    html: shown(scene, { ...appointment, isRescheduling }, state),
+    isLive: state.status === "BOOKED"
+  }),
+  read: (record, { calls, caller, share }) =>
+    Effect.map(
+      share(calls.run(caller, "appointments", "slots", { params: { appointmentId: record.id } })),
+      (slots) => ({
+        kind: "appointment",
+        record,
+        slots
+      })
+    ),
+  operations: {
+    book: (fields) => ({ name: "book", payload: { slotId: fields.get("slot") } }),
+    cancel: () => ({ name: "cancel" }),
+    reschedule: (fields) => ({ name: "reschedule", payload: { newSlotId: fields.get("slot") } })
+  }
+}
 
 const shown = (scene: Scene, appointment: AppointmentContext, state: State): Html => {
   const { record } = appointment

@@ -1,14 +1,16 @@
 /** An auction in a room: english with bids, or dutch with a falling price. */
-import type { AnswerOf } from "../../Calls.ts"
+import { Effect } from "effect"
+import type { AnswerOf, Caller, Calls } from "../../Calls.ts"
 import { html, type Html, type Inserted } from "../../Html.ts"
 import { bidsShownMax } from "../../../domain/auction/Auction.ts"
 import { isBelow, plus, wholeFrom } from "../../../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import type { PlainKey } from "../../Words.ts"
-import { barred, closed, closing, deniedFor, ended, type Piece, scheduled, turn } from "./Parts.ts"
+import { barred, closed, closing, deniedFor, ended, type LiveFacts, type Piece, scheduled, turn } from "./Parts.ts"
+import type { RoomKind, UnconfirmedBid } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, hidden, say, type Scene } from "../Scene.ts"
 
-export type AuctionRecord = AnswerOf<"auctions", "get">
+type AuctionRecord = AnswerOf<"auctions", "get">
 type State = AnswerOf<"auctions", "status">
 
 /** The public facts of an auction. */
@@ -17,22 +19,47 @@ export interface AuctionFacts {
   readonly price: AnswerOf<"auctions", "currentPrice">
 }
 
-/** A bid that the visitor has typed and not confirmed yet. */
-export interface UnconfirmedBid {
-  readonly amount: string
-  /** The bid was refused as unusually high, and the visitor is asked once more. */
-  readonly isUnlikely?: boolean
-}
-
-export interface AuctionContext {
+interface AuctionContext {
   readonly kind: "auction"
   readonly record: AuctionRecord
   readonly facts: AuctionFacts | undefined
+  readonly live?: LiveFacts | undefined
   readonly unconfirmed?: UnconfirmedBid | undefined
 }
 
+/** Reads the leading bids and the price. */
+export const auctionFactsOf = Effect.fnUntraced(function* (
+  calls: Calls["Service"],
+  { holder }: Caller,
+  auctionId: string
+) {
+  const params = { auctionId }
+  const query = { limit: `${bidsShownMax}` }
+  const { data: leading } = yield* calls.run({ holder }, "auctions", "bids", { params, query })
+  return { leading, price: yield* calls.run({ holder }, "auctions", "currentPrice", { params }) }
+})
+
+export const auction: RoomKind<AuctionContext, State> = {
+  name: "auction",
+  action: "enterAuction",
+  status: "status",
+  rule: (scene) => say(scene, "bidFinal"),
+  piece: (scene, auction, state, asked) => {
+    const unconfirmed = asked.unconfirmed?.at === auction.record.id ? asked.unconfirmed : undefined
+    return auctionPiece(scene, { ...auction, unconfirmed }, state)
+  },
+  read: (record, { calls, caller, share }) =>
+    Effect.map(share(auctionFactsOf(calls, caller, record.id)), (facts) => ({ kind: "auction", record, facts })),
+  operations: {
+    bid: (fields) => ({
+      name: "bid",
+      payload: { amount: fields.get("amount") ?? "", confirmed: fields.get("confirmed") === "unlikely" }
+    })
+  }
+}
+
 /** Shows the auction to a visitor; without a state to one that has not bid. */
-export const auctionPiece = (
+const auctionPiece = (
   scene: Scene,
   auction: AuctionContext,
   state: State = { status: "NOT_BID", bidCount: 0 }

@@ -1,7 +1,9 @@
 /** A draw in a room. */
+import { Effect } from "effect"
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import { closed, closing, deniedFor, ended, enter, type LiveFacts, type Piece, scheduled, turn } from "./Parts.ts"
+import { closed, closing, deniedFor, ended, enter, type LiveFacts, scheduled, turn } from "./Parts.ts"
+import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
 
 export type DrawRecord = AnswerOf<"draws", "get">
@@ -14,12 +16,28 @@ interface Draw {
   readonly live?: LiveFacts | undefined
 }
 
-/** Shows the draw to a visitor; without a state to one that has no entry. */
-export const drawPiece = (scene: Scene, draw: Draw, state: State = { status: "NOT_ENTERED" }): Piece => ({
-  status: state.status,
-  html: shown(scene, draw, state),
-  isLive: state.status === "ENTERED" || state.status === "WON"
-})
+export const draw: RoomKind<Draw, State> = {
+  name: "draw",
+  action: "enterDraw",
+  status: "status",
+  rule: (scene, { winnerCount, drawAt }) => {
+    const { formats } = scene
+    return say(scene, "drawTerms", { count: formats.number(winnerCount), time: formats.instant(drawAt) })
+  },
+  piece: (scene, draw, state = { status: "NOT_ENTERED" }) => ({
+    status: state.status,
+    html: shown(scene, draw, state),
+    isLive: state.status === "ENTERED" || state.status === "WON"
+  }),
+  // The list has no commitment.
+  read: ({ id }, { calls, caller, share }) =>
+    Effect.map(share(calls.run(caller, "draws", "get", { params: { drawId: id } })), (record) => ({
+      kind: "draw",
+      record
+    })),
+  liveFact: ({ entries }) => ["entriesNow", entries],
+  operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
+}
 
 const shown = (scene: Scene, draw: Draw, state: State): Html => {
   const { record } = draw

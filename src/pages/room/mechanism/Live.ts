@@ -5,6 +5,7 @@ import type { Caller, Calls } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
 import type { LiveFacts, Seen } from "./Parts.ts"
+import type { RoomKind } from "./RoomKind.ts"
 
 /** Runs an operation whose answer callers share. It must not depend on what one of them has in its cache. */
 export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerRequest, (request) =>
@@ -18,23 +19,15 @@ export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )
 
-/** The line of a mechanism that is open. */
-export const liveLine = (scene: Scene, mechanism: Seen): Html | undefined => {
-  const { kind, record, live } = mechanism
+/** The line of a mechanism that is open, with a fact of its kind. */
+export const liveLine = (
+  scene: Scene,
+  { record, live }: Seen,
+  { liveFact }: Pick<RoomKind<Seen, unknown>, "liveFact">
+): Html | undefined => {
   if (live === undefined || record.lifecycle !== "open") return undefined
-  if (kind === "timed_release" && live.isFull === true) return undefined
-  const line = (key: "waitingNow" | "entriesNow" | "unitsLeft", count: number | null | undefined) =>
-    typeof count === "number"
-      ? html`<p class="muted" data-fact="${key}">${say(scene, key, { count: scene.formats.number(count) })}</p>`
-      : undefined
-  switch (kind) {
-    case "queue":
-      return line("waitingNow", live.waiting)
-    case "draw":
-      return line("entriesNow", live.entries)
-    case "timed_release":
-      return line("unitsLeft", live.unitsLeft)
-    default:
-      return undefined
-  }
+  const [key, count] = liveFact?.(live) ?? []
+  return key !== undefined && typeof count === "number"
+    ? html`<p class="muted" data-fact="${key}">${say(scene, key, { count: scene.formats.number(count) })}</p>`
+    : undefined
 }

@@ -72,16 +72,21 @@ export const closing = (scene: Scene, { closeAt }: Record): Html | undefined => 
   return html`<p class="muted">${phrase(scene, "closesAt", { time: html`<span data-fact="closes">${at}</span>` })}</p>`
 }
 
-/** A form to enter, or what stands in its way. */
-export const enter = (scene: Scene, mechanism: Seen, label: string, fields?: Inserted): Html => {
+/** A form to enter, or what stands in its way. `full` has the words for a mechanism without a free place or unit. */
+export const enter = (
+  scene: Scene,
+  mechanism: Seen,
+  label: string,
+  fields?: Inserted,
+  full: PlainKey = "full"
+): Html => {
   const { id } = mechanism.record
-  return barred(scene, mechanism) ?? form(scene, "enter", { at: id, label, fields, id: `enter-${id}` })
+  return barred(scene, mechanism, full) ?? form(scene, "enter", { at: id, label, fields, id: `enter-${id}` })
 }
 
 /** Why this visitor cannot enter the open mechanism now; undefined if it can. */
-export const barred = (scene: Scene, { kind, record, live }: Seen): Html | undefined => {
-  if (live?.isFull === true)
-    return html`<p><strong>${say(scene, kind === "timed_release" ? "soldOut" : "full")}</strong></p>`
+export const barred = (scene: Scene, { kind, record, live }: Seen, full: PlainKey = "full"): Html | undefined => {
+  if (live?.isFull === true) return html`<p><strong>${say(scene, full)}</strong></p>`
   if (scene.admission === "order limit reached") return html`<p>${say(scene, "reasonLimit")}</p>`
   if (scene.admission === "not invited") return html`<p>${say(scene, "notInvited")}</p>`
   // Those who join a waitlist sign in with the same form.

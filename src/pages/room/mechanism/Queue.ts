@@ -10,13 +10,13 @@ import {
   type Limited,
   orLimit,
   type LiveFacts,
-  type Piece,
   scheduled,
   turn
 } from "./Parts.ts"
+import type { RoomKind } from "./RoomKind.ts"
 import { form, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
-export type QueueRecord = AnswerOf<"queues", "get">
+type QueueRecord = AnswerOf<"queues", "get">
 type State = AnswerOf<"queues", "status">
 
 /** A queue with what happens in it now. */
@@ -29,12 +29,19 @@ interface Queue {
 /** Seconds of waiting that count as soon, where a page shows no position. */
 const soonSeconds = 300
 
-/** Shows the queue to a visitor; without a state to one that has no place. */
-export const queuePiece = (scene: Scene, queue: Queue, state: State = { status: "NOT_QUEUED" }): Piece => ({
-  status: state.status === "QUEUED" && state.position === undefined ? "LOBBY" : state.status,
-  html: shown(scene, queue, state),
-  isLive: state.status === "QUEUED" || state.status === "GRANTED"
-})
+export const queue: RoomKind<Queue, State> = {
+  name: "queue",
+  action: "enterQueue",
+  status: "status",
+  rule: (scene, { admitRate }) => rateText(scene, admitRate),
+  piece: (scene, queue, state = { status: "NOT_QUEUED" }) => ({
+    status: state.status === "QUEUED" && state.position === undefined ? "LOBBY" : state.status,
+    html: shown(scene, queue, state),
+    isLive: state.status === "QUEUED" || state.status === "GRANTED"
+  }),
+  liveFact: ({ waiting }) => ["waitingNow", waiting],
+  operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
+}
 
 const shown = (scene: Scene, queue: Queue, state: State): Html => {
   const { record } = queue
@@ -75,7 +82,7 @@ const outside = (scene: Scene, queue: Queue): Html => {
 }
 
 /** How many are admitted a minute. */
-export const rateText = (scene: Scene, admitRate: number): string =>
+const rateText = (scene: Scene, admitRate: number): string =>
   admitRate > 0 ? sayCounted(scene, "queueRate", admitRate) : say(scene, "queueByHand")
 
 /** The rate as it is now. It may change while visitors wait. */

@@ -11,13 +11,13 @@ import {
   type Limited,
   orLimit,
   type LiveFacts,
-  type Piece,
   scheduled,
   turn
 } from "./Parts.ts"
+import type { RoomKind } from "./RoomKind.ts"
 import { type Experience, form, nameHeading, say, type Scene } from "../Scene.ts"
 
-export type ReleaseRecord = AnswerOf<"timedReleases", "get">
+type ReleaseRecord = AnswerOf<"timedReleases", "get">
 type State = AnswerOf<"timedReleases", "status">
 
 /** A timed release with what happens in it now. */
@@ -30,15 +30,28 @@ interface Release {
 /** Variants in a list. */
 const variantsMax = 200
 
-/** Shows the release to a visitor; without a state to one that has not entered. */
-export const releasePiece = (scene: Scene, release: Release, state: State = { status: "NOT_ENTERED" }): Piece => {
-  const hasChoice =
-    state.status === "ENTERED" || (state.status === "NOT_ENTERED" && barred(scene, release) === undefined)
-  return {
-    status: state.status,
-    html: shown(scene, release, state),
-    isLive: state.status === "ENTERED",
-    hasFields: hasChoice && variantsOf(scene, release.record).length > 1
+export const timedRelease: RoomKind<Release, State> = {
+  name: "timed_release",
+  action: "enterSale",
+  status: "status",
+  rule: (scene) => say(scene, "saleRule"),
+  piece: (scene, release, state = { status: "NOT_ENTERED" }) => {
+    const hasChoice =
+      state.status === "ENTERED" || (state.status === "NOT_ENTERED" && barred(scene, release) === undefined)
+    return {
+      status: state.status,
+      html: shown(scene, release, state),
+      isLive: state.status === "ENTERED",
+      hasFields: hasChoice && variantsOf(scene, release.record).length > 1
+    }
+  },
+  liveFact: ({ isFull, unitsLeft }) => (isFull === true ? undefined : ["unitsLeft", unitsLeft]),
+  operations: {
+    enter: (fields) => {
+      const variantId = fields.get("variant")
+      return { name: "enter", payload: variantId === null ? null : { variantId } }
+    },
+    leave: () => ({ name: "leave" })
   }
 }
 
@@ -72,7 +85,7 @@ const outside = (scene: Scene, release: Release): Html => {
 }
 
 const entering = (scene: Scene, release: Release, key: "enterSale" | "again"): Html =>
-  enter(scene, release, say(scene, key), choice(scene, release.record))
+  enter(scene, release, say(scene, key), choice(scene, release.record), "soldOut")
 
 /** The visitor's selection, with forms to change it and to give it up. */
 const selected = (scene: Scene, record: ReleaseRecord, variantId: string | undefined): Html => {

@@ -1,11 +1,13 @@
 /** A waitlist in a room. */
+import { Effect } from "effect"
 import type { AnswerOf } from "../../Calls.ts"
 import { html, type Html } from "../../Html.ts"
-import { barred, closed, type LiveFacts, type Piece, scheduled } from "./Parts.ts"
+import { barred, closed, type LiveFacts, scheduled } from "./Parts.ts"
+import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
 
-export type WaitlistRecord = AnswerOf<"waitlists", "get">
+type WaitlistRecord = AnswerOf<"waitlists", "get">
 type State = AnswerOf<"waitlists", "status">
 
 /** A waitlist with what happens in it now. */
@@ -15,16 +17,28 @@ interface Waitlist {
   readonly live?: LiveFacts | undefined
 }
 
-/** Shows the waitlist to a visitor; without a state to one that is not a member. */
-export const waitlistPiece = (scene: Scene, waitlist: Waitlist, state?: State): Piece => {
-  const { record } = waitlist
-  const isMember = state?.isEntered === true
-  return {
-    status: isMember ? "LISTED" : "NOT_LISTED",
-    html: isMember ? member(scene, record, state) : outside(scene, waitlist),
-    isLive: isMember,
-    hasFields: !isMember && record.lifecycle === "open" && scene.visitor !== "authenticated"
-  }
+export const waitlist: RoomKind<Waitlist, State> = {
+  name: "waitlist",
+  action: "enterWaitlist",
+  status: "status",
+  rule: (scene) => say(scene, "waitlistRule"),
+  piece: (scene, waitlist, state) => {
+    const { record } = waitlist
+    const isMember = state?.isEntered === true
+    return {
+      status: isMember ? "LISTED" : "NOT_LISTED",
+      html: isMember ? member(scene, record, state) : outside(scene, waitlist),
+      isLive: isMember,
+      hasFields: !isMember && record.lifecycle === "open" && scene.visitor !== "authenticated"
+    }
+  },
+  // The list has no name and no times.
+  read: ({ id }, { calls, caller, share }) =>
+    Effect.map(share(calls.run(caller, "waitlists", "get", { params: { waitlistId: id } })), (record) => ({
+      kind: "waitlist",
+      record
+    })),
+  operations: { join: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
 
 const member = (scene: Scene, { id }: WaitlistRecord, { position }: State): Html =>

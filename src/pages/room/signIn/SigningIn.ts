@@ -1,6 +1,6 @@
 /** The actions with which a visitor signs in, by mail or SMS, and out, and shows an access code. */
 import { Effect } from "effect"
-import type { VerifiedAccess } from "../../../auth/tokens/Tokens.ts"
+import type { VerifiedAccess } from "../../../domain/consumer/Session.ts"
 import { plainCode } from "../../../domain/values/TypedCode.ts"
 import type { Calls } from "../../Calls.ts"
 import { Refused } from "../../Refused.ts"

@@ -36,7 +36,6 @@ export const months = (sql: SqlClient.SqlClient, before: Month) =>
     (rows) => rows.map(({ month }) => month)
   )
 
-/** Returns the state of a month. */
 export const stateOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, month: Month) {
   const [row] = yield* sql<Omit<MonthState, "month">>`
     select count(*)::int4 as mechanisms, coalesce(sum(sequence), 0)::float8 as events,

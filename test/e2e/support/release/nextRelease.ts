@@ -8,6 +8,14 @@ import { release, type Release } from "../../../../src/domain/values/Release.ts"
 import { CurrentRelease } from "../../../../src/store/coordination/CurrentRelease.ts"
 import { CurrentSteps, latest, type Steps } from "../../../../src/store/postgres/Steps.ts"
 
+/** The names of its steps. */
+export const expanded = stepNamed(latest + 1, "expanded")
+export const contracted = stepNamed(latest + 2, "contracted")
+
+function stepNamed(number: number, name: string): string {
+  return `${`${number}`.padStart(4, "0")}_${name}`
+}
+
 const next = ([, max]: readonly [number, number], by = 1) => [max, max + by] as const
 
 const declaration: Release = {
@@ -19,7 +27,7 @@ const declaration: Release = {
 
 export const nextSteps: Steps = {
   ...CurrentSteps.defaultValue(),
-  [`00${latest + 1}_expanded`]: {
+  [expanded]: {
     kind: "expand",
     indexes: [{ name: "places_next_release", definition: "on places (next_release)" }],
     run: Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -29,7 +37,7 @@ export const nextSteps: Steps = {
       )
     )
   },
-  [`00${latest + 2}_contracted`]: {
+  [contracted]: {
     kind: "contract",
     run: Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`drop table next_release`))
   }

@@ -6,7 +6,7 @@
  */
 import { HashMap, Result } from "effect"
 import type { Facts } from "../../../../src/domain/appointment/Appointment.ts"
-import type { Kind } from "../../../../src/domain/mechanism/Decider.ts"
+import type { Kind } from "../../../../src/domain/mechanism/Mechanism.ts"
 import * as Refusals from "../../../../src/domain/mechanism/Refusals.ts"
 import {
   type AddressedQuestion,

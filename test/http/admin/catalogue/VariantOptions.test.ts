@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
-import { AdminApi } from "../../../../src/http/admin/Api.ts"
+import { AdminApi } from "../../../../src/api/admin/AdminApi.ts"
 import { aVariantWith } from "../../../store/catalogue/variantFixture.ts"
 import { Admin, issuesOf, layer as adminLayer, type Organization } from "../adminFixture.ts"
 

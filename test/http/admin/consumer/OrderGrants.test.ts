@@ -2,7 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { OrderableKind } from "../../../../src/domain/consumer/Order.ts"
+import type { OrderableKind } from "../../../../src/domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../../src/engine/Engine.ts"
 import { Admin, aSequence, eventually, issuesOf, layer as adminLayer } from "../adminFixture.ts"
 import { aGrant, anOrder, consumerOf, ordersOf } from "./orderFixture.ts"

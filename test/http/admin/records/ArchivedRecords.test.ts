@@ -4,6 +4,7 @@
  */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { declarations, kinds } from "../../../../src/domain/mechanism/Mechanism.ts"
 import { Admin, issuesOf, layer as adminLayer, type Organization } from "../adminFixture.ts"
 import { adminPaths, archivable } from "./declaredRecords.ts"
 import type { Key, List } from "./listRows.ts"
@@ -14,7 +15,7 @@ const unknownId = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
 const declared = new Map(adminPaths.map(([path, operations]) => [path.replaceAll(/\{\w+\}/g, "{id}"), operations]))
 
-const mechanisms = new Set(["queues", "draws", "auctions", "appointments", "timed-releases", "waitlists"])
+const mechanisms = new Set<string>(kinds.map((kind) => declarations[kind].path))
 const isOfMechanism = (path: string) => mechanisms.has(path.split("/")[2]!)
 
 /** Returns the id of the record. */

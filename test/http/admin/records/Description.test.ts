@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
-import { AdminApi } from "../../../../src/http/admin/Api.ts"
-import { ConsumerApi } from "../../../../src/http/consumer/Api.ts"
+import { AdminApi } from "../../../../src/api/admin/AdminApi.ts"
+import { ConsumerApi } from "../../../../src/api/consumer/ConsumerApi.ts"
 
 interface Operation {
   readonly operationId: string

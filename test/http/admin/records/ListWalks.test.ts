@@ -5,7 +5,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
-import { AdminApi } from "../../../../src/http/admin/Api.ts"
+import { AdminApi } from "../../../../src/api/admin/AdminApi.ts"
 import { movableClock } from "../../../support/movableClock.ts"
 import { Admin, issuesOf, layer as adminLayer, type Organization } from "../adminFixture.ts"
 import type { Key, List } from "./listRows.ts"

@@ -1,7 +1,7 @@
 /** The records in both API descriptions: the operations at their paths, and which of them archive a record. */
 import { OpenApi } from "effect/http-api"
-import { AdminApi } from "../../../../src/http/admin/Api.ts"
-import { ConsumerApi } from "../../../../src/http/consumer/Api.ts"
+import { AdminApi } from "../../../../src/api/admin/AdminApi.ts"
+import { ConsumerApi } from "../../../../src/api/consumer/ConsumerApi.ts"
 
 /** The part of an operation's declaration that describes its input and answers. */
 export interface Operation {

@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { Engine } from "../../../../src/engine/Engine.ts"
-import { denialsMax } from "../../../../src/http/admin/steering/DenialApi.ts"
+import { denialsMax } from "../../../../src/api/admin/SteeringApi.ts"
 import { Admin, aQueue, aSequence, issuesOf, layer as adminLayer } from "../adminFixture.ts"
 
 const reason = "BOT_DETECTED"

@@ -3,7 +3,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Engine } from "../../../../src/engine/Engine.ts"
-import { noteLengthMax } from "../../../../src/http/admin/steering/WhyFields.ts"
+import { noteLengthMax } from "../../../../src/api/admin/SteeringApi.ts"
 import { correct } from "../../support/brokenQueue.ts"
 import {
   Admin,

@@ -4,7 +4,7 @@ import { HashMap, Result, Schema } from "effect"
 import type { Facts } from "../../../../src/domain/appointment/Appointment.ts"
 import { timetableOf } from "../../../../src/domain/appointment/Timetable.ts"
 import { dayMillis } from "../../../../src/domain/values/WallClock.ts"
-import { Slots as Declared } from "../../../../src/http/consumer/appointment/AppointmentApi.ts"
+import { Slots as Declared } from "../../../../src/api/consumer/AppointmentApi.ts"
 import * as Slots from "../../../../src/http/consumer/appointment/Slots.ts"
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { inSlices } from "../../../../src/engine/streams/Proofs.ts"
-import { make } from "../../../../src/http/consumer/draw/DrawProofs.ts"
+import { makeProofs } from "../../../../src/http/consumer/draw/Draws.ts"
 
 /** A proof of so many characters, in pieces of ten, each after an empty one. Counts how often it is computed. */
 const proofOf = (length: number) => {
@@ -24,7 +24,7 @@ describe("The proofs of draws", () => {
   it.effect("are sent completely, with their length", () =>
     Effect.gen(function* () {
       const { proof } = proofOf(100)
-      const response = yield* make()("draw", proof)
+      const response = yield* makeProofs()("draw", proof)
       assert.strictEqual(response.headers["content-length"], "100")
       assert.strictEqual(yield* textOf(response), "x".repeat(100))
     })
@@ -33,7 +33,7 @@ describe("The proofs of draws", () => {
   it.effect("are computed once, also for simultaneous requests", () =>
     Effect.gen(function* () {
       const { made, proof } = proofOf(1_000)
-      const sent = make()
+      const sent = makeProofs()
       const answers = yield* Effect.all([sent("draw", proof), sent("draw", proof), sent("draw", proof)], {
         concurrency: 3
       })
@@ -46,7 +46,7 @@ describe("The proofs of draws", () => {
   it.effect("yield to other work between the pieces", () =>
     Effect.gen(function* () {
       const { proof } = proofOf(1_000)
-      const making = yield* Effect.forkChild(make()("draw", proof), { startImmediately: true })
+      const making = yield* Effect.forkChild(makeProofs()("draw", proof), { startImmediately: true })
       let turns = 0
       while (making.pollUnsafe() === undefined) {
         turns++
@@ -60,7 +60,7 @@ describe("The proofs of draws", () => {
   it.effect("are computed again if the request that started them is cancelled", () =>
     Effect.gen(function* () {
       const { made, proof } = proofOf(1_000)
-      const sent = make()
+      const sent = makeProofs()
       const gone = yield* Effect.forkChild(sent("draw", proof), { startImmediately: true })
       yield* Effect.yieldNow
       yield* Fiber.interrupt(gone)
@@ -72,7 +72,7 @@ describe("The proofs of draws", () => {
   it.effect("are cached up to a size: the oldest are evicted first, and the newest always stays", () =>
     Effect.gen(function* () {
       const [first, second, third, huge] = [proofOf(100), proofOf(100), proofOf(100), proofOf(1_000)]
-      const sent = make(200)
+      const sent = makeProofs(200)
       yield* sent("first", first.proof)
       yield* sent("second", second.proof)
       yield* sent("third", third.proof)

@@ -1,7 +1,6 @@
 /** The text of an email's nodes, shared by HTML and plain text: instants, labels and URLs. */
 import { DateTime, Option } from "effect"
-import type { Kind } from "../../../mechanism/Decider.ts"
-import { kindNames } from "../../../mechanism/Mechanism.ts"
+import { byKind, declarations, kindNames } from "../../../mechanism/Mechanism.ts"
 import { anyInstantOf, type Millis } from "../../../values/Time.ts"
 import type { EmailNode } from "../EmailNode.ts"
 import { fill, type Values } from "./Placeholders.ts"
@@ -72,19 +71,11 @@ const instantIn = (iso: string, timeZone: DateTime.TimeZone): Millis | undefined
   return DateTime.toEpochMillis(DateTime.makeZonedUnsafe(at, { timeZone, adjustForTimeZone: true }))
 }
 
-const waitlistActionTexts: { readonly [K in Kind]: string } = {
-  queue: "Join the queue",
-  draw: "Enter the draw",
-  auction: "Place a bid",
-  appointment: "Book an appointment",
-  timed_release: "Shop now",
-  waitlist: "Join the waitlist"
-}
+const invitations = byKind((kind) => declarations[kind].invitation)
 
 /** Returns the text of a `dynamic-text` node for a kind of mechanism. Other input is returned unchanged. */
 export const dynamicText = (transform: "distribution-type-label" | "waitlist-action-text", input: string): string => {
-  const texts: { readonly [type: string]: string } =
-    transform === "distribution-type-label" ? kindNames : waitlistActionTexts
+  const texts: { readonly [type: string]: string } = transform === "distribution-type-label" ? kindNames : invitations
   const type = input.trim().toLowerCase().replaceAll(/[- ]/g, "_")
   return Object.hasOwn(texts, type) ? texts[type]! : input
 }

@@ -7,7 +7,7 @@ import type { StoredMechanism } from "../../../../store/mechanism/Mechanisms.ts"
 import { issueAt } from "../../../errors/Issues.ts"
 import { orAnswer } from "../../../errors/Refusals.ts"
 import { invalidInput } from "../../../errors/Validation.ts"
-import type { ExtensionBody } from "./ExtensionApi.ts"
+import type { ExtensionBody } from "../../../../api/admin/DistributionApi.ts"
 
 /** Makes the function that extends a mechanism as the body says. */
 export const make = Effect.map(Engine, (engine) =>

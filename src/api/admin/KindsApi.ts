@@ -1,0 +1,21 @@
+/** The kinds of mechanism on the Admin API: their groups of operations, and their schemas. */
+import type { Kind } from "../../domain/mechanism/Mechanism.ts"
+import { AppointmentApi, appointmentSchemas } from "./AppointmentApi.ts"
+import { AuctionApi, auctionSchemas } from "./AuctionApi.ts"
+import { DrawApi, drawSchemas } from "./DrawApi.ts"
+import { QueueApi, queueSchemas } from "./QueueApi.ts"
+import { TimedReleaseApi, timedReleaseSchemas } from "./TimedReleaseApi.ts"
+import { WaitlistApi, waitlistSchemas } from "./WaitlistApi.ts"
+
+/** The groups, in the order of the description. */
+export const kindGroups = [QueueApi, DrawApi, AuctionApi, AppointmentApi, TimedReleaseApi, WaitlistApi] as const
+
+/** The schemas of each kind. */
+export const kindSchemas = {
+  queue: queueSchemas,
+  draw: drawSchemas,
+  auction: auctionSchemas,
+  appointment: appointmentSchemas,
+  timed_release: timedReleaseSchemas,
+  waitlist: waitlistSchemas
+} as const satisfies { readonly [K in Kind]: unknown }
