@@ -86,18 +86,18 @@ const acceptedLengthMax = 500
 
 /** Returns the language of a request: the one that it names, else the best of `Accept-Language`. */
 export const languageOf = (named: string | null | undefined, accepted: string | undefined): Language => {
-  const known = typeof named === "string" ? matching(named) : undefined
+  const known = typeof named === "string" ? supportedLanguage(named) : undefined
   if (known !== undefined) return known
-  const wishes = (accepted ?? "").slice(0, acceptedLengthMax).split(",").map(wishOf)
-  const ordered = wishes.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)
+  const preferences = (accepted ?? "").slice(0, acceptedLengthMax).split(",").map(preferenceOf)
+  const ordered = preferences.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)
   for (const { tag } of ordered) {
-    const found = matching(tag)
+    const found = supportedLanguage(tag)
     if (found !== undefined) return found
   }
   return defaultLanguage
 }
 
-const wishOf = (part: string) => {
+const preferenceOf = (part: string) => {
   const [tag = "", ...parameters] = part.trim().split(";")
   const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/i.exec(text)?.[1]).find((text) => text !== undefined)
   return { tag: tag.trim(), weight: weight === undefined ? 1 : Number(weight) || 0 }
@@ -107,7 +107,7 @@ const wishOf = (part: string) => {
 const traditional = /^zh-(hant|(?!hans)(.*-)?(tw|hk|mo)\b)/i
 
 /** Returns the language that a tag names, in any of its forms; undefined if there are no words in it. */
-export const matching = (tag: string): Language | undefined => {
+export const supportedLanguage = (tag: string): Language | undefined => {
   const canonical = canonicalTag(tag)?.toLowerCase()
   if (canonical === undefined) return undefined
   const exact = names.find((name) => name.toLowerCase() === canonical)
@@ -137,7 +137,7 @@ const tagsMax = 100
 /** The words under another form of the language's tag, such as `iw` or `zh_TW`. */
 const replacedIn = (i18n: { readonly [name: string]: unknown }, language: Language): unknown => {
   const tags = Object.keys(i18n).slice(0, tagsMax)
-  return i18n[tags.find((tag) => matching(tag) === language) ?? ""]
+  return i18n[tags.find((tag) => supportedLanguage(tag) === language) ?? ""]
 }
 
 const isReplacement = (key: string, text: unknown): boolean =>

@@ -17,7 +17,7 @@ const naming = [
   "src/http/consumer/Routes.ts",
   "src/api/consumer/KindsApi.ts",
   "src/pages/words/en.json",
-  "src/pages/dashboard/Templates.ts",
+  "src/pages/dashboard/NewDrop.ts",
   "src/pages/room/mechanism/Kinds.ts"
 ]
 

@@ -12,9 +12,9 @@ import type { Standing } from "../../domain/mechanism/Declaration.ts"
 import { standingOf } from "../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../Html.ts"
 import { type Look, lookOf } from "../Theme.ts"
-import type { AdminApiClient, AdminAnswer } from "../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import { doneNote, field, type Screen } from "./Frame.ts"
-import { instant } from "./Times.ts"
+import { instant } from "./Table.ts"
 
 export type Mechanism = AdminAnswer<"distributions", "getDistribution">
 

@@ -4,10 +4,9 @@ import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
-import type { AdminApiClient, AdminAnswer } from "../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import type { Screen } from "./Frame.ts"
-import { mechanismColumns, table } from "./Table.ts"
-import { instant } from "./Times.ts"
+import { instant, mechanismColumns, table } from "./Table.ts"
 
 type Nodes = AdminAnswer<"nodes", "listNodes">
 type Mechanism = AdminAnswer<"distributions", "listDistributions">["data"][number]

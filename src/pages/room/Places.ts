@@ -33,7 +33,7 @@ const sharedMax = 5_000
 type Slots = ConsumerAnswer<"appointments", "slots">
 
 /** The public contents of a room. */
-export interface Shown {
+export interface PublicRoom {
   readonly experience: Experience
   readonly document: PublicExperiencePage | undefined
   readonly mechanisms: ReadonlyArray<Mechanism>
@@ -44,7 +44,7 @@ export interface Shown {
 type Live = ReadonlyMap<string, LiveFacts>
 
 /** A mechanism as an experience names it. */
-interface Named {
+interface ListedMechanism {
   readonly kind: Kind
   readonly listed: Record
 }
@@ -62,10 +62,10 @@ export const make = (api: ConsumerApiClient["Service"]) => {
 
   const mechanismOf = makeMechanismOf(api, sharedReads)
   const mechanismsOf = (caller: Caller, experience: Experience): Read<ReadonlyArray<Mechanism>> =>
-    Effect.forEach(namedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
+    Effect.forEach(listedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
 
   /** Reads the public contents. */
-  const shown = (caller: Caller, experienceId: string, slug?: string): Read<Shown> => {
+  const shown = (caller: Caller, experienceId: string, slug?: string): Read<PublicRoom> => {
     const { holder } = caller
     return sharedReads(
       `experience ${experienceId} ${slug ?? ""}`,
@@ -137,7 +137,7 @@ const makeShared = (): Share => {
 }
 
 /** The mechanisms of an experience, in the order of its sequences. */
-const namedIn = ({ sequences }: Experience): ReadonlyArray<Named> => {
+const listedIn = ({ sequences }: Experience): ReadonlyArray<ListedMechanism> => {
   const all = sequences.flatMap((sequence) =>
     shownKinds.flatMap((kind) =>
       [sequence[fieldOf[kind]]]
@@ -151,7 +151,7 @@ const namedIn = ({ sequences }: Experience): ReadonlyArray<Named> => {
 /** Makes the function that adds the facts to a mechanism of a list. Only facts are shared: the list is of its reader. */
 const makeMechanismOf =
   (api: ConsumerApiClient["Service"], shared: Share) =>
-  ({ holder }: Caller, { kind, listed }: Named): Read<Mechanism> => {
+  ({ holder }: Caller, { kind, listed }: ListedMechanism): Read<Mechanism> => {
     const { read } = roomKindOf(kind)
     const share = <A>(facts: Read<A>) => shared(`${kind} ${listed.id}`, facts)
     const found =

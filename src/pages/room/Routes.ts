@@ -12,18 +12,17 @@ import { Assets } from "../Assets.ts"
 import { ConsumerApiClient } from "../ApiClients.ts"
 import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
 import { readableHereOnly } from "../Security.ts"
-import { makeAct, redirected } from "./Acting.ts"
+import { makeFormHandler, redirectToPlace } from "./FormHandler.ts"
 import * as Actions from "./Actions.ts"
-import { makeFailed } from "./Failed.ts"
-import { makeFind } from "./Find.ts"
+import { makeErrorPage } from "./ErrorPage.ts"
+import { callerOf, makeFindVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 import { make as makePlaces, type Places } from "./Places.ts"
 import { roomKindOf } from "./mechanism/Kinds.ts"
 import { make as makeSessions } from "./Session.ts"
 import * as LinePage from "./proof/LinePage.ts"
-import * as Proofs from "./proof/Proofs.ts"
+import * as DrawProof from "./proof/DrawProof.ts"
 import { make as makeShell } from "./Shell.ts"
 import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
-import { callerOf, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 type Handle = Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext>
@@ -35,13 +34,13 @@ export const layer = HttpRouter.use(
     const assets = yield* Assets
     const places = makePlaces(api)
     const sessions = yield* makeSessions
-    const find = yield* makeFind(sessions)
+    const find = yield* makeFindVisit(sessions)
     const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets)
-    const failed = makeFailed(assets)
-    const proofs = yield* Proofs.make(api, places, assets)
+    const failed = makeErrorPage(assets)
+    const proofs = yield* DrawProof.make(api, places, assets)
     const line = LinePage.make(api, places, assets)
-    const act = yield* makeAct({ api, places, sessions, find, write })
+    const act = yield* makeFormHandler({ api, places, sessions, find, write })
 
     const unlessStopping = yield* makeUnlessStopping
     const route = (handle: Handle) =>
@@ -53,7 +52,7 @@ export const layer = HttpRouter.use(
       const slug = yield* slugOf
       const visit = yield* find("everybody")
       if (slug === undefined || !Actions.isAction(slug)) return yield* shell(visit, slug)
-      return yield* redirected(visit, places)
+      return yield* redirectToPlace(visit, places)
     })
     const place = Effect.gen(function* () {
       const visit = yield* find("visitor")

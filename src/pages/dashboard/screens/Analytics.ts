@@ -4,10 +4,9 @@ import type { KindData } from "../../../domain/mechanism/Declaration.ts"
 import { declarations, orderableKinds } from "../../../domain/mechanism/Mechanism.ts"
 import { sourceNames } from "../../../domain/organization/Analytics.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { get } from "../Route.ts"
-import { table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { instant, table } from "../Table.ts"
 
 type Bucket = AdminAnswer<"analytics", "queryAnalytics">["data"][number]
 

@@ -4,15 +4,20 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refusal } from "../../Refusal.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, doneNote } from "../Frame.ts"
-import { get, post, type Sent } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
-import { instant } from "../Times.ts"
-import { admission, admitForm } from "./Admission.ts"
-import { denial, denyForm } from "./Denial.ts"
+import { get, post, type RouteRequest } from "../Route.ts"
+import { facts, filter, filters, instant, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
-import * as PlaceAction from "./PlaceAction.ts"
+import {
+  admission,
+  admitForm,
+  denial,
+  denyForm,
+  makePlaceAction,
+  type Place,
+  type PlaceAction
+} from "./PlaceActions.ts"
 
 type Consumer = AdminAnswer<"consumers", "getConsumer">
 type Session = AdminAnswer<"consumers", "listConsumerSessions">["data"][number]
@@ -28,8 +33,8 @@ const erasureWord = "ERASE"
 /** The routes of consumers. */
 export const make = (api: AdminApiClient["Service"]) => {
   const show = makeShow(api)
-  const steering = <Reason extends string>(action: PlaceAction.PlaceAction<Reason>) => {
-    const steer = PlaceAction.make(api, path, action)
+  const steering = <Reason extends string>(action: PlaceAction<Reason>) => {
+    const steer = makePlaceAction(api, path, action)
     return post(`/consumers/:id/${action.path}`, "operator", (operator, sent) =>
       Effect.flatMap(steer(operator, sent), (outcome) =>
         "ask" in outcome ? Effect.succeed(outcome.ask) : show(operator, sent.params["id"]!, outcome.done)
@@ -137,8 +142,8 @@ const profileOf = (consumer: Consumer): Html =>
     ["Known since", instant(consumer.createdAt)]
   ])
 
-const placesOf = (places: ReadonlyArray<PlaceAction.Place>, { role }: Operator, id: string): Html =>
-  table<PlaceAction.Place>(
+const placesOf = (places: ReadonlyArray<Place>, { role }: Operator, id: string): Html =>
+  table<Place>(
     "Places",
     places,
     [
@@ -147,13 +152,13 @@ const placesOf = (places: ReadonlyArray<PlaceAction.Place>, { role }: Operator, 
       { title: "Entered", cell: ({ enteredAt }) => instant(enteredAt) },
       { title: "Risk", cell: ({ risk }) => risk.score },
       ...(mayDo(role, "operator")
-        ? [{ title: "Steer", cell: (place: PlaceAction.Place) => steeringOf(place, `${path}/${id}`) }]
+        ? [{ title: "Steer", cell: (place: Place) => steeringOf(place, `${path}/${id}`) }]
         : [])
     ],
     "This consumer has not entered any mechanism."
   )
 
-const steeringOf = (place: PlaceAction.Place, consumerPath: string): Html =>
+const steeringOf = (place: Place, consumerPath: string): Html =>
   html`${admitForm(consumerPath, place)} ${denyForm(consumerPath, place)}`
 
 const sessionsOf = (sessions: ReadonlyArray<Session>): Html =>
@@ -188,7 +193,7 @@ const erasureOf = (id: string): Html => html`
 
 /** Makes the form that erases a consumer, if it is confirmed. */
 const makeErase = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, { params, fields }: Sent) {
+  Effect.fnUntraced(function* (operator: Operator, { params, fields }: RouteRequest) {
     if (fields.get("confirmation") !== erasureWord) {
       return yield* new Refusal({ status: 400, code: "INVALID", detail: `Type ${erasureWord} to confirm.` })
     }

@@ -4,11 +4,10 @@ import { Effect } from "effect"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { tenantEventTypes } from "../../../domain/organization/TenantEvent.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
-import { type Author, makeAuthors } from "../Authors.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import { type Author, makeAuthors } from "./People.ts"
 import { get } from "../Route.ts"
-import { filter, filters, listQueryOf, pager, table } from "../Table.ts"
-import { instant, written } from "../Times.ts"
+import { filter, filters, instant, listQueryOf, pager, table, written } from "../Table.ts"
 
 type Entry = AdminAnswer<"distributions", "listDistributionHistory">["data"][number]
 type Change = AdminAnswer<"auditLog", "listAuditLog">["data"][number]

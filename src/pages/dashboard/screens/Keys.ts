@@ -6,11 +6,10 @@ import { mayDo } from "../../../domain/organization/Person.ts"
 import { sameTenant } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
 import { unavailable } from "../../Refusal.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { doneNote, problemNote } from "../Frame.ts"
-import { get, post, type Sent } from "../Route.ts"
-import { table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { get, post, type RouteRequest } from "../Route.ts"
+import { instant, table } from "../Table.ts"
 import type { KeyKind } from "../../../domain/organization/ApiKey.ts"
 
 type Key = AdminAnswer<"apiKeys", "listApiKeys">["data"][number]
@@ -82,7 +81,7 @@ const makeRotate = (
   kind: KeyKind,
   show: ReturnType<typeof makeShow>
 ) =>
-  Effect.fnUntraced(function* (operator: Operator, { fields }: Sent) {
+  Effect.fnUntraced(function* (operator: Operator, { fields }: RouteRequest) {
     const holder = yield* Effect.catchTag(keys.lookup((fields.get("key") ?? "").trim()), "Unavailable", () =>
       unavailable()
     )

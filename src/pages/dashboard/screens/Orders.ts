@@ -3,10 +3,9 @@ import { Effect } from "effect"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { OrderStatus } from "../../../domain/consumer/Order.ts"
 import { type Html, html, type Inserted } from "../../Html.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { get } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { facts, filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 
 type Order = AdminAnswer<"orders", "getOrder">
 

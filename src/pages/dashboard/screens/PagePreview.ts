@@ -17,7 +17,7 @@ import { sceneOf } from "../../room/Visit.ts"
 import { defaultLanguage } from "../../Words.ts"
 
 /** The page of a document that is not published. */
-type Typed = Pick<PublicExperiencePage, "experienceId" | "title" | "creativeDocument">
+type PageDraft = Pick<PublicExperiencePage, "experienceId" | "title" | "creativeDocument">
 
 interface Preview {
   readonly html: Html
@@ -38,7 +38,7 @@ export class PagePreview extends Context.Service<PagePreview, MakePreview>()(
 /** Returns the preview; undefined if consumers do not see the experience, or its facts are out of reach. */
 export type MakePreview = (
   operator: Operator,
-  page: Typed
+  page: PageDraft
 ) => Effect.Effect<Preview | undefined, never, HttpServerRequest.HttpServerRequest>
 
 const make = Effect.gen(function* () {
@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
   const assets = yield* Assets
   const places = makePlaces(api)
 
-  const preview = Effect.fnUntraced(function* ({ tenant, organizationName }: Operator, page: Typed) {
+  const preview = Effect.fnUntraced(function* ({ tenant, organizationName }: Operator, page: PageDraft) {
     const { experienceId, title } = page
     const holder = yield* keys.publishableOf(tenant)
     if (holder === undefined) return undefined

@@ -1,16 +1,20 @@
-/** Experience pages: the list, a new one, and one page with its document, preview and publication. */
-import { Effect } from "effect"
+/** Experience pages: the list, a new one, and one page with the editor of its document as JSON, preview and publication. */
+import { Effect, Option, Schema } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
-import { type Html, html } from "../../Html.ts"
+import { type Html, html, nothing } from "../../Html.ts"
 import type { Refusal } from "../../Refusal.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
-import { doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type Sent } from "../Route.ts"
-import { filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
-import { instant } from "../Times.ts"
-import { documentIn, editorOf, pageDocumentIn, previewOf } from "./PageEditor.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import { action, doneNote, field, problemNote } from "../Frame.ts"
+import { get, post, type RouteRequest } from "../Route.ts"
+import { filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 import type { MakePreview } from "./PagePreview.ts"
+import { CreativeDocument } from "../../../domain/experience/creative/Document.ts"
+import { renderEmail, renderSms } from "../../../domain/experience/creative/Rendering.ts"
+import { pageHtml } from "../../../domain/experience/creative/rendering/PageHtml.ts"
+import { formatsOf } from "../../Formats.ts"
+import { contextOf } from "../../room/Document.ts"
+import { wordsIn } from "../../Words.ts"
 
 type Page = AdminAnswer<"experiencePages", "getExperiencePage">
 type Api = AdminApiClient["Service"]
@@ -29,7 +33,7 @@ const firstDocument = {
 export const make = (api: Api, preview: MakePreview) => {
   const screenOf = makeScreenOf(preview)
   const showAll = makeShowAll(api)
-  const find = (operator: Operator, { params }: Sent) =>
+  const find = (operator: Operator, { params }: RouteRequest) =>
     api.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
 
   return [
@@ -56,7 +60,7 @@ export const make = (api: Api, preview: MakePreview) => {
 }
 
 const makeShowAll = (api: Api) =>
-  Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, problem?: string) {
+  Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
     const page = yield* api.run(operator, "experiencePages", "listExperiencePages", {
       query: { sortDir: "desc", ...listQueryOf(query, ["search", "status"]) }
     })
@@ -121,7 +125,7 @@ const newForm = (
 `
 
 /** Makes the form that creates a draft and opens its editor. */
-const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: Sent) => {
+const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: RouteRequest) => {
   const { fields } = sent
   const payload = {
     experienceId: fields.get("experienceId") ?? "",
@@ -141,7 +145,7 @@ const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) => (opera
 const isOfForm = ({ status }: Refusal): boolean => status === 400 || status === 409
 
 /** The parts of a screen of a page besides the page. */
-interface Edited {
+interface EditState {
   readonly done?: string
   readonly problem?: string
   /** The typed values. */
@@ -150,7 +154,7 @@ interface Edited {
 
 /** Makes the function that shows a page with its editor and its preview. */
 const makeScreenOf = (preview: MakePreview) =>
-  Effect.fnUntraced(function* (operator: Operator, page: Page, { done, problem, fields }: Edited = {}) {
+  Effect.fnUntraced(function* (operator: Operator, page: Page, { done, problem, fields }: EditState = {}) {
     const typed = fields?.get("document") ?? JSON.stringify(page.creativeDocument, undefined, 2)
     const title = fields?.get("title") ?? page.title
     const slug = fields?.get("slug") ?? page.slug
@@ -200,3 +204,88 @@ const makeEdit =
       )
     )
   }
+
+const parsed = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const decoded = Schema.decodeUnknownOption(CreativeDocument)
+
+/** Returns the JSON value of a typed document, or the error in the text. */
+const documentIn = (text: string): { readonly document: unknown } | { readonly problem: string } => {
+  const document = Option.getOrUndefined(parsed(text))
+  return document === undefined ? { problem: "The document is not valid JSON." } : { document }
+}
+
+/** The fields of the form of a page. */
+interface PageFields {
+  readonly title: string
+  readonly slug: string
+  /** The document as text. */
+  readonly typed: string
+}
+
+/** The forms that change a page. */
+const editorOf = (
+  { id, status }: { readonly id: string; readonly status: "DRAFT" | "PUBLISHED" },
+  { title, slug, typed }: PageFields
+): Html => html`
+  <form method="post" action="/dashboard/pages/${id}" class="card">
+    ${field("Title", "title", { value: title })} ${field("Slug", "slug", { value: slug })}
+    <label
+      >Document
+      <textarea name="document" rows="18" spellcheck="false" required>${"\n"}${typed}</textarea>
+      <span class="hint"
+        >JSON. <code>body.blocks</code> of a page holds nodes such as heading, p, image, button, and the parts place,
+        countdown, products, rules.</span
+      ></label
+    >
+    <button name="do" value="save">Save</button>
+    <button name="do" value="preview" class="quiet">Preview without saving</button>
+  </form>
+  <div class="actions">
+    ${
+      status === "DRAFT"
+        ? action(`/dashboard/pages/${id}/publish`, "Publish")
+        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet")
+    }
+  </div>
+`
+
+/** Returns the typed document if it is that of a page, which is shown as the room. */
+const pageDocumentIn = (document: unknown) =>
+  Option.getOrUndefined(Option.filter(decoded(document), ({ editor }) => editor === "rich-content-v0"))
+
+/** The preview of a document, with the names of the nodes that consumers will not see. `room` is that of a page. */
+const previewOf = (document: unknown, room: Html | undefined): Html => {
+  const known = Option.getOrUndefined(decoded(document))
+  return html`
+    <section class="card" aria-label="Preview">
+      <h2>Preview</h2>
+      ${known === undefined ? html`<p class="error">This is not a document that can be saved.</p>` : shown(known, room)}
+    </section>
+  `
+}
+
+const shown = (document: CreativeDocument, room: Html | undefined): Html => {
+  switch (document.editor) {
+    case "rich-content-v0":
+      return pageOf(document.body, room)
+    case "email-components-v1": {
+      const { subject, text } = renderEmail(document, {}, {})
+      return html`<p class="lead">${subject}</p>
+        <pre>${text}</pre>`
+    }
+    case "sms-text-v1":
+      return html`<pre>${renderSms(document, {})}</pre>`
+  }
+}
+
+const pageOf = (body: { readonly [name: string]: unknown }, room: Html | undefined): Html => {
+  const context = contextOf({ formats: formatsOf("en", "UTC"), words: wordsIn("en", null) }, () => nothing)
+  const rendered = pageHtml(body, context)
+  return html`
+    ${
+      rendered.skipped.length > 0 &&
+      html`<p class="error" role="alert">Unknown or malformed, and not shown: ${rendered.skipped.join(", ")}</p>`
+    }
+    ${room ?? html`<p>Consumers do not see the experience now, so there is no preview.</p>`}
+  `
+}

@@ -2,17 +2,15 @@
 import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
-import { mayDo, Role } from "../../../domain/organization/Person.ts"
+import { authorOf, mayDo, Role } from "../../../domain/organization/Person.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
 import { notFound } from "../../Refusal.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
-import { makeAuthors } from "../Authors.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, doneNote, field, problemNote } from "../Frame.ts"
 import type { Sessions } from "../Guard.ts"
-import { get, post, type Route, type Run, type Sent } from "../Route.ts"
-import { listQueryOf, pager, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { get, post, type Route, type Run, type RouteRequest } from "../Route.ts"
+import { instant, listQueryOf, pager, table } from "../Table.ts"
 
 type Person = AdminAnswer<"people", "getPerson">
 type Api = AdminApiClient["Service"]
@@ -62,7 +60,11 @@ interface Outcome {
 
 const makeShow = (api: Api) => {
   const authors = makeAuthors(api)
-  return Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, { done, problem }: Outcome = {}) {
+  return Effect.fnUntraced(function* (
+    operator: Operator,
+    { query, fields }: RouteRequest,
+    { done, problem }: Outcome = {}
+  ) {
     const isAdmin = mayDo(operator.role, "admin")
     const page = yield* api.run(operator, "people", "listPeople", { query: listQueryOf(query) })
     const author = yield* authors(operator)
@@ -126,7 +128,7 @@ const invitation = (fields: URLSearchParams, problem: string | undefined): Html 
   </form>
 `
 
-const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: Sent) => {
+const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: RouteRequest) => {
   const name = sent.fields.get("name")?.trim() ?? ""
   const payload = {
     email: sent.fields.get("email")?.trim() ?? "",
@@ -170,8 +172,30 @@ const choiceOf = (memberships: Memberships) => ({
 })
 
 const makeSwitch = (sessions: Sessions) =>
-  Effect.fnUntraced(function* (_: Operator, { fields }: Sent) {
+  Effect.fnUntraced(function* (_: Operator, { fields }: RouteRequest) {
     const personId = fields.get("person") ?? ""
     const hasChanged = isUuid(personId) && (yield* sessions.become(personId))
     return hasChanged ? { goTo: "/dashboard" } : yield* notFound
   })
+
+/** People whose names are looked up: present and removed ones, the newest first. */
+const peopleMax = "100"
+
+/** Makes the function that reads the people of a tenant and returns how an author is written. */
+export const makeAuthors = (api: AdminApiClient["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator) {
+    const pages = yield* Effect.forEach(["false", "true"], (archived) =>
+      api.run(operator, "people", "listPeople", { query: { first: peopleMax, sortDir: "desc", archived } })
+    )
+    const names = new Map(
+      pages.flatMap(({ data }) => data.map(({ id, name, email }) => [authorOf(id), name ?? email] as const))
+    )
+    return (by: unknown): Html => {
+      if (typeof by !== "string") return html`–`
+      const name = names.get(by)
+      return name === undefined ? html`${by}` : html`${name}<br /><small>${by}</small>`
+    }
+  })
+
+/** Writes an author. */
+export type Author = (by: unknown) => Html

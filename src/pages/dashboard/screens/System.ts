@@ -3,10 +3,9 @@ import { Effect } from "effect"
 import type { Readiness } from "../../../engine/lifecycle/Readiness.ts"
 import { apiVersion } from "../../../api/OpenApi.ts"
 import { html } from "../../Html.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { get } from "../Route.ts"
-import { facts, mechanismColumns, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { facts, instant, mechanismColumns, table } from "../Table.ts"
 
 type Nodes = AdminAnswer<"nodes", "listNodes">
 

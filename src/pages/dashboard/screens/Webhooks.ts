@@ -4,11 +4,10 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminApiClient, AdminAnswer } from "../../ApiClients.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type Run, type Sent } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, pager, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { get, post, type Run, type RouteRequest } from "../Route.ts"
+import { facts, filter, filters, instant, listQueryOf, pager, table } from "../Table.ts"
 
 type Webhook = AdminAnswer<"webhooks", "getWebhook">
 type Delivery = AdminAnswer<"webhooks", "listWebhookDeliveries">["data"][number]
@@ -68,7 +67,7 @@ export const make = (api: Api) => {
 }
 
 const makeShowAll = (api: Api) =>
-  Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, problem?: string) {
+  Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
     const page = yield* api.run(operator, "webhooks", "listWebhooks", {
       query: { sortDir: "desc", ...listQueryOf(query) }
     })
@@ -125,7 +124,7 @@ const newForm = (fields: URLSearchParams, problem: string | undefined): Html => 
 
 /** Makes the form that creates a webhook. Its answer shows the secret, this once. */
 const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) =>
-  Effect.fnUntraced(function* (operator: Operator, sent: Sent) {
+  Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
     const description = sent.fields.get("description")?.trim() ?? ""
     const payload = {
       url: sent.fields.get("url")?.trim() ?? "",
@@ -152,7 +151,7 @@ const secretOf = (id: string, url: string, secret: string): Html => html`
 `
 
 const makeShow = (api: Api) =>
-  Effect.fnUntraced(function* (operator: Operator, { params, query }: Sent, done?: string) {
+  Effect.fnUntraced(function* (operator: Operator, { params, query }: RouteRequest, done?: string) {
     const id = params["id"]!
     const webhook = yield* api.run(operator, "webhooks", "getWebhook", { params: { id } })
     const page = yield* api.run(operator, "webhooks", "listWebhookDeliveries", {

@@ -44,8 +44,8 @@ export const auction: RoomKind<AuctionContext, State> = {
   action: "enterAuction",
   status: "status",
   rule: (scene) => say(scene, "bidFinal"),
-  piece: (scene, auction, state, asked) => {
-    const unconfirmed = asked.unconfirmed?.at === auction.record.id ? asked.unconfirmed : undefined
+  piece: (scene, auction, state, options) => {
+    const unconfirmed = options.unconfirmed?.at === auction.record.id ? options.unconfirmed : undefined
     return auctionPiece(scene, { ...auction, unconfirmed }, state)
   },
   read: (record, { api, caller, share }) =>

@@ -4,7 +4,7 @@ import { Headers, HttpServerRequest } from "effect/http"
 import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
-import type { LiveFacts, Seen } from "./Parts.ts"
+import type { LiveFacts, MechanismWithFacts } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 
 /** Runs an operation whose answer callers share. It must not depend on what one of them has in its cache. */
@@ -22,8 +22,8 @@ export const liveOf = (api: ConsumerApiClient["Service"], { holder }: Caller, ex
 /** The line of a mechanism that is open, with a fact of its kind. */
 export const liveLine = (
   scene: Scene,
-  { record, live }: Seen,
-  { liveFact }: Pick<RoomKind<Seen, unknown>, "liveFact">
+  { record, live }: MechanismWithFacts,
+  { liveFact }: Pick<RoomKind<MechanismWithFacts, unknown>, "liveFact">
 ): Html | undefined => {
   if (live === undefined || record.lifecycle !== "open") return undefined
   const [key, count] = liveFact?.(live) ?? []

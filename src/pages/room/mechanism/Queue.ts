@@ -7,8 +7,8 @@ import {
   deniedFor,
   ended,
   enter,
-  type Limited,
-  orLimit,
+  type GrantLimit,
+  orGrantLimit,
   type LiveFacts,
   scheduled,
   turn
@@ -100,8 +100,8 @@ const notify = (scene: Scene): Html =>
     <button type="button" class="quiet" id="notify">${say(scene, "notifyMe")}</button>
   </p>`
 
-const again = (scene: Scene, queue: Queue, state: Limited) =>
-  isOpenAt(queue.record, scene.now) && orLimit(state, () => enter(scene, queue, say(scene, "again")))
+const again = (scene: Scene, queue: Queue, state: GrantLimit) =>
+  isOpenAt(queue.record, scene.now) && orGrantLimit(state, () => enter(scene, queue, say(scene, "again")))
 
 const lobby = (scene: Scene, record: QueueRecord): Html =>
   html`${heading(say(scene, "lobby"))}${

@@ -5,9 +5,9 @@ import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import type { Refusal } from "../../Refusal.ts"
 import type { PlainKey } from "../../Words.ts"
 import type { Scene } from "../Scene.ts"
-import type { LiveFacts, Piece, Seen } from "./Parts.ts"
+import type { LiveFacts, Piece, MechanismWithFacts } from "./Parts.ts"
 
-export interface RoomKind<Mechanism extends Seen, State> {
+export interface RoomKind<Mechanism extends MechanismWithFacts, State> {
   /** The words for the kind, and for its first action. */
   readonly name: PlainKey
   readonly action: PlainKey
@@ -16,7 +16,7 @@ export interface RoomKind<Mechanism extends Seen, State> {
   /** Returns how the kind works, in a sentence; empty if no sentence is needed. */
   rule(scene: Scene, record: Mechanism["record"]): string
   /** Shows the mechanism to a visitor; without a state to one that has no place. */
-  piece(scene: Scene, mechanism: Mechanism, state: State | undefined, asked: Asked): Piece
+  piece(scene: Scene, mechanism: Mechanism, state: State | undefined, options: ViewOptions): Piece
   /** Reads the facts that an experience does not list with the mechanism. Absent: it lists them all. */
   read?(listed: Mechanism["record"], reads: Reads): Read<Mechanism>
   /** Returns the fact in the line of an open mechanism, with the key of its words; undefined: no line. */
@@ -46,7 +46,7 @@ export interface Reads {
 }
 
 /** The visitor's requests beyond the place itself. */
-export interface Asked {
+export interface ViewOptions {
   readonly unconfirmed?: (UnconfirmedBid & { readonly at: string }) | undefined
   readonly isRescheduling?: boolean | undefined
   /** The mechanism of the visitor's last action. A script moves the focus to its heading. */

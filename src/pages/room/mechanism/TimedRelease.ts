@@ -8,8 +8,8 @@ import {
   closing,
   ended,
   enter,
-  type Limited,
-  orLimit,
+  type GrantLimit,
+  orGrantLimit,
   type LiveFacts,
   scheduled,
   turn
@@ -57,8 +57,8 @@ export const timedRelease: RoomKind<Release, State> = {
 
 const shown = (scene: Scene, release: Release, state: State): Html => {
   const { record } = release
-  const again = (limited: Limited) =>
-    record.lifecycle === "open" && orLimit(limited, () => entering(scene, release, "again"))
+  const again = (limited: GrantLimit) =>
+    record.lifecycle === "open" && orGrantLimit(limited, () => entering(scene, release, "again"))
   switch (state.status) {
     case "NOT_ENTERED":
       return outside(scene, release)

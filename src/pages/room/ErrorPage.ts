@@ -9,14 +9,14 @@ import type { Refusal } from "../Refusal.ts"
 import { headersOf } from "../Security.ts"
 import { directionOf, wordsIn } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
-import { messageOf } from "./Messages.ts"
+import { messageOf } from "./RefusalText.ts"
 import { languageIn } from "./Visit.ts"
 
 /** Seconds after which a page that is out of reach for now asks again, if nothing else is said. */
 const retrySeconds = 20
 
 /** Makes the function that answers with the page of a refusal. */
-export const makeFailed = (assets: Assets["Service"]) =>
+export const makeErrorPage = (assets: Assets["Service"]) =>
   Effect.fnUntraced(function* (refusal: Refusal) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const language = languageIn(request)

@@ -9,12 +9,11 @@ import type { ConsumerApiClient } from "../ApiClients.ts"
 import { notFound, Refusal } from "../Refusal.ts"
 import { bearerOf, makeIsOwn } from "../Security.ts"
 import * as Actions from "./Actions.ts"
-import type { makeFind } from "./Find.ts"
-import { solutionIn, widgetScreen } from "./gate/Widget.ts"
+import { callerOf, type makeFindVisit, sceneOf, type Variation, type Visit, type Write } from "./Visit.ts"
+import { solutionIn, widgetScreen } from "./ChallengeWidget.ts"
 import type { Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
-import { type Done, showing } from "./Visitors.ts"
-import { callerOf, sceneOf, type Variation, type Visit, type Write } from "./Visit.ts"
+import { type ActionResult, refusalVariation } from "./ActionRunner.ts"
 
 /** The name of the cookie with the name of a first attempt (`auth/sessions/Guests.ts`). */
 const attemptCookie = "usher-attempt"
@@ -25,22 +24,22 @@ const attemptSeconds = 60
 type Request = HttpServerRequest.HttpServerRequest
 
 /** Leads to the visitor's place. */
-export const redirected = Effect.fnUntraced(function* (visit: Visit, places: Places) {
+export const redirectToPlace = Effect.fnUntraced(function* (visit: Visit, places: Places) {
   const { experience } = yield* places.shown(callerOf(visit), visit.room.experienceId)
   const { path } = sceneOf(visit, experience, yield* Clock.currentTimeMillis, undefined)
   return HttpServerResponse.empty({ status: 303, headers: { location: path("place"), "cache-control": "no-store" } })
 })
 
-interface Acting {
+interface FormHandlerNeeds {
   readonly api: ConsumerApiClient["Service"]
   readonly places: Places
   readonly sessions: Sessions
-  readonly find: Effect.Success<ReturnType<typeof makeFind>>
+  readonly find: Effect.Success<ReturnType<typeof makeFindVisit>>
   readonly write: Write
 }
 
 /** Makes the function that runs the action of a form. */
-export const makeAct = Effect.fnUntraced(function* ({ api, places, sessions, find, write }: Acting) {
+export const makeFormHandler = Effect.fnUntraced(function* ({ api, places, sessions, find, write }: FormHandlerNeeds) {
   const isOwn = yield* makeIsOwn
   const run = Actions.make(api, places, sessions)
   const named = yield* makeNamed
@@ -56,7 +55,7 @@ export const makeAct = Effect.fnUntraced(function* ({ api, places, sessions, fin
     if (isFirst && Actions.startsSession(name)) return yield* named(request)
     const done = yield* run(name, { visit, fields }).pipe(
       Effect.provideService(HttpServerRequest.HttpServerRequest, withSolution(request, solutionIn(fields))),
-      Effect.catchTag("Refusal", (refusal) => Effect.succeed<Done>({ show: showing(refusal) }))
+      Effect.catchTag("Refusal", (refusal) => Effect.succeed<ActionResult>({ show: refusalVariation(refusal) }))
     )
     const session =
       done.isOut === true ? undefined : done.session === undefined ? visit.session : { ...done.session, isDue: false }
@@ -64,7 +63,7 @@ export const makeAct = Effect.fnUntraced(function* ({ api, places, sessions, fin
     const shown = done.show === undefined ? undefined : withWidget(done.show, name, now, fields, request)
     const isWritten = shown !== undefined || visit.isPart
     const acted = fields.get("at") ?? undefined
-    const response = isWritten ? yield* write(now, { ...shown, acted }) : yield* redirected(now, places)
+    const response = isWritten ? yield* write(now, { ...shown, acted }) : yield* redirectToPlace(now, places)
     if (done.isOut === true) return yield* sessions.forget(response, visit.room.tenant)
     return done.session === undefined || bearerOf(request) !== undefined
       ? response

@@ -3,10 +3,10 @@
  * names them: it has the refused form, which goes out again with the widget's token. No other page of a room loads
  * anything from them.
  */
-import { html, type Html, trusted } from "../../Html.ts"
-import type { Refusal } from "../../Refusal.ts"
-import { heading, hidden, say, type Scene } from "../Scene.ts"
-import type { Variation } from "../Visit.ts"
+import { html, type Html, trusted } from "../Html.ts"
+import type { Refusal } from "../Refusal.ts"
+import { heading, hidden, say, type Scene } from "./Scene.ts"
+import type { Variation } from "./Visit.ts"
 
 /** How a page shows the widget of a provider. */
 interface Provider {
@@ -44,7 +44,7 @@ export const solutionIn = (fields: URLSearchParams): string | undefined =>
   ["solution", ...tokenFields].map((name) => fields.get(name)).find((text) => text !== null && text !== "") ?? undefined
 
 /** The form that was refused. */
-interface Sent {
+interface SubmittedForm {
   readonly fields: URLSearchParams
   /** True if a script has asked for the visitor's part alone. */
   readonly isPart: boolean
@@ -56,9 +56,9 @@ interface Sent {
 export const widgetScreen = (
   refusal: Refusal | undefined,
   action: string,
-  { fields, isPart, isEmbedded }: Sent
+  { fields, isPart, isEmbedded }: SubmittedForm
 ): Variation | undefined => {
-  const { provider: name = "", siteKey = "" } = (refusal?.challenge ?? {}) as Partial<Asked>
+  const { provider: name = "", siteKey = "" } = (refusal?.challenge ?? {}) as Partial<ProviderChallenge>
   if (!Object.hasOwn(providers, name)) return undefined
   const provider = providers[name as keyof typeof providers]
   if (isEmbedded) return { screen: toRoom }
@@ -77,7 +77,7 @@ export const widgetScreen = (
 }
 
 /** A challenge of a provider. */
-interface Asked {
+interface ProviderChallenge {
   readonly provider: string
   readonly siteKey: string
 }

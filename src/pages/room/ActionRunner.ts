@@ -16,7 +16,7 @@ import type { Variation, Visit } from "./Visit.ts"
 export type Fields = URLSearchParams
 
 /** The result of an action, besides the change itself. */
-export interface Done {
+export interface ActionResult {
   /** A session that the visitor has now. */
   readonly session?: VerifiedAccess
   /** The visitor has signed out. */
@@ -25,10 +25,10 @@ export interface Done {
   readonly show?: Variation
 }
 
-export type Run<A = Done> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
+export type Run<A = ActionResult> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** The request of an action. */
-export interface Context {
+export interface ActionRequest {
   readonly visit: Visit
   readonly fields: Fields
 }
@@ -37,7 +37,7 @@ export interface Context {
 const barred = new Refusal({ status: 403, code: "BARRED" })
 
 /** How a page shows a refusal. */
-export const showing = (refusal: Refusal): Variation =>
+export const refusalVariation = (refusal: Refusal): Variation =>
   refusal.code === barred.code ? { screen: accessCodeScreen, status: barred.status } : { refusal }
 
 /** Completes a refusal. A guest may be admitted after a sign-in, and an amount has the currency of its auction. */
@@ -54,7 +54,7 @@ const completed = (refusal: Refusal, access: VerifiedAccess, { kind, record }: M
 const attemptOf = ({ attempt }: Visit) => (attempt === undefined ? {} : { headers: { "idempotency-key": attempt } })
 
 /** Makes the steps of actions. */
-export const make = (api: ConsumerApiClient["Service"], places: Places, sessions: Sessions) => {
+export const makeActionRunner = (api: ConsumerApiClient["Service"], places: Places, sessions: Sessions) => {
   /** The visitor's session, or a new guest's. */
   const accessOf = (visit: Visit): Run<VerifiedAccess> =>
     visit.session === undefined
@@ -69,7 +69,7 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
       if (access === visit.session) return action(access)
       return Effect.match(action(access), {
         onSuccess: (done) => ({ ...done, session: access }),
-        onFailure: (refusal): Done => ({ session: access, show: showing(refusal) })
+        onFailure: (refusal): ActionResult => ({ session: access, show: refusalVariation(refusal) })
       })
     })
 
@@ -87,7 +87,7 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
   /** Makes the action of a form: it runs the operation that the kind of the form's mechanism has, as the visitor. */
   const onMechanism =
     (name: FormName) =>
-    ({ visit, fields }: Context): Run =>
+    ({ visit, fields }: ActionRequest): Run =>
       withSession(visit, (access) =>
         Effect.gen(function* () {
           const mechanism = yield* mechanismIn(visit, access, fields.get("at"))
@@ -104,4 +104,4 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
   return { withSession, onMechanism }
 }
 
-export type Visitors = ReturnType<typeof make>
+export type ActionRunner = ReturnType<typeof makeActionRunner>
