@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { release } from "../../../src/domain/values/Release.ts"
 import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { CurrentRelease } from "../../../src/store/coordination/CurrentRelease.ts"
@@ -93,6 +94,21 @@ describe("an upgrade", () => {
       yield* sql`update pg_index set indisvalid = false where indexrelid = 'places_next_release'::regclass`
       yield* Effect.all([asNext(run), asNext(run), asNext(run)], { concurrency: "unbounded" })
       assert.deepStrictEqual([...(yield* index)], [{ isValid: true }])
+    })
+  )
+
+  it.live("fills a new column of the rows that are there before its index is built", () =>
+    Effect.gen(function* () {
+      const { sql, run } = yield* aDatabase
+      const organizationId = randomUUID()
+      yield* sql`
+        insert into organizations (id, name, plan, created_at) values (${organizationId}, 'Brand', 'growth', now())`
+      yield* sql`
+        insert into consumers (id, organization_id, mode, type, created_at)
+        select gen_random_uuid(), ${organizationId}, 'live', 'guest', now() from generate_series(1, 2500)`
+      yield* asNext(run)
+      const [found] = yield* sql`select count(*)::int4 as rows, count(next_release)::int4 as filled from consumers`
+      assert.deepStrictEqual(found, { rows: 2500, filled: 2500 })
     })
   )
 

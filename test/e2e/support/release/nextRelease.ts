@@ -25,15 +25,31 @@ const declaration: Release = {
   schema: next(release.schema, 2)
 }
 
+/** Writes the new column of the next consumers. */
+const fill = (after: string | null): string => `
+  with batch as (
+    select id from consumers where ${after === null ? "true" : `id > '${after}'`} order by id limit 1000
+  ), filled as (
+    update consumers c set next_release = 1 from batch b where c.id = b.id
+  )
+  select id::text as last from batch order by id desc limit 1`
+
 export const nextSteps: Steps = {
   ...CurrentSteps.defaultValue(),
   [expanded]: {
     kind: "expand",
-    indexes: [{ name: "places_next_release", definition: "on places (next_release)" }],
+    indexes: [
+      { name: "places_next_release", definition: "on places (next_release)" },
+      { name: "consumers_next_release", definition: "on consumers (next_release)", fill }
+    ],
     run: Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.andThen(
-        sql`alter table places add column next_release int4`,
-        sql`create table next_release (id int4 primary key)`
+      Effect.all(
+        [
+          sql`alter table places add column next_release int4`,
+          sql`alter table consumers add column next_release int4`,
+          sql`create table next_release (id int4 primary key)`
+        ],
+        { discard: true }
       )
     )
   },
