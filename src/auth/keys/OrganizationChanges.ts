@@ -9,7 +9,7 @@ import { sendsGrantMessages, Settings } from "../../domain/organization/Organiza
 import type { LoadTestPermission } from "../../domain/organization/LoadTestPermission.ts"
 import type { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import { restate } from "../../store/consumer/ConsumerTotals.ts"
-import { beginWithNext } from "../../store/mechanism/GrantMessages.ts"
+import { beginWithNext } from "../../store/message/GrantMessages.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
