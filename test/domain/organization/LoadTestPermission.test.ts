@@ -1,15 +1,15 @@
 import { assert, describe, it } from "vitest"
-import { limitsUnder, limitsWithLeave } from "../../../src/domain/organization/LoadLeave.ts"
+import { loadTestLimits, limitsWithPermission } from "../../../src/domain/organization/LoadTestPermission.ts"
 import { rateLimitsOf } from "../../../src/domain/organization/Plan.ts"
 
-describe("a leave to load", () => {
+describe("a permission for load tests", () => {
   const own = rateLimitsOf("starter")
-  const leave = { until: 1_000, perSecond: 5_000 }
+  const permission = { until: 1_000, perSecond: 5_000 }
 
   it("replaces the organization's limits until it ends, with values of one identity", () => {
     let now = 0
-    const limits = limitsWithLeave(own, leave, () => now)
-    assert.deepStrictEqual(limits(), limitsUnder(leave))
+    const limits = limitsWithPermission(own, permission, () => now)
+    assert.deepStrictEqual(limits(), loadTestLimits(permission))
     assert.strictEqual(limits(), limits())
     now = 999
     assert.strictEqual(limits().queueEntriesPerSecond, 5_000)
@@ -18,7 +18,7 @@ describe("a leave to load", () => {
   })
 
   it("bounds the requests and entries that load consists of, and nothing else", () => {
-    assert.deepStrictEqual(limitsUnder(leave), {
+    assert.deepStrictEqual(loadTestLimits(permission), {
       consumerApiPerMinute: 300_000,
       queueEntriesPerSecond: 5_000,
       auctionBidsPerSecond: 5_000,

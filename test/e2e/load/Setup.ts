@@ -66,7 +66,7 @@ export const recordFigures = ({
 /** The number of rounds for which brief mechanisms are in use. */
 const briefRounds = 2
 
-export class Ground {
+export class Setup {
   private readonly histories = new Map<string, ReadonlyArray<Recorded>>()
   private readonly proofs: DrawProofs
   private readonly all: Array<Loaded> = []
@@ -75,11 +75,11 @@ export class Ground {
   private brief: Array<ReadonlyArray<Loaded>> = []
 
   /** Creates the first mechanisms. */
-  static async make(apis: Apis, dice: Dice): Promise<Ground> {
-    const ground = new Ground(apis)
-    await ground.renewLasting()
-    await ground.addBrief(dice)
-    return ground
+  static async make(apis: Apis, dice: Dice): Promise<Setup> {
+    const setup = new Setup(apis)
+    await setup.renewLasting()
+    await setup.addBrief(dice)
+    return setup
   }
 
   private constructor(apis: Apis) {

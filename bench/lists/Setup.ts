@@ -10,7 +10,7 @@ import * as Progress from "../report/Progress.ts"
 import { type Made, makeMoreRecords } from "./MoreRecords.ts"
 import { query } from "../setup/Query.ts"
 
-export interface Ground extends Made {
+export interface Setup extends Made {
   readonly url: string
   readonly secretKey: string
   readonly consumers: number
@@ -33,11 +33,11 @@ export async function newDatabase(): Promise<{ readonly url: string; readonly dr
 }
 
 /** Fills the database at `url`, unless an earlier run filled it. */
-export async function makeGround(url: string, consumers: number): Promise<Ground> {
+export async function makeSetup(url: string, consumers: number): Promise<Setup> {
   const [known] = await query<{ present: boolean }>(url, "select to_regclass('bench_lists') is not null as present")
   if (known!.present) {
-    const [kept] = await query<{ ground: Omit<Ground, "url"> }>(url, "select ground from bench_lists")
-    return { ...kept!.ground, url }
+    const [kept] = await query<{ setup: Omit<Setup, "url"> }>(url, "select setup from bench_lists")
+    return { ...kept!.setup, url }
   }
   await run(process.execPath, [mainScript, "migrate"], { DATABASE_URL: url })
   const create = ["organizations", "create", "--name", "Lists", "--plan", "enterprise", "--json"]
@@ -51,10 +51,10 @@ export async function makeGround(url: string, consumers: number): Promise<Ground
   ])
   await seed(url, made.organizationId, consumers)
   const { organizationId, testSecretKey: secretKey } = made
-  const ground = { secretKey, consumers, ...(await makeMoreRecords(url, organizationId, secretKey)) }
-  await query(url, "create table bench_lists (ground jsonb not null)")
-  await query(url, "insert into bench_lists values ($1)", [JSON.stringify(ground)])
-  return { ...ground, url }
+  const setup = { secretKey, consumers, ...(await makeMoreRecords(url, organizationId, secretKey)) }
+  await query(url, "create table bench_lists (setup jsonb not null)")
+  await query(url, "insert into bench_lists values ($1)", [JSON.stringify(setup)])
+  return { ...setup, url }
 }
 
 /** Runs `usher seed`, which prints its own progress. */

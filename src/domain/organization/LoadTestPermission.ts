@@ -7,21 +7,21 @@ import type { Millis } from "../values/Time.ts"
 import type { RateLimits } from "./Plan.ts"
 
 /** The longest permission, in minutes. */
-export const leaveMinutesMax = 1_440
+export const permissionMinutesMax = 1_440
 
 /** The most requests a second that a permission may name. */
-export const leavePerSecondMax = 100_000
+export const permissionPerSecondMax = 100_000
 
-export const LoadLeave = Schema.Struct({
+export const LoadTestPermission = Schema.Struct({
   /** Milliseconds since 1970. */
   until: Schema.Int,
   /** Requests a second of the Consumer API. */
-  perSecond: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: leavePerSecondMax }))
+  perSecond: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: permissionPerSecondMax }))
 })
-export type LoadLeave = typeof LoadLeave.Type
+export type LoadTestPermission = typeof LoadTestPermission.Type
 
 /** The limits of test mode under a permission. */
-export const limitsUnder = ({ perSecond }: LoadLeave): RateLimits => ({
+export const loadTestLimits = ({ perSecond }: LoadTestPermission): RateLimits => ({
   consumerApiPerMinute: perSecond * 60,
   queueEntriesPerSecond: perSecond,
   auctionBidsPerSecond: perSecond,
@@ -29,7 +29,11 @@ export const limitsUnder = ({ perSecond }: LoadLeave): RateLimits => ({
 })
 
 /** Returns the limits that hold at each moment. The values keep their identity, by which gates remember them. */
-export function limitsWithLeave(own: RateLimits, leave: LoadLeave, now: () => Millis): () => RateLimits {
-  const lifted = limitsUnder(leave)
-  return () => (now() < leave.until ? lifted : own)
+export function limitsWithPermission(
+  own: RateLimits,
+  permission: LoadTestPermission,
+  now: () => Millis
+): () => RateLimits {
+  const lifted = loadTestLimits(permission)
+  return () => (now() < permission.until ? lifted : own)
 }
