@@ -19,8 +19,8 @@ import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
 import { type Gate, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
-import { registeredGroups } from "../http/server/RegisteredGroups.ts"
 import { failWithRefusal, Refusal } from "./Refusal.ts"
+import { registeredGroups } from "../http/server/RegisteredGroups.ts"
 
 type GroupsOf<Api> = Api extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
 type EndpointsOf<Api, G extends GroupOf<Api>> = HttpApiGroup.Endpoints<HttpApiGroup.WithIdentifier<GroupsOf<Api>, G>>
