@@ -13,7 +13,7 @@ import { example, examples, idFlag, json, orDatabaseProblem, organization } from
 import * as Environment from "./runtime/Environment.ts"
 import { withModule } from "./runtime/LazyModule.ts"
 import { interruptible } from "./runtime/Signals.ts"
-import { replayedFrom } from "./webhooks/ReplayStart.ts"
+import { replaySelection } from "./webhooks/ReplayStart.ts"
 
 const webhook = idFlag("webhook", "a webhook").pipe(
   Flag.withDescription("The webhook's id, as `GET /api/webhooks` shows it")
@@ -80,7 +80,7 @@ const trigger = Command.make(
   examples("usher webhooks trigger distribution.admitted --webhook 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a")
 )
 
-const replay = Command.make("replay", { webhook, from: replayedFrom, json }, ({ webhook, from, json }) =>
+const replay = Command.make("replay", { webhook, from: replaySelection, json }, ({ webhook, from, json }) =>
   withModule(
     () => import("./webhooks/Requests.ts"),
     ({ replay }) => replay(webhook, from, json)

@@ -10,17 +10,17 @@
  * A channel without a provider delivers to the outbox, and logs a warning at start. A server with TLS, a proxy or a
  * public address has no outbox: there the channel delivers nothing.
  */
-import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
+import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
 import { IpNetwork } from "effect/net"
-import type { Tenant } from "../domain/values/Ids.ts"
+import { sameTenant, type Tenant } from "../domain/values/Ids.ts"
+import { masked } from "../domain/values/Masked.ts"
+import type { Millis } from "../domain/values/Time.ts"
 import type { Counts } from "../measures/Counts.ts"
 import { Measures } from "../measures/Measures.ts"
 import { isLoopback } from "../settings/Loopback.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Email from "./Email.ts"
-import { masked } from "../domain/values/Masked.ts"
-import type { Message, Outgoing } from "./Message.ts"
-import { type Kept, Outbox } from "./Outbox.ts"
+import type { Message, OutgoingMessage } from "./Message.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
 import * as Sms from "./Sms.ts"
@@ -35,6 +35,9 @@ export const senders = 8
 /** Time limit for one message, including retries and pauses. */
 const deliverySeconds = 45
 
+/** Messages in the outbox. The oldest is dropped first. */
+const outboxMessagesMax = 1_000
+
 /** Share of the shutdown time in which waiting messages are still sent. */
 const drainShare = 0.2
 const drainStepMillis = 20
@@ -43,10 +46,15 @@ const retries = Schedule.max([Schedule.exponential("500 millis", 4), Schedule.re
 
 type Channel = Message["channel"]
 /** Sends a message. Returns the id that its provider gave it, if there is one. */
-type Send = (message: Outgoing) => Effect.Effect<string | undefined, Email.NotDelivered>
+type Send = (message: OutgoingMessage) => Effect.Effect<string | undefined, Email.NotDelivered>
 
-interface Waiting {
-  readonly message: Outgoing
+/** A message in the outbox. */
+export interface OutboxMessage extends OutgoingMessage {
+  readonly sentAt: Millis
+}
+
+interface QueuedMessage {
+  readonly message: OutgoingMessage
   /** Receives the outcome, if the caller waits for it. */
   readonly outcome: Deferred.Deferred<Outcome> | undefined
 }
@@ -60,19 +68,19 @@ export class Delivery extends Context.Service<
     /** False if messages of the channel go nowhere: it has no provider, and there is no outbox. */
     readonly canSend: (channel: Channel) => boolean
     /** Accepts a message for delivery. Returns false if too many are waiting, or the database is away. */
-    readonly send: (message: Outgoing) => Effect.Effect<boolean>
+    readonly send: (message: OutgoingMessage) => Effect.Effect<boolean>
     /** Accepts a message and waits for its outcome. Only for background work, not for a caller's request. */
-    readonly deliver: (message: Outgoing) => Effect.Effect<Outcome>
+    readonly deliver: (message: OutgoingMessage) => Effect.Effect<Outcome>
     /**
      * Reads the messages in the outbox. Undefined if there is none: every channel has a provider, or the server can be
      * reached from a network.
      */
-    readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<Kept>) | undefined
+    readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<OutboxMessage>) | undefined
   }
 >()("usher/delivery/Delivery") {
   static readonly layerNoStore = Layer.effect(Delivery)(
     Effect.gen(function* () {
-      const outbox = new Outbox()
+      const outbox = makeOutbox()
       const { delivery: measures } = yield* Measures
       const providers = yield* makeProviders
       const missing = (["email", "phone"] as const).filter((channel) => providers[channel] === undefined)
@@ -91,7 +99,7 @@ export class Delivery extends Context.Service<
         email: yield* makePost(providers.email ?? instead, remember, measures.email),
         phone: yield* makePost(providers.phone ?? instead, remember, measures.phone)
       }
-      const deliver = Effect.fnUntraced(function* (message: Outgoing) {
+      const deliver = Effect.fnUntraced(function* (message: OutgoingMessage) {
         const outcome = yield* Deferred.make<Outcome>()
         const isTaken = yield* post[message.channel](message, outcome)
         return isTaken ? yield* Deferred.await(outcome) : "failed"
@@ -100,7 +108,7 @@ export class Delivery extends Context.Service<
         canSend: (channel) => hasOutbox || providers[channel] !== undefined,
         send: (message) => unlessStopped(message, post[message.channel](message), true, false),
         deliver: (message) => unlessStopped(message, deliver(message), "undeliverable", "failed"),
-        outbox: hasOutbox ? (tenant, to) => outbox.read(tenant, to) : undefined
+        outbox: hasOutbox ? outbox.read : undefined
       }
     })
   )
@@ -110,14 +118,39 @@ export class Delivery extends Context.Service<
   )
 }
 
+/** Keeps messages in memory instead of sending them, for the developer to read. */
+const makeOutbox = () => {
+  const messages: Array<OutboxMessage> = []
+  return {
+    put: (message: OutgoingMessage): Effect.Effect<void> =>
+      Effect.map(Clock.currentTimeMillis, (sentAt) => {
+        messages.push({ ...message, sentAt })
+        if (messages.length > outboxMessagesMax) messages.shift()
+      }),
+
+    /** Returns the messages that the tenant may read, newest first, optionally only those to one address. */
+    read: (tenant: Tenant, to: string | undefined): ReadonlyArray<OutboxMessage> =>
+      messages
+        .filter(({ tenant: sender, shownTo, to: address }) => {
+          const reader = sender ?? shownTo
+          return reader !== undefined && sameTenant(reader, tenant) && (to === undefined || address === to)
+        })
+        .toReversed()
+  }
+}
+
 /** Remembers what became of a message. While the database is away it is forgotten, and reports about it say nothing. */
-type Remember = (message: Outgoing, messageId: string | undefined, status: "SENT" | "FAILED") => Effect.Effect<void>
+type Remember = (
+  message: OutgoingMessage,
+  messageId: string | undefined,
+  status: "SENT" | "FAILED"
+) => Effect.Effect<void>
 
 const makeRemember = Effect.map(
   SentMessages,
   (sent): Remember =>
     ({ tenant, ...message }, messageId, status) =>
-      tenant === undefined ? Effect.void : Effect.ignore(sent.sent({ tenant, ...message }, messageId, status))
+      tenant === undefined ? Effect.void : Effect.ignore(sent.record({ tenant, ...message }, messageId, status))
 )
 
 /**
@@ -127,7 +160,7 @@ const makeRemember = Effect.map(
 const makeUnlessStopped = Effect.map(
   StoppedAddresses,
   (addresses) =>
-    <A>({ tenant, channel, to }: Outgoing, accept: Effect.Effect<A>, stopped: A, unknown: A): Effect.Effect<A> =>
+    <A>({ tenant, channel, to }: OutgoingMessage, accept: Effect.Effect<A>, stopped: A, unknown: A): Effect.Effect<A> =>
       tenant === undefined
         ? accept
         : addresses.isStopped(tenant, channel, to).pipe(
@@ -178,10 +211,10 @@ const makeProviders = Effect.gen(function* () {
 /** Starts the sending fibers of a channel. Returns the function that accepts messages for it. */
 const makePost = Effect.fnUntraced(function* (send: Send, remember: Remember, counts: Counts) {
   const { shutdownTimeoutSeconds } = yield* Settings
-  const waiting = yield* Mailbox.dropping<Waiting>(waitingMax)
+  const waiting = yield* Mailbox.dropping<QueuedMessage>(waitingMax)
   let unfinished = 0
 
-  const deliver = ({ message, outcome }: Waiting) =>
+  const deliver = ({ message, outcome }: QueuedMessage) =>
     send(message).pipe(
       Effect.retry({ schedule: retries, while: ({ isTemporary }) => isTemporary }),
       Effect.timeoutOrElse({
@@ -215,7 +248,7 @@ const makePost = Effect.fnUntraced(function* (send: Send, remember: Remember, co
   )
   yield* Effect.addFinalizer(() => drain)
 
-  return (message: Outgoing, outcome?: Deferred.Deferred<Outcome>) =>
+  return (message: OutgoingMessage, outcome?: Deferred.Deferred<Outcome>) =>
     Effect.suspend(() => {
       if (!Mailbox.offerUnsafe(waiting, { message, outcome })) {
         counts.add("refused")
@@ -226,7 +259,7 @@ const makePost = Effect.fnUntraced(function* (send: Send, remember: Remember, co
     })
 })
 
-const lost = ({ channel, to }: Outgoing, reason: string, outcome: Outcome) =>
+const lost = ({ channel, to }: OutgoingMessage, reason: string, outcome: Outcome) =>
   Effect.logError("A message could not be delivered").pipe(
     annotated("message.lost", { channel, to: masked(to), reason }),
     Effect.as(outcome)

@@ -7,14 +7,14 @@ import { onOneLine, type Values } from "../domain/experience/creative/rendering/
 import { instantText } from "../domain/experience/creative/rendering/Words.ts"
 import { isolated } from "../domain/values/Direction.ts"
 import { toText } from "../domain/values/Time.ts"
-import type { Grant, Pages, Source } from "../store/mechanism/GrantMessages.ts"
-import type { Outgoing } from "./Message.ts"
+import type { Grant, Pages, Source } from "../store/message/GrantMessages.ts"
+import type { OutgoingMessage } from "./Message.ts"
 
 /** UTF-16 units of a name in the default text. */
 const nameLengthMax = 200
 
 /** Returns the message: by email if the address is known, else by SMS. Undefined if the consumer has neither. */
-export const grantMessage = (source: Source, grant: Grant, pages: Pages): Outgoing | undefined => {
+export const grantMessage = (source: Source, grant: Grant, pages: Pages): OutgoingMessage | undefined => {
   const values = valuesOf(source, grant)
   const { tenant, theme } = source
   // Each try has the same id, so that mail systems can drop a duplicate.

@@ -21,7 +21,7 @@ export interface Message {
 }
 
 /** A message with its sender. */
-export interface Outgoing extends Message {
+export interface OutgoingMessage extends Message {
   /** Undefined for the installation itself. Its messages follow no tenant's list of stopped addresses. */
   readonly tenant: Tenant | undefined
   /** The tenant that may read a message of the installation in the outbox of development. */
@@ -36,7 +36,7 @@ export const oneTimeCode = (options: {
   readonly to: string
   readonly code: string
   readonly minutes: number
-}): Outgoing => {
+}): OutgoingMessage => {
   const { tenant, shownTo, channel, to, code, minutes } = options
   const text =
     channel === "email"
@@ -52,7 +52,7 @@ export const invitation = (options: {
   readonly to: string
   readonly organization: string
   readonly role: string
-}): Outgoing => {
+}): OutgoingMessage => {
   const { tenant, to, organization, role } = options
   const name = isolated(organization.replace(/\s+/g, " "), "")
   const mode = tenant.mode === "test" ? " in test mode" : ""
@@ -78,7 +78,7 @@ export const opening = (options: {
   readonly consumerId: string
   /** The name of the experience that has opened. */
   readonly experience: string
-}): Outgoing => {
+}): OutgoingMessage => {
   const { experience, ...rest } = options
   const subject = `${isolated(experience.replace(/\s+/g, " "), "")} is open`
   const text =
@@ -86,4 +86,43 @@ export const opening = (options: {
       ? `${subject} now.\n\nYou asked to be told when it opens. This is the only message about it.\n`
       : `${subject} now. You asked to be told.`
   return { ...rest, purpose: "OPENING", subject, text }
+}
+
+const disabledReasons = {
+  GONE: "the endpoint answered 410",
+  FAILING: "no delivery succeeded for five days"
+}
+
+/**
+ * Returns the mail to an organization whose webhook fails. It contains no event and no secret, and only the host of the
+ * address.
+ */
+export const webhookFailure = (options: {
+  readonly tenant: Tenant
+  readonly to: string
+  readonly webhookId: string
+  /** The host of the webhook's URL. */
+  readonly host: string
+  /** Permanently failed deliveries. */
+  readonly failedDeliveries: number
+  /** Why the webhook was disabled, if it was. */
+  readonly disabledReason: keyof typeof disabledReasons | undefined
+}): OutgoingMessage => {
+  const { tenant, to, webhookId, host, failedDeliveries, disabledReason } = options
+  const webhook = `the webhook ${webhookId} (${tenant.mode} mode) at ${host}`
+  const count = failedDeliveries === 1 ? "A delivery" : `${failedDeliveries} deliveries`
+  const sentences = [
+    ...(failedDeliveries > 0 ? [`${count} to ${webhook} failed permanently. A replay sends failed events again.`] : []),
+    ...(disabledReason === undefined
+      ? []
+      : [`Usher disabled ${webhook}, because ${disabledReasons[disabledReason]}. Its events wait until it is enabled.`])
+  ]
+  return {
+    tenant,
+    channel: "email",
+    purpose: "WEBHOOK_FAILURE",
+    to,
+    subject: `Webhook at ${host}: ${disabledReason === undefined ? "deliveries failed" : "disabled"}`,
+    text: `${sentences.join("\n\n")}\n\nThere is at most one such mail an hour for a webhook.\n`
+  }
 }

@@ -20,6 +20,7 @@ import { callerOf } from "../http/limits/RateLimit.ts"
 import { type Gate, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
 import { failWithRefusal, Refusal } from "./Refusal.ts"
+import { registeredGroups } from "../http/server/RegisteredGroups.ts"
 
 type GroupsOf<Api> = Api extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
 type EndpointsOf<Api, G extends GroupOf<Api>> = HttpApiGroup.Endpoints<HttpApiGroup.WithIdentifier<GroupsOf<Api>, G>>
@@ -180,18 +181,12 @@ const runOperation = (
     return yield* read(yield* Effect.updateContext(handled, provide))
   }).pipe(Effect.catchCause((cause) => failWithRefusal(cause)))
 
-/** A group with its handlers, as `HttpApiBuilder.group` registers it. */
-interface RegisteredGroup {
-  readonly handlers: ReadonlyMap<string, Pick<Operation, "endpoint" | "handler">>
-}
-
 /** Makes the function that returns an operation of an API by group and name. Needs the API's handlers. */
 const operationsOf = (api: { readonly groups: object }) =>
   Effect.map(Effect.context(), (services) => {
     const operations = new Map<string, Operation>()
-    for (const group of Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>) {
-      const registered = services.mapUnsafe.get(group.key) as RegisteredGroup
-      for (const [name, { endpoint, handler }] of registered.handlers) {
+    for (const { group, handlers } of registeredGroups(api, services)) {
+      for (const [name, { endpoint, handler }] of handlers) {
         const decoder = once(() => decoderOf(endpoint))
         const reader = once(() => readerOf(endpoint))
         const encoder = once(() => encoderOf(endpoint))

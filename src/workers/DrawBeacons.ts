@@ -8,13 +8,13 @@ import { Clock, Effect, Layer } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
-import * as EffectLoop from "./EffectLoop.ts"
 import { annotated } from "../measures/StateChange.ts"
+import { start, wakeUpFor } from "./WorkerLoop.ts"
 
 /** Pause between polls while a draw waits. */
 const pollIntervalMillis = 1_000
 
-/** Longest pause between polls while no draw waits. A signal of the engine ends it. */
+/** Longest pause between polls while no draw waits. The engine ends it when a draw begins to wait. */
 const idleIntervalMillis = 5_000
 
 /** Pause between polls while no relay responds, in addition to the pauses of the retries. */
@@ -57,20 +57,20 @@ export const layer = Layer.effectDiscard(
       const now = yield* Clock.currentTimeMillis
       const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
-      if (signed.length === 0) return waiting.length === 0 ? idleIntervalMillis : pollIntervalMillis
+      if (signed.length === 0) return waiting.length > 0
       const rounds = Map.groupBy(signed, ({ answer }) => answer)
       const [, missing] = yield* Effect.partition(rounds, provide, { concurrency: roundsAtOnce })
       yield* logChange(missing)
       if (isOutage) yield* Effect.sleep(outageIntervalMillis)
-      return pollIntervalMillis
+      return true
     })
 
-    yield* EffectLoop.start({
-      kind: "draw",
+    yield* start({
+      round: poll,
+      pauseMillis: idleIntervalMillis,
       spacingMillis: pollIntervalMillis,
-      poll: Effect.catchDefect(poll, (defect) =>
-        Effect.as(Effect.logError("Waiting draws could not be polled", defect), pollIntervalMillis)
-      )
+      wakeUp: yield* wakeUpFor("draw"),
+      failureMessage: "Waiting draws could not be polled"
     })
   })
 )

@@ -2,13 +2,14 @@
  * Reports the load of this process to the database. A cluster node also shows itself and the other nodes at `/ready`,
  * for operators.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Engine } from "../engine/Engine.ts"
 import { Readiness } from "../engine/lifecycle/Readiness.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Heartbeat } from "../store/coordination/Heartbeat.ts"
 import * as Nodes from "../store/coordination/Nodes.ts"
+import { start } from "./WorkerLoop.ts"
 
 const reportIntervalMillis = 2_000
 
@@ -21,12 +22,11 @@ export const layer = Layer.effectDiscard(
     const sql = yield* SqlClient.SqlClient
     const { id } = yield* Heartbeat
 
-    yield* engine.size.pipe(
-      Effect.flatMap((size) => Nodes.report(id, size)),
-      Effect.ignore,
-      Effect.repeat(Schedule.spaced(reportIntervalMillis)),
-      Effect.forkScoped
-    )
+    yield* start({
+      round: Effect.flatMap(engine.size, (size) => Nodes.report(id, size)),
+      pauseMillis: reportIntervalMillis,
+      failureMessage: "The number of mechanisms could not be reported"
+    })
     if (!cluster) return
     yield* readiness.show(
       "node",

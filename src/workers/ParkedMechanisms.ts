@@ -2,11 +2,12 @@
  * Records which mechanisms are parked in this process, and restarts one when an operator requests it (`usher
  * mechanisms`, or the Admin API of any process).
  */
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer } from "effect"
 import { Engine } from "../engine/Engine.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { ParkedMechanisms } from "../store/mechanism/ParkedMechanisms.ts"
+import { start } from "./WorkerLoop.ts"
 
 const pollIntervalMillis = 1_000
 
@@ -38,6 +39,10 @@ export const layer = Layer.effectDiscard(
         ),
       refresh: Effect.void
     })
-    yield* Effect.ignore(poll).pipe(Effect.repeat(Schedule.spaced(pollIntervalMillis)), Effect.forkScoped)
+    yield* start({
+      round: poll,
+      pauseMillis: pollIntervalMillis,
+      failureMessage: "Parked mechanisms could not be recorded"
+    })
   })
 ).pipe(Layer.provide(ParkedMechanisms.layer))

@@ -1,24 +1,30 @@
 /**
- * Handles the events of receivers. Any number of processes may run the worker: each event is taken by one of them, and
- * by another one only after 20 s without a result. So an event is handled at least once, and handling it is idempotent.
- * A process handles the events of one receiver in order; two processes may handle some at the same time.
+ * Handles the events of receivers. Any number of processes may run the worker: one of them claims an event, and another
+ * one may only after 20 s without a result. So an event is handled at least once, and handling it is idempotent.
+ *
+ * In a turn a process handles some events of one receiver, one after another in the order in which they are due; two
+ * processes may handle some at the same time. Turns of several receivers run at the same time, so the events of one do not
+ * wait for those of another.
  */
-import { Clock, Effect, Layer } from "effect"
-import { meaningOf } from "../domain/receiver/Adapters.ts"
+import { Clock, Effect, Layer, Semaphore } from "effect"
 import { nextDelayMillis } from "../domain/receiver/Attempts.ts"
+import type { Outcome } from "../domain/receiver/Receiver.ts"
+import { annotated } from "../measures/StateChange.ts"
 import { OrderPayments } from "../store/consumer/OrderPayments.ts"
 import { Orders } from "../store/consumer/Orders.ts"
 import { AssignedProducts } from "../store/experience/AssignedProducts.ts"
 import { NamedGrants } from "../store/mechanism/NamedGrants.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
-import { type Attention, ReceivedEvents, type Settled } from "../store/receiver/ReceivedEvents.ts"
-import type { TakenEvent } from "../store/receiver/TakenEvents.ts"
-import { type Handled, ignored } from "./receiver/Handled.ts"
-import * as Messages from "./receiver/Messages.ts"
-import { logAttention } from "./receiver/OrderNeedsAttention.ts"
-import * as Payments from "./receiver/Payments.ts"
-import * as Turns from "./receiver/Turns.ts"
+import {
+  type Attention,
+  type AttemptResult,
+  type ClaimedEvent,
+  ReceivedEvents
+} from "../store/receiver/ReceivedEvents.ts"
+import * as Handlers from "./ReceivedEventHandlers.ts"
+import type { FinalResult, HandlerResult } from "./ReceivedEventHandlers.ts"
+import { orElseLogged, start } from "./WorkerLoop.ts"
 
 /** Pause between polls when there is nothing to do. */
 const pollMillis = 1_000
@@ -26,49 +32,75 @@ const pollMillis = 1_000
 /** Receivers with an event in progress at the same time. Orders hold connections, which entries need too. */
 const receiversAtOnce = 4
 
-/** Seconds for one attempt, less than those after which another process takes the event. */
+/** Seconds for one attempt, less than those after which another process may claim the event. */
 const attemptSeconds = 12
+
+/** Seconds after which a turn begins no further event. An attempt has to end before another process may claim its event. */
+const turnSeconds = 8
 
 /** Creates the worker. Its effect runs a turn of one receiver, and returns true if there may be more to do at once. */
 export const make = Effect.gen(function* () {
   const events = yield* ReceivedEvents
-  const { pay, refund } = yield* Payments.make
-  const { report, optOut, optIn } = yield* Messages.make
+  const handle = yield* Handlers.make
 
-  const handle = (event: TakenEvent) => {
-    const meaning = meaningOf(event.adapter, event.type, event.body)
-    switch (meaning._tag) {
-      case "Paid":
-        return pay(event, meaning)
-      case "Refunded":
-        return refund(event, meaning)
-      case "MessageReported":
-        return report(event, meaning)
-      case "OptedOut":
-        return optOut(event, meaning)
-      case "OptedIn":
-        return optIn(event, meaning)
-      case "Nothing":
-        return Effect.succeed(ignored("IGNORED"))
-    }
-  }
-
-  const attempt = Effect.fnUntraced(function* (event: TakenEvent) {
+  const attempt = Effect.fnUntraced(function* (event: ClaimedEvent) {
     const handled = yield* handle(event).pipe(
       Effect.timeout(attemptSeconds * 1_000),
       Effect.orElseSucceed(() => undefined),
-      Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("A received event could not be handled", defect), undefined)
-      )
+      orElseLogged("A received event could not be handled", undefined)
     )
-    const result = resultOf(event, handled)
-    const settled = settledAs(event, result ?? handled, yield* Clock.currentTimeMillis)
-    const attention = attentionOf(event, result, settled)
-    const isSettled = yield* Effect.orElseSucceed(events.settle(event, settled, attention), () => false)
-    if (isSettled && attention !== undefined) yield* logAttention(event, settled.outcome, attention)
+    const final = finalResultOf(event, handled)
+    const result = attemptResultOf(event, final, handled, yield* Clock.currentTimeMillis)
+    const attention = attentionOf(event, final, result)
+    const isSettled = yield* Effect.orElseSucceed(events.settle(event, result, attention), () => false)
+    if (isSettled && attention !== undefined) yield* logAttention(event, result.outcome, attention)
   })
 
-  return yield* Turns.make(attempt)
+  return yield* makeTurn(attempt)
+})
+
+/** Creates the effect that runs one turn, and returns false if no receiver has an event to handle. */
+const makeTurn = Effect.fnUntraced(function* (attempt: (event: ClaimedEvent) => Effect.Effect<void>) {
+  const events = yield* ReceivedEvents
+  const oneAtATime = yield* Semaphore.make(1)
+  const busy = new Set<string>()
+  /** The receivers that have had a turn, until each with due events has had one. */
+  const served = new Set<string>()
+
+  const claim = (except: ReadonlySet<string>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => events.claim(now, [...except]))
+
+  const next = Effect.gen(function* () {
+    let claimed = yield* claim(new Set([...busy, ...served]))
+    if (claimed.length === 0 && served.size > 0) {
+      served.clear()
+      claimed = yield* claim(busy)
+    }
+    for (const { receiverId } of claimed.slice(0, 1)) {
+      busy.add(receiverId)
+      served.add(receiverId)
+    }
+    return claimed
+  }).pipe(oneAtATime.withPermit)
+
+  const handleAll = Effect.fnUntraced(function* (claimed: ReadonlyArray<ClaimedEvent>) {
+    const end = (yield* Clock.currentTimeMillis) + turnSeconds * 1_000
+    for (const [index, event] of claimed.entries()) {
+      if ((yield* Clock.currentTimeMillis) >= end) return yield* events.release(claimed.slice(index))
+      yield* attempt(event)
+    }
+  })
+
+  return Effect.gen(function* () {
+    const claimed = yield* next
+    const [first] = claimed
+    if (first === undefined) return false
+    yield* Effect.ensuring(
+      handleAll(claimed),
+      Effect.sync(() => busy.delete(first.receiverId))
+    )
+    return true
+  })
 })
 
 /** The stores of the worker. */
@@ -84,39 +116,30 @@ export const stores = Layer.mergeAll(
 /** Starts the fibers that run the turns. */
 export const run = Effect.gen(function* () {
   const turn = yield* make
-  const poll = Effect.flatMap(orLater(turn), (isMore) => (isMore ? Effect.void : Effect.sleep(pollMillis)))
-  for (let fibers = 0; fibers < receiversAtOnce; fibers++) yield* Effect.forkScoped(Effect.forever(poll))
+  const failureMessage = "Received events could not be handled for now"
+  for (let fibers = 0; fibers < receiversAtOnce; fibers++) {
+    yield* start({ round: turn, pauseMillis: pollMillis, failureMessage })
+  }
 })
 
 export const layer = Layer.effectDiscard(run).pipe(Layer.provide(stores))
 
 /** The final result of an attempt; undefined if another one follows. */
-const resultOf = (
-  { attempts }: TakenEvent,
-  handled: Handled | undefined
-): Exclude<Handled, { _tag: "Again" }> | undefined => {
+const finalResultOf = ({ attempts }: ClaimedEvent, handled: HandlerResult | undefined): FinalResult | undefined => {
   if (handled?._tag !== "Again") return handled
-  const { last, attemptsMax } = handled
-  return attempts >= attemptsMax && last._tag !== "Again" ? last : undefined
+  return attempts >= handled.attemptsMax ? handled.last : undefined
 }
 
 const statuses = { Done: "DONE", Ignored: "IGNORED", NeedsAttention: "NEEDS_ATTENTION" } as const
 
-/** Events that a person has to look at. Otherwise the payment of an event whose every attempt failed may be lost. */
-const attentionOf = (
-  { adapter }: TakenEvent,
-  result: Handled | undefined,
-  { status }: Settled
-): Attention | undefined => {
-  if (result?._tag === "NeedsAttention") return result.orderId === undefined ? {} : { orderId: result.orderId }
-  return status === "FAILED" && adapter === "stripe" ? {} : undefined
-}
-
 /** The written result of an attempt. An attempt without a result failed for now. */
-const settledAs = ({ attempts }: TakenEvent, handled: Handled | undefined, now: number): Settled => {
-  if (handled !== undefined && handled._tag !== "Again") {
-    return { status: statuses[handled._tag], outcome: handled.outcome }
-  }
+const attemptResultOf = (
+  { attempts }: ClaimedEvent,
+  final: FinalResult | undefined,
+  handled: HandlerResult | undefined,
+  now: number
+): AttemptResult => {
+  if (final !== undefined) return { status: statuses[final._tag], outcome: final.outcome }
   const outcome = handled?.outcome ?? "UNAVAILABLE"
   const delayMillis = nextDelayMillis(attempts)
   return delayMillis === undefined
@@ -124,12 +147,32 @@ const settledAs = ({ attempts }: TakenEvent, handled: Handled | undefined, now: 
     : { status: "WAITING", nextAt: now + delayMillis, outcome }
 }
 
-/** Returns false if the database is unavailable, or after a defect, which it logs. */
-function orLater<E, R>(work: Effect.Effect<boolean, E, R>): Effect.Effect<boolean, never, R> {
-  return work.pipe(
-    Effect.orElseSucceed(() => false),
-    Effect.catchDefect((defect) =>
-      Effect.as(Effect.logError("Received events could not be handled for now", defect), false)
-    )
-  )
+/** Events that a person has to look at. Otherwise the payment of an event whose every attempt failed may be lost. */
+const attentionOf = (
+  { adapter }: ClaimedEvent,
+  final: FinalResult | undefined,
+  { status }: AttemptResult
+): Attention | undefined => {
+  if (final?._tag === "NeedsAttention") return final.orderId === undefined ? {} : { orderId: final.orderId }
+  return status === "FAILED" && adapter === "stripe" ? {} : undefined
 }
+
+/**
+ * Logs that a person has to decide about an order, or about a payment without one: money has arrived or gone, and no
+ * program refunds. The store has written `order.needs_attention` to the tenant's journal.
+ */
+const logAttention = (
+  { receiverId, eventId, tenant }: ClaimedEvent,
+  outcome: Outcome,
+  { orderId }: Attention
+): Effect.Effect<void> =>
+  Effect.logWarning("An order needs attention").pipe(
+    annotated("order.needs_attention", {
+      organization: tenant.organizationId,
+      mode: tenant.mode,
+      receiver: receiverId,
+      receivedEvent: eventId,
+      reason: outcome,
+      ...(orderId !== undefined && { order: orderId })
+    })
+  )

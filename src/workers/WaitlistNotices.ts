@@ -10,18 +10,18 @@
  */
 import { Clock, Effect, Layer } from "effect"
 import { Delivery, senders } from "../delivery/Delivery.ts"
-import { opening, type Outgoing } from "../delivery/Message.ts"
+import { opening, type OutgoingMessage } from "../delivery/Message.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
 import * as Waitlist from "../domain/waitlist/Waitlist.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
-import * as EffectLoop from "./EffectLoop.ts"
+import { start, wakeUpFor } from "./WorkerLoop.ts"
 
 /** Pause between polls while members are to be notified. */
 const pollIntervalMillis = 100
 
-/** Longest pause between polls otherwise. A signal of the engine ends it. */
+/** Longest pause between polls otherwise. The engine ends it when a waitlist has members to notify. */
 const idleIntervalMillis = 1_000
 
 /** Members of one waitlist looked up at the same time. */
@@ -81,37 +81,36 @@ export const layerNoDeps = Layer.effectDiscard(
     })
 
     const poll = Effect.gen(function* () {
-      if (unreachable.size >= unreachableMax) return idleIntervalMillis
+      if (unreachable.size >= unreachableMax) return false
       const due = yield* engine.query("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
       // A failure is ignored: the next poll returns the same members.
       yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
-      return due.length === 0 ? idleIntervalMillis : pollIntervalMillis
+      return due.length > 0
     })
 
-    const pollNow = yield* EffectLoop.start({
-      kind: "waitlist",
-      spacingMillis: pollIntervalMillis,
-      poll: orLogged(poll, pollIntervalMillis)
-    })
-
+    const wakeUp = yield* wakeUpFor("waitlist")
     const sweep = Effect.suspend(() => {
       unreachable.clear()
-      return Effect.andThen(pollNow, schedule.rescheduleAll)
+      wakeUp.openUnsafe()
+      return schedule.rescheduleAll
     })
-    yield* Effect.forkScoped(
-      Effect.forever(Effect.andThen(orLogged(sweep, undefined), Effect.sleep(sweepIntervalMillis)))
-    )
+    const failureMessage = "Waitlists could not be polled"
+    yield* start({
+      round: poll,
+      pauseMillis: idleIntervalMillis,
+      spacingMillis: pollIntervalMillis,
+      wakeUp,
+      failureMessage
+    })
+    yield* start({ round: sweep, pauseMillis: sweepIntervalMillis, failureMessage })
   })
 )
 
 /** The worker with its database services. */
 export const layer = layerNoDeps.pipe(Layer.provide(NoticeSchedule.layer), Layer.provide(Waitlists.layer))
 
-const orLogged = <A>(round: Effect.Effect<A>, otherwise: A): Effect.Effect<A> =>
-  Effect.catchDefect(round, (defect) => Effect.as(Effect.logError("Waitlists could not be polled", defect), otherwise))
-
 /** Returns the message to a member, by email before SMS. Undefined if it has neither address. */
-const messageTo = ({ email, phone, ...about }: Recipient, tenant: Tenant, id: string): Outgoing | undefined => {
+const messageTo = ({ email, phone, ...about }: Recipient, tenant: Tenant, id: string): OutgoingMessage | undefined => {
   if (email !== null) return opening({ ...about, tenant, id, channel: "email", to: email })
   return phone === null ? undefined : opening({ ...about, tenant, id, channel: "phone", to: phone })
 }

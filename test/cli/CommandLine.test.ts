@@ -163,7 +163,7 @@ describe("usher", () => {
         const { url } = yield* TestDatabase.emptyDatabase
         const first = yield* UsherInProcess.run(["migrate"], { DATABASE_URL: url })
         assert.deepStrictEqual([first.code, first.stderr], [0, ""])
-        assert.match(first.stdout, /^Applied 0001_foundation/)
+        assert.match(first.stdout, /^Applied 0001_baseline/)
         const second = yield* UsherInProcess.run(["migrate"], { DATABASE_URL: url })
         assert.deepStrictEqual([second.code, second.stdout], [0, "The database's schema is up to date.\n"])
       })

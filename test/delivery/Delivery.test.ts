@@ -25,7 +25,7 @@ const remembered: Array<string> = []
 /** The stores of messages, in memory. */
 const stores = Layer.merge(
   Layer.succeed(SentMessages, {
-    sent: ({ channel, purpose }, id, status) =>
+    record: ({ channel, purpose }, id, status) =>
       Effect.sync(() => void remembered.push(`${channel} ${purpose} ${id} ${status}`)),
     report: () => Effect.succeed(false),
     find: () => Effect.die("not read"),

@@ -8,7 +8,7 @@ const tree = readTree()
 
 /** The files that name a kind beside its own. At most twelve. */
 const naming = [
-  "src/cli/demo/Release.ts",
+  "src/cli/demo/SideEvents.ts",
   "src/client/types.ts",
   "src/client/view.ts",
   "src/domain/mechanism/Mechanism.ts",

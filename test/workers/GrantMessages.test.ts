@@ -5,11 +5,11 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import * as Worker from "../../src/workers/GrantMessages.ts"
 import { Delivery, type Outcome } from "../../src/delivery/Delivery.ts"
-import type { Outgoing } from "../../src/delivery/Message.ts"
+import type { OutgoingMessage } from "../../src/delivery/Message.ts"
 import type { Tenant } from "../../src/domain/values/Ids.ts"
 import type * as Queue from "../../src/domain/queue/Queue.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import { GrantMessages } from "../../src/store/mechanism/GrantMessages.ts"
+import { GrantMessages } from "../../src/store/message/GrantMessages.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Unavailable } from "../../src/store/postgres/Unavailable.ts"
 import { Leases } from "../../src/store/coordination/Leases.ts"
@@ -20,9 +20,9 @@ const minutes = (count: number) => count * 60_000
 
 /** Sets the outcome of each message. */
 interface World {
-  deliver: (message: Outgoing) => Effect.Effect<Outcome>
+  deliver: (message: OutgoingMessage) => Effect.Effect<Outcome>
   /** Every message that was tried, in order. */
-  readonly tried: Array<Outgoing>
+  readonly tried: Array<OutgoingMessage>
 }
 
 const aWorld = (): World => ({ deliver: () => Effect.succeed("delivered"), tried: [] })
@@ -60,7 +60,7 @@ const aProcess = Effect.fnUntraced(function* (
 /** Each consumer of the tenant has an address derived from its number. */
 const addressOf = (index: number) => `c${index}@example.com`
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
-const addresses = (messages: ReadonlyArray<Outgoing>) => messages.map(({ to }) => to)
+const addresses = (messages: ReadonlyArray<OutgoingMessage>) => messages.map(({ to }) => to)
 
 /** Creates a queue of an organization with messages turned on, and grants `count` consumers. */
 const grantedQueue = Effect.fnUntraced(function* (
@@ -344,7 +344,8 @@ describe("Consumers with a grant", () => {
         const store = yield* Effect.provide(GrantMessages, GrantMessages.layer)
         const messages: GrantMessages["Service"] = {
           ...store,
-          news: (source, now) => (source.mechanismId === broken.id ? Effect.die("broken") : store.news(source, now))
+          newGrants: (source, now) =>
+            source.mechanismId === broken.id ? Effect.die("broken") : store.newGrants(source, now)
         }
         const { all } = yield* aProcess(world, { messages })
         yield* all

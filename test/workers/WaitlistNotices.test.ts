@@ -4,7 +4,7 @@ import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as WaitlistNotices from "../../src/workers/WaitlistNotices.ts"
 import { Delivery, type Outcome, senders } from "../../src/delivery/Delivery.ts"
-import type { Outgoing } from "../../src/delivery/Message.ts"
+import type { OutgoingMessage } from "../../src/delivery/Message.ts"
 import type * as Waitlist from "../../src/domain/waitlist/Waitlist.ts"
 import { creationOf } from "../../src/engine/lifecycle/Creation.ts"
 import { Engine } from "../../src/engine/Engine.ts"
@@ -31,7 +31,7 @@ interface World {
   /** When the sequence opens. */
   opensAt: number | undefined
   /** Sets the outcome of a message. */
-  deliver: (message: Outgoing) => Effect.Effect<Outcome>
+  deliver: (message: OutgoingMessage) => Effect.Effect<Outcome>
   /** Whether the database is unavailable. */
   isDown: boolean
 }
@@ -53,7 +53,7 @@ const openings = (world: World) =>
 
 /** Starts a process. Returns its engine, the delivered messages, and its end. */
 const serve = Effect.fnUntraced(function* (world: World) {
-  const messages: Array<Outgoing> = []
+  const messages: Array<OutgoingMessage> = []
   const tables = yield* Effect.context<JournalMemory.Tables>()
   const query = <A>(result: Effect.Effect<A>) =>
     Effect.suspend(() => (world.isDown ? Effect.fail(new Unavailable({ cause: "simulated" })) : result))
@@ -104,7 +104,7 @@ const rows = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, n = 1)
 })
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
-const addresses = (messages: ReadonlyArray<Outgoing>) => messages.map(({ to }) => to)
+const addresses = (messages: ReadonlyArray<OutgoingMessage>) => messages.map(({ to }) => to)
 const millis = (count: number) => TestClock.adjust(count)
 const seconds = (count: number) => TestClock.adjust(`${count} seconds`)
 

@@ -9,8 +9,8 @@ import { Sequences } from "../../src/store/experience/Sequences.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import { Invalidations } from "../../src/store/coordination/Invalidations.ts"
 import { WebhookOutbox } from "../../src/store/webhook/WebhookOutbox.ts"
-import * as Reading from "../../src/workers/webhook/Reading.ts"
-import { Throttle } from "../../src/workers/webhook/Throttle.ts"
+import * as JournalReader from "../../src/workers/webhook/JournalReader.ts"
+import { Throttle } from "../../src/workers/webhook/Pace.ts"
 import { aProduct, aVariant } from "../store/catalogue/catalogueFixture.ts"
 import { aQueue, inTestMode } from "../store/support/recordsFixture.ts"
 import { aWebhook, aWorld, entered, services } from "./support/webhookWorld.ts"
@@ -172,9 +172,11 @@ describe("A webhook", () => {
         yield* entered(queue.id, 2)
         const neverAsked = Layer.succeed(AssignedProducts, { of: () => Effect.die("asked") })
         const endpoint = (yield* (yield* WebhookOutbox).endpoints(Date.now())).find(({ id }) => id === webhook.id)!
-        const { found } = yield* Effect.flatMap(Reading.make, (read) => read(endpoint)).pipe(Effect.provide(neverAsked))
-        assert.lengthOf(found, 4)
-        for (const { body } of found) assert.notProperty(JSON.parse(body).data, "product_id")
+        const { deliveries } = yield* Effect.flatMap(JournalReader.make, (read) => read(endpoint)).pipe(
+          Effect.provide(neverAsked)
+        )
+        assert.lengthOf(deliveries, 4)
+        for (const { body } of deliveries) assert.notProperty(JSON.parse(body).data, "product_id")
       }).pipe(Effect.provide(WebhookOutbox.layer), Effect.provideService(Throttle, Throttle.none))
     )
   })

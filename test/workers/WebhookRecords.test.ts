@@ -92,7 +92,7 @@ describe("A webhook", () => {
         const payment = { paymentId: "pi_1", grantLapsed: true }
         const placed = yield* (yield* Orders).create(tenant, "x", origin, order, undefined, payment)
         yield* received.record(id, [{ id: "evt_1", type: "charge.refunded", at: 0, body: "{}" }], 0)
-        const [taken] = yield* received.take(0)
+        const [taken] = yield* received.claim(0)
         const settled = { status: "NEEDS_ATTENTION", outcome: "GRANT_LAPSED" } as const
         yield* received.settle(taken!, settled, { orderId: placed.id })
         yield* worker.all

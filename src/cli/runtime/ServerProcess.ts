@@ -31,15 +31,13 @@ import * as Level from "../../store/coordination/Level.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import * as Environment from "./Environment.ts"
 import * as TraceExport from "./TraceExport.ts"
-import * as ExperienceMilestones from "../../workers/ExperienceMilestones.ts"
 import * as GrantMessages from "../../workers/GrantMessages.ts"
-import * as IdleGuests from "../../workers/IdleGuests.ts"
 import * as NodeReport from "../../workers/NodeReport.ts"
 import * as ParkedMechanisms from "../../workers/ParkedMechanisms.ts"
+import * as PeriodicJobs from "../../workers/PeriodicJobs.ts"
 import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
-import * as UpgradeFinish from "../../workers/UpgradeFinish.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
 import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
 import { welcome } from "./Welcome.ts"
@@ -93,11 +91,9 @@ const workers = Layer.unwrap(
           WaitlistNotices.layer,
           GrantMessages.layer,
           webhookDeliveries,
-          ExperienceMilestones.layer,
           ReceivedEvents.layer,
-          IdleGuests.layer,
           ParkedMechanisms.layer,
-          UpgradeFinish.layer
+          PeriodicJobs.layer
         )
   )
 )

@@ -11,11 +11,10 @@ import { isDelivered, WebhookClient } from "../../delivery/webhook/WebhookClient
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { requestsAtOnceDefault } from "../../domain/webhook/Webhook.ts"
 import { eventTypes } from "../../domain/webhook/Catalogue.ts"
-import type { Endpoint, Held } from "../../store/webhook/OutboxRows.ts"
-import { journalsOf } from "../../store/webhook/TenantJournals.ts"
-import { WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
-import * as Reading from "../../workers/webhook/Reading.ts"
-import { Throttle } from "../../workers/webhook/Throttle.ts"
+import type { PendingDelivery } from "../../store/webhook/PendingDeliveries.ts"
+import { type Endpoint, journalsOf, WebhookOutbox } from "../../store/webhook/WebhookOutbox.ts"
+import * as JournalReader from "../../workers/webhook/JournalReader.ts"
+import { Throttle } from "../../workers/webhook/Pace.ts"
 
 /** Pause between two looks into the journals. */
 const pollMillis = 500
@@ -48,7 +47,7 @@ export const listen = Effect.fnUntraced(function* ({ tenant, forwardTo, json }: 
   }
   const journals = Effect.provideService(journalsOf(tenant), SqlClient.SqlClient, yield* SqlClient.SqlClient)
   const cursors = new Map((yield* journals).map(({ subjectId, lastSequence }) => [subjectId, lastSequence]))
-  const unthrottled = Effect.provideService(Reading.make, Throttle, Throttle.none)
+  const unthrottled = Effect.provideService(JournalReader.make, Throttle, Throttle.none)
   const read = yield* Effect.provideService(unthrottled, WebhookOutbox, {
     ...(yield* WebhookOutbox),
     sources: () =>
@@ -57,10 +56,10 @@ export const listen = Effect.fnUntraced(function* ({ tenant, forwardTo, json }: 
           .map((source) => ({ ...source, readUpTo: cursors.get(source.subjectId) ?? 0 }))
           .filter(({ readUpTo, lastSequence }) => lastSequence > readUpTo)
       ),
-    heldCount: () => Effect.succeed(0)
+    waitingCount: () => Effect.succeed(0)
   })
 
-  const forward = Effect.fnUntraced(function* ({ id, type, body }: Held) {
+  const forward = Effect.fnUntraced(function* ({ id, type, body }: PendingDelivery) {
     const timestampSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
     const headers = { "content-type": "application/json", "user-agent": "Usher-Webhooks/1.0" }
     const signed = { ...headers, ...signatureHeaders({ id, timestampSeconds, body }, [secret]) }
@@ -75,9 +74,9 @@ export const listen = Effect.fnUntraced(function* ({ tenant, forwardTo, json }: 
   })
 
   const round = Effect.gen(function* () {
-    const { found, cursors: reached, isMore } = yield* read(endpoint)
+    const { deliveries, cursors: reached, isMore } = yield* read(endpoint)
     yield* Effect.forEach(
-      Map.groupBy(found, ({ lane }) => lane).values(),
+      Map.groupBy(deliveries, ({ lane }) => lane).values(),
       (lane) => Effect.forEach(lane, forward, { discard: true }),
       { concurrency: requestsAtOnce, discard: true }
     )

@@ -4,7 +4,7 @@ import { isDelivered, WebhookClient } from "../../delivery/webhook/WebhookClient
 import type { EventType } from "../../domain/webhook/Catalogue.ts"
 import { sendTestEvent } from "../../http/admin/webhook/TestEvent.ts"
 import { StartRefused } from "../../settings/Settings.ts"
-import { type ReplayedFrom, Webhooks } from "../../store/webhook/Webhooks.ts"
+import { type ReplaySelection, Webhooks } from "../../store/webhook/Webhooks.ts"
 import { webhookOf } from "./Targets.ts"
 
 /** Posts the example of the type to the webhook, and prints the answer. Fails unless the endpoint took it. */
@@ -24,7 +24,7 @@ export const trigger = Effect.fnUntraced(function* (type: EventType, webhookId: 
 })
 
 /** Lets the webhook get events again. A server or `usher webhooks deliver` sends them. */
-export const replay = Effect.fnUntraced(function* (webhookId: string, from: ReplayedFrom, json: boolean) {
+export const replay = Effect.fnUntraced(function* (webhookId: string, from: ReplaySelection, json: boolean) {
   const { id, tenant } = yield* webhookOf(webhookId)
   const webhooks = yield* Webhooks
   if (from === "failed") {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Organizations } from "../../auth/keys/Organizations.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { StartRefused } from "../../settings/Settings.ts"
-import { ownedWebhooks } from "../../store/webhook/WebhookTenants.ts"
+import { webhooksOfAnyTenant } from "../../store/webhook/Webhooks.ts"
 
 const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
 
@@ -21,7 +21,7 @@ export const tenantOf = Effect.fnUntraced(function* (organizationId: string | un
 
 /** Returns the webhook with this id, or the only one. */
 export const webhookOf = Effect.fnUntraced(function* (id: string | undefined) {
-  const [found, another] = yield* ownedWebhooks(id)
+  const [found, another] = yield* webhooksOfAnyTenant(id)
   if (found !== undefined && another === undefined) return found
   const problem =
     id === undefined

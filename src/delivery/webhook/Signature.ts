@@ -1,12 +1,12 @@
 /**
- * The signatures of webhook requests: `X-Service-Signature` and those of the Standard
- * Webhooks specification, so that its libraries verify our requests.
+ * The signatures of webhook requests: `X-Service-Signature` and those of the Standard Webhooks specification, so that its
+ * libraries verify our requests.
  */
 import { createHmac } from "node:crypto"
 import { keyOf } from "../../domain/values/SigningSecret.ts"
 
 /** A request to sign. */
-export interface Signed {
+interface WebhookRequest {
   readonly id: string
   readonly timestampSeconds: number
   readonly body: string
@@ -18,7 +18,7 @@ export interface Signed {
  * @param secrets the present secret, and after it the former one while both are valid
  */
 export const signatureHeaders = (
-  { id, timestampSeconds, body }: Signed,
+  { id, timestampSeconds, body }: WebhookRequest,
   secrets: readonly [string, ...ReadonlyArray<string>]
 ): { readonly [name: string]: string } => {
   const content = `${id}.${timestampSeconds}.${body}`

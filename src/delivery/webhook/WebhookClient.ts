@@ -16,8 +16,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https"
 import type { LookupFunction } from "node:net"
 import { storableText } from "../../domain/values/Text.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { isIn, isPublic } from "./PublicAddress.ts"
-import { problemOf } from "./Target.ts"
+import { isIn, isPublic, problemOf } from "./AllowedTargets.ts"
 
 /** The longest time for an attempt, from the look-up of the host to the status of the answer. */
 export const attemptMillisMax = 15_000

@@ -20,7 +20,7 @@ export const Release = Schema.Struct({
 export type Release = typeof Release.Type
 
 /** This release. The next one raises what it changes: the upper ends first, the lower ends one release later. */
-export const release: Release = { version: "1.0.0", protocol: [1, 1], level: [1, 1], schema: [36, 43] }
+export const release: Release = { version: "1.0.0", protocol: [1, 1], level: [1, 1], schema: [1, 1] }
 
 /** Returns what two releases have no common range of, with both ranges; undefined if they work together. */
 export const conflictOf = (own: Release, other: Omit<Release, "version">): string | undefined => {

@@ -20,7 +20,7 @@ const lanesOfJournal = 4
 const envelopeBytes = 1_000
 
 /** A notification in its lane. `sequence` and `part` order those of one journal. */
-export interface Queued {
+export interface QueuedNotification {
   readonly id: string
   readonly type: string
   readonly sequence: number
@@ -33,7 +33,7 @@ export interface Queued {
  * Returns batches of the notifications of one journal, which are in order. Reports about webhooks stay alone: a report
  * about a failed batch of reports would have no end.
  */
-export const batchesOf = <A extends Queued>(
+export const batchesOf = <A extends QueuedNotification>(
   tenant: Tenant,
   journal: string,
   notifications: ReadonlyArray<A>
@@ -55,7 +55,9 @@ function indexOf(lane: string): number {
 }
 
 /** Divides notifications into as few batches as the bounds allow. */
-function chunksOf<A extends Queued>(queued: ReadonlyArray<A>): ReadonlyArray<readonly [A, ...ReadonlyArray<A>]> {
+function chunksOf<A extends QueuedNotification>(
+  queued: ReadonlyArray<A>
+): ReadonlyArray<readonly [A, ...ReadonlyArray<A>]> {
   const chunks: Array<[A, ...Array<A>]> = []
   let bytes = 0
   for (const one of queued) {
@@ -73,7 +75,7 @@ function chunksOf<A extends Queued>(queued: ReadonlyArray<A>): ReadonlyArray<rea
 }
 
 /** Makes a batch. Its id names the first and the last event, and how many there are. */
-function batchOf<A extends Queued>(
+function batchOf<A extends QueuedNotification>(
   { organizationId, mode }: Tenant,
   lane: string,
   chunk: readonly [A, ...ReadonlyArray<A>]

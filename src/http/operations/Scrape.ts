@@ -24,7 +24,7 @@ import { Histogram } from "../../measures/Histogram.ts"
 import { apiVersion } from "../../api/OpenApi.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { backupAt } from "../../store/coordination/Installation.ts"
-import { backlog } from "../../store/webhook/Backlog.ts"
+import { backlog } from "../../store/webhook/WebhookDeliveries.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
 
 /** Time between two readings of the series that need the database. */

@@ -79,7 +79,7 @@ const write = Effect.fnUntraced(function* (
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at,
       (select max(migration_id) from usher_migrations) as step`
   const { at, step } = row!
-  const heads = yield* Recorded.expected(sql, step)
+  const heads = yield* Recorded.expected(sql)
   const tables = yield* Tables.list(sql)
   const introduction = { format, usher, schemaStep: step, at }
   onBegun(yield* Tables.bytes(sql))

@@ -8,28 +8,23 @@ import type { Manifest } from "./Manifest.ts"
 
 type Heads = Manifest["heads"]
 
-/** The step of the schema from which on journals can be in archives. */
-const archivesStep = 38
-
-const isStored = (sql: SqlClient.SqlClient, step: number, mechanismId: string) =>
-  step < archivesStep
-    ? sql`true`
-    : sql`not exists (select from archived_journals a where a.mechanism_id = ${sql(mechanismId)})`
+const isStored = (sql: SqlClient.SqlClient, mechanismId: string) =>
+  sql`not exists (select from archived_journals a where a.mechanism_id = ${sql(mechanismId)})`
 
 /** Counts by the heads. */
-export const expected = (sql: SqlClient.SqlClient, step: number) =>
+export const expected = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<Heads>`
       select (select count(*)::float8 from mechanism_heads) as mechanisms, coalesce(sum(h.sequence), 0)::float8 as events
-      from mechanism_heads h where ${isStored(sql, step, "h.mechanism_id")}`,
+      from mechanism_heads h where ${isStored(sql, "h.mechanism_id")}`,
     ([row]) => row!
   )
 
 /** Counts the events themselves. */
-export const stored = (sql: SqlClient.SqlClient, step: number) =>
+export const stored = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql<Heads>`
       select (select count(*)::float8 from mechanism_heads) as mechanisms, count(*)::float8 as events
-      from journal j where ${isStored(sql, step, "j.mechanism_id")}`,
+      from journal j where ${isStored(sql, "j.mechanism_id")}`,
     ([row]) => row!
   )

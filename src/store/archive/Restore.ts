@@ -163,7 +163,7 @@ export const load = Effect.fnUntraced(function* <E>(
   yield* check(manifest)
   yield* Effect.forEach(comeBack, (statement) => sql.unsafe(statement), { discard: true })
   yield* Tables.advanceIdentities(sql)
-  const counted = yield* Recorded.stored(sql, introduction.schemaStep)
+  const counted = yield* Recorded.stored(sql)
   const { heads } = manifest
   if (counted.mechanisms !== heads.mechanisms || counted.events !== heads.events) {
     return yield* damaged("the journals do not have as many events as their heads say")

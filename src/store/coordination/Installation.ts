@@ -42,7 +42,7 @@ const epochsBetween = 1_000_000
  */
 export const beginTimeline = Effect.fnUntraced(function* (at: string) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`update mechanism_heads set reign = (reign / ${epochsBetween}::int4 + 1) * ${epochsBetween}::int4`
+  yield* sql`update mechanism_heads set epoch = (epoch / ${epochsBetween}::int4 + 1) * ${epochsBetween}::int4`
   yield* sql`update installation set timeline = ${randomUUID()}, held_at = ${at}::timestamptz, backup_at = null`
 })
 

@@ -60,15 +60,10 @@ export interface AliveNode extends AliveProcess {
 /** All live processes, the longest running first. Empty on a database that no process has ever used. */
 export const heard = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [tables] = yield* sql<{ nodes: boolean; cluster: boolean; processes: boolean }>`
-    select to_regclass('nodes') is not null as nodes, to_regclass('cluster_runners') is not null as cluster,
-      exists (select from pg_attribute where attrelid = to_regclass('nodes') and attname = 'heard_at') as processes`
-  const { nodes, cluster, processes } = tables!
-  if (!nodes || (!cluster && !processes)) return []
-  // Before step 22 the table lists only nodes, and only the cluster receives their heartbeats.
-  const own = processes
-    ? sql`nodes`
-    : sql`(select *, null::uuid as id, null::timestamptz as heard_at from nodes) as nodes`
+  const [tables] = yield* sql<{ nodes: boolean; cluster: boolean }>`
+    select to_regclass('nodes') is not null as nodes, to_regclass('cluster_runners') is not null as cluster`
+  const { nodes, cluster } = tables!
+  if (!nodes) return []
   const runners = cluster
     ? sql`cluster_runners`
     : sql`(select null::text as address, null::timestamp as last_heartbeat where false) as cluster_runners`
@@ -76,17 +71,14 @@ export const heard = Effect.gen(function* () {
     ? sql`(select count(*)::int4 from cluster_locks where cluster_locks.address = nodes.address)`
     : sql`0`
   const isNode = sql`coalesce(last_heartbeat > localtimestamp - make_interval(secs => lock_seconds), false)`
-  // Before step 36 no process has recorded its release. Such programs work only with their own step of the schema.
-  const release = sql`coalesce(nullif(to_jsonb(nodes) -> 'release', 'null'), jsonb_build_object('version', 'unknown',
-        'protocol', array[0, 0], 'level', array[1, 1], 'schema', array[schema_step, schema_step]))`
   const select = SqlSchema.findAll({
     Request: Schema.Void,
     Result: AliveProcess,
     execute: () => sql`
-      select id, nodes.address, name, ${release} as release, lock_seconds as "lockSeconds", started_at as "startedAt",
+      select id, nodes.address, name, release, lock_seconds as "lockSeconds", started_at as "startedAt",
         greatest(heard_at, last_heartbeat at time zone current_setting('TimeZone')) as "heardAt", mechanisms,
         case when nodes.address is not null then ${locks} end as shards, ${isNode} as "isNode"
-      from ${own} left join ${runners} on cluster_runners.address = nodes.address
+      from nodes left join ${runners} on cluster_runners.address = nodes.address
       where ${isNode} or heard_at > clock_timestamp() - make_interval(secs => ${silentSeconds})
       order by started_at, nodes.address, id`
   })
@@ -106,8 +98,8 @@ export const enter = ({ id, name, release }: Process) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* sql`
-      insert into nodes (id, name, schema_step, release, started_at)
-      values (${id}, ${name}, ${release.schema[1]}, ${JSON.stringify(release)}::jsonb, now())
+      insert into nodes (id, name, release, started_at)
+      values (${id}, ${name}, ${JSON.stringify(release)}::jsonb, now())
       on conflict (id) do update set heard_at = now()`
   })
 

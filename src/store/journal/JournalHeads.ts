@@ -3,7 +3,7 @@ import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Mode } from "../../domain/values/Ids.ts"
 import type { Head } from "./Journal.ts"
 
-const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.reign,
+const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.epoch,
   head.level, head.wake_at, archived and teardown_status is not distinct from 'completed'`
 
 const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
@@ -25,7 +25,7 @@ export const takeOver = `
   with held as (
     select mechanism_id from mechanism_heads where mechanism_id = any($1::uuid[]) order by mechanism_id for update
   )
-  update mechanism_heads as head set reign = head.reign + 1
+  update mechanism_heads as head set epoch = head.epoch + 1
   from held join mechanisms on id = held.mechanism_id
   where head.mechanism_id = held.mechanism_id
   returning ${headColumns}`

@@ -127,7 +127,7 @@ const makeWrite = Effect.fnUntraced(function* (options: Options & typeof default
         Effect.map(
           writers.use((connection) => connection.queryValues(Statements.append, Statements.appendParameters(commits))),
           (rows) => {
-            ownCommits.report()
+            ownCommits.openUnsafe()
             return rows[0]![0] as ReadonlyArray<number>
           }
         )

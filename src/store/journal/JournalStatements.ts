@@ -12,7 +12,7 @@ import type { EncodedCommit, OwnFields } from "./JournalCodec.ts"
 
 /** The beginning of both statements that write: the commits, from 1. `before` counts the events of earlier commits. */
 const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[], $20::int4[])
-      with ordinality as expecting (mechanism_id, sequence, reign, events, before, wake_at, level, number)`
+      with ordinality as expecting (mechanism_id, sequence, epoch, events, before, wake_at, level, number)`
 
 /** Inserts the events and places of the commits in the table `written` (number, mechanism_id, base). */
 const rows = `inserted as (
@@ -53,7 +53,7 @@ export const append = `
       level = greatest(head.level, expecting.level)
     from ${commits}
     where head.mechanism_id = expecting.mechanism_id
-      and head.sequence = expecting.sequence and head.reign = expecting.reign
+      and head.sequence = expecting.sequence and head.epoch = expecting.epoch
     returning expecting.number::int4 as number, head.mechanism_id, expecting.sequence - expecting.before as base
   ), ${rows}, recorded as (
     update mechanisms

@@ -20,7 +20,7 @@ const statuses = [...MessageStatus.literals]
 export const shape = listShape("messages", "m", messageSorts, { sentAt: "timestamptz" })
 
 /** A message to be stored. */
-export interface Addressed {
+export interface NewMessage {
   readonly tenant: Tenant
   readonly channel: Channel
   readonly to: string
@@ -42,8 +42,12 @@ export interface MessageFilter {
 export class SentMessages extends Context.Service<
   SentMessages,
   {
-    /** Remembers a message, by the id that its provider gave it; by an id of its own if there is none. */
-    sent(message: Addressed, messageId: string | undefined, status: "SENT" | "FAILED"): Effect.Effect<void, Unavailable>
+    /** Records a message, by the id that its provider gave it; by an id of its own if there is none. */
+    record(
+      message: NewMessage,
+      messageId: string | undefined,
+      status: "SENT" | "FAILED"
+    ): Effect.Effect<void, Unavailable>
     /**
      * Records the provider's report about the message with one of these ids. A report never replaces a more conclusive
      * one. Returns false if the tenant has no such message.
@@ -72,8 +76,8 @@ export class SentMessages extends Context.Service<
 }
 
 const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["Service"]) => {
-  const sent = Effect.fn("SentMessages.sent")(function* (
-    { tenant: { organizationId, mode }, channel, to, purpose, consumerId }: Addressed,
+  const record = Effect.fn("SentMessages.record")(function* (
+    { tenant: { organizationId, mode }, channel, to, purpose, consumerId }: NewMessage,
     messageId: string | undefined,
     status: "SENT" | "FAILED"
   ) {
@@ -107,7 +111,7 @@ const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["
     return rows.length > 0
   }, orUnavailable)
 
-  return { sent, report }
+  return { record, report }
 }
 
 const makeReading = Effect.gen(function* () {

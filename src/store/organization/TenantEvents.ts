@@ -1,6 +1,6 @@
 /**
  * The journal of a tenant, which is its audit log. The database writes it: triggers note each change of a row, in the
- * transaction of the change (migration `0029_tenantEvents`). The sequence of a tenant has no gaps, and a reader never
+ * transaction of the change (`migrations/baseline/auditLog.sql`). The sequence of a tenant has no gaps, and a reader never
  * sees an event before those with lower numbers.
  */
 import { PgClient } from "@effect/sql-pg"

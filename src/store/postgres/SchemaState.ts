@@ -5,8 +5,17 @@ import { release as own, type Release, textOf } from "../../domain/values/Releas
 import { StartRefused } from "../../settings/Settings.ts"
 import { CurrentSteps, lastBase, numberOf, type Steps } from "./Steps.ts"
 
+/** The name of the first step, as the table has it. */
+const firstStep = "baseline"
+
+const unreleased =
+  "The database was made by a development version of Usher from before the first release, and this version cannot read " +
+  "it. Name another database in DATABASE_URL or DATA_DIR, or drop this one."
+
 /** The table of the applied steps. */
 export const table = "usher_migrations"
+
+const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
 
 export interface SchemaState {
   /** The last applied step. */
@@ -19,14 +28,18 @@ export interface SchemaState {
 
 /**
  * Reads the state; undefined if there is no schema. The first statement reads a table of the catalogue, so that a session
- * sees a schema made since its transaction began: `to_regclass` alone answers from the session's cache.
+ * sees a schema made since its transaction began: `to_regclass` alone answers from the session's cache. Refuses a schema
+ * from before the first release.
  */
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const present = yield* sql`select from pg_class where oid = to_regclass(${table})`
   if (present.length === 0) return undefined
-  const rows = yield* sql<{ id: number | null }>`select max(migration_id) as id from ${sql(table)}`
-  const step = rows[0]?.id ?? 0
+  const [row] = yield* sql<{ readonly step: number | null; readonly first: string | null }>`
+    select max(migration_id) as step, min(name) filter (where migration_id = 1) as first from ${sql(table)}`
+  const { step: applied, first } = row!
+  if (first !== null && first !== firstStep) return yield* refuse(unreleased)
+  const step = applied ?? 0
   if (step < lastBase) return { step, base: step, level: own.level[0] }
   const [found] = yield* sql<Omit<SchemaState, "step">>`select schema_base as base, level from installation`
   return { step, ...found! }
@@ -73,5 +86,3 @@ export const refuseNewer = ({ step, base, level }: SchemaState, release: Release
           "worked on it, and its upgrade is finished. Start that version or a later one, or name another database in DATABASE_URL or " +
           "DATA_DIR."
       )
-
-const refuse = (message: string) => Effect.fail(new StartRefused({ message }))

@@ -6,16 +6,19 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { AdapterName } from "../../domain/receiver/Adapter.ts"
-import { type Receiver, type Settings, secretOverlapHours } from "../../domain/receiver/Receiver.ts"
+import { pathOf, type Receiver, receiverSorts, secretOverlapHours, Settings } from "../../domain/receiver/Receiver.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
-import type { Archivable, Changeable, Readable } from "../records/Records.ts"
-import { stampOf } from "../records/Rows.ts"
+import { type Declaration, each } from "../records/Declaration.ts"
+import { listShape } from "../records/Pagination.ts"
+import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
+import { identityAndStamps, type SettingsRow, stampOf } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
+import { type FormerSecretColumns, recordSecrets, type SecretColumns } from "../secrets/RecordSecrets.ts"
 import type { Keyring } from "../secrets/Sealing.ts"
-import { base, columns, type Row, secrets, type Sort } from "./ReceiverRecord.ts"
 
 /** A receiver as a request to its path finds it. */
 export interface AddressedReceiver {
@@ -28,16 +31,49 @@ export interface AddressedReceiver {
   readonly secrets: ReadonlyArray<string>
 }
 
-interface Creating {
+interface Operations {
   create(tenant: Tenant, by: string, settings: Settings, secret: string): Effect.Effect<Receiver, Unavailable>
   /** Returns the receiver with this id, of any tenant; undefined if there is none, or it is archived. */
   addressed(id: string, now: Millis): Effect.Effect<AddressedReceiver | undefined, Unavailable>
 }
 
+interface Row extends SettingsRow, SecretColumns, FormerSecretColumns {
+  readonly adapter: Settings["adapter"]
+  readonly former_secret_until: Date | null
+}
+
+const shape = listShape("receivers", "r", receiverSorts, { createdAt: "timestamptz" })
+
+type Sort = keyof typeof shape.sorts
+
+const columns = makeSettingsColumns(Settings, { adapter: "adapter", description: "description" })
+
+/** The secrets of receivers. After a change the former one is accepted for a day. */
+const secrets = recordSecrets("receiver")
+
+const toReceiver = (row: Row): Receiver => ({
+  ...identityAndStamps(row),
+  ...columns.shownOf(row),
+  path: pathOf(row.id),
+  formerSecretUntil: row.former_secret_until?.getTime() ?? null
+})
+
+const declaration: Declaration<Row, Receiver, Sort> = {
+  service: "Receivers",
+  record: "Receiver",
+  table: "receivers",
+  alias: "r",
+  recordsOf: each(toReceiver),
+  list: { shape, searched: "(r.adapter || ' ' || coalesce(r.description, ''))" }
+}
+
+/** The operations and statements that receivers share with other records. */
+const base = make(declaration)
+
 export class Receivers extends Context.Service<
   Receivers,
   /** A `change` with a secret replaces the present one. */
-  Readable<Receiver, Sort> & Changeable<Receiver, Settings, never, string> & Archivable<Receiver, never> & Creating
+  Readable<Receiver, Sort> & Changeable<Receiver, Settings, never, string> & Archivable<Receiver, never> & Operations
 >()("usher/store/receiver/Receivers") {
   static readonly layer = Layer.effect(Receivers)(
     Effect.gen(function* () {

@@ -5,18 +5,23 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Tenant } from "../../domain/values/Ids.ts"
+import { SqlClient } from "effect/sql"
+import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { newSecret } from "../../domain/values/SigningSecret.ts"
-import type { Settings, Webhook } from "../../domain/webhook/Webhook.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { requestsAtOnceDefault, Settings, type Webhook, webhookSorts } from "../../domain/webhook/Webhook.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { type Declaration, each } from "../records/Declaration.ts"
+import { listShape } from "../records/Pagination.ts"
 import type { RecordNotFound } from "../records/RecordNotFound.ts"
-import type { Archivable, Changeable, Readable } from "../records/Records.ts"
-import { stampOf } from "../records/Rows.ts"
+import { type Archivable, type Changeable, make, type Readable } from "../records/Records.ts"
+import { identityAndStamps, type SettingsRow, stampOf } from "../records/Rows.ts"
+import { makeSettingsColumns } from "../records/SettingsColumns.ts"
+import { ofTenant } from "../records/Tenancy.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
-import { beginWithNext, dropHeld, holdFailed, type ReplayStart, rewind } from "./Replays.ts"
-import { type Base, base, columns, type Sort } from "./WebhookRecord.ts"
-import { formerColumns, openedPresent, presentColumns } from "./WebhookSecrets.ts"
+import { recordSecrets, type SecretColumns } from "../secrets/RecordSecrets.ts"
+import { dropAll, putFailed } from "./PendingDeliveries.ts"
 
 /** A webhook with its secret, which is shown only once. */
 export interface WithSecret {
@@ -31,10 +36,13 @@ export interface Target {
 }
 
 /** Where an enabled webhook begins: with the missed events, or with the next one. */
-export type EnabledFrom = "cursor" | "now"
+type EnabledFrom = "cursor" | "now"
+
+/** Where a replay begins: an instant, or the number that an event has in its journal. */
+export type ReplayStart = Millis | { readonly sequence: number }
 
 /** The events to send again: permanently failed deliveries, or all events from a start on. */
-export type ReplayedFrom = "failed" | ReplayStart
+export type ReplaySelection = "failed" | ReplayStart
 
 /** The operations that show or use a secret. */
 interface Secrets {
@@ -57,7 +65,7 @@ interface Secrets {
 }
 
 /** The operations that set whether and where a webhook continues. */
-interface Continuing {
+interface Control {
   disable(tenant: Tenant, id: string, by: string): Effect.Effect<Webhook, RecordNotFound | Unavailable>
   enable(
     tenant: Tenant,
@@ -71,9 +79,52 @@ interface Continuing {
   replayFailed(tenant: Tenant, id: string): Effect.Effect<number, RecordNotFound | Unavailable>
 }
 
+interface Row extends SettingsRow, SecretColumns {
+  readonly url: string
+  readonly disabled_reason: Webhook["disabledReason"]
+  readonly failing_since: Date | null
+}
+
+const shape = listShape("webhooks", "w", webhookSorts, { createdAt: "timestamptz", url: "text" })
+
+type Sort = keyof typeof shape.sorts
+
+const columns = makeSettingsColumns(Settings, { url: "url" })
+
+const toWebhook = (row: Row): Webhook => {
+  const { ordering, schedule, delivery, requestsAtOnce, ...settings } = columns.shownOf(row)
+  return {
+    ...identityAndStamps(row),
+    ...settings,
+    ordering: ordering ?? "consumer",
+    schedule: schedule ?? "standard",
+    delivery: delivery ?? "single",
+    requestsAtOnce: requestsAtOnce ?? requestsAtOnceDefault,
+    status: row.disabled_reason === null ? "ENABLED" : "DISABLED",
+    disabledReason: row.disabled_reason,
+    failingSince: row.failing_since?.getTime() ?? null
+  }
+}
+
+const declaration: Declaration<Row, Webhook, Sort> = {
+  service: "Webhooks",
+  record: "Webhook",
+  table: "webhooks",
+  alias: "w",
+  recordsOf: each(toWebhook),
+  list: { shape, searched: "w.url" }
+}
+
+/** The operations and statements that webhooks share with other records. */
+const base = make(declaration)
+type Base = Effect.Success<typeof base>
+
+/** The secrets of webhooks. After a rotation the former one signs until the overlap ends. */
+export const secrets = recordSecrets("webhook")
+
 export class Webhooks extends Context.Service<
   Webhooks,
-  Readable<Webhook, Sort> & Changeable<Webhook, Settings> & Archivable<Webhook, never> & Secrets & Continuing
+  Readable<Webhook, Sort> & Changeable<Webhook, Settings> & Archivable<Webhook, never> & Secrets & Control
 >()("usher/store/webhook/Webhooks") {
   static readonly layer = Layer.effect(Webhooks)(
     Effect.gen(function* () {
@@ -85,7 +136,7 @@ export class Webhooks extends Context.Service<
         change: (tenant, id, by, revise) =>
           change(tenant, id, by, (row) => Effect.sync(() => columns.columnsOf(sql, revise(columns.settingsOf(row))))),
         ...(yield* makeSecrets(sql, records)),
-        ...makeContinuing(sql, records)
+        ...makeControl(sql, records)
       }
     })
   )
@@ -96,14 +147,14 @@ const makeSecrets = Effect.fnUntraced(function* (sql: PgClient.PgClient, { state
   const random = yield* SecureRandom.SecureRandom
   const keyring = yield* CurrentKeyring
 
-  const anySecret = Effect.map(random.randomBytes(32), newSecret)
+  const generateSecret = Effect.map(random.randomBytes(32), newSecret)
 
   const create: Secrets["create"] = Effect.fn("Webhooks.create")(
     function* (tenant, by, settings, given) {
-      const secret = given ?? (yield* anySecret)
+      const secret = given ?? (yield* generateSecret)
       const row = yield* insert(tenant, yield* stampOf(by), (id) => ({
         ...columns.columnsOf(sql, settings),
-        ...presentColumns(keyring, id, secret)
+        ...secrets.presentColumns(keyring, id, secret)
       }))
       yield* beginWithNext(sql, tenant, row.id)
       return { webhook: yield* show(row), secret }
@@ -114,11 +165,11 @@ const makeSecrets = Effect.fnUntraced(function* (sql: PgClient.PgClient, { state
 
   const rotateSecret: Secrets["rotateSecret"] = Effect.fn("Webhooks.rotateSecret")(
     function* (tenant, id, by, overlapSeconds) {
-      const former = yield* openedPresent(keyring, yield* lock(tenant, id))
-      const secret = yield* anySecret
+      const former = yield* secrets.openedPresent(keyring, yield* lock(tenant, id))
+      const secret = yield* generateSecret
       const row = yield* update(id, yield* stampOf(by), {
-        ...presentColumns(keyring, id, secret),
-        ...formerColumns(keyring, id, former),
+        ...secrets.presentColumns(keyring, id, secret),
+        ...secrets.formerColumns(keyring, id, former),
         former_secret_until: new Date((yield* Clock.currentTimeMillis) + overlapSeconds * 1_000)
       })
       return { webhook: yield* show(row), secret }
@@ -129,21 +180,21 @@ const makeSecrets = Effect.fnUntraced(function* (sql: PgClient.PgClient, { state
 
   const target: Secrets["target"] = Effect.fn("Webhooks.target")(function* (tenant, id) {
     const row = yield* find(tenant, id)
-    return { url: row.url, secret: yield* openedPresent(keyring, row) }
+    return { url: row.url, secret: yield* secrets.openedPresent(keyring, row) }
   }, orUnavailable)
 
   return { create, rotateSecret, target }
 })
 
-const makeContinuing = (sql: PgClient.PgClient, { statements, change }: Base): Continuing => {
+const makeControl = (sql: PgClient.PgClient, { statements, change }: Base): Control => {
   const { lock, update, show } = statements
 
-  const enable: Continuing["enable"] = Effect.fn("Webhooks.enable")(
+  const enable: Control["enable"] = Effect.fn("Webhooks.enable")(
     function* (tenant, id, by, from) {
       yield* lock(tenant, id)
       if (from === "now") {
         yield* beginWithNext(sql, tenant, id)
-        yield* dropHeld(sql, id)
+        yield* dropAll(sql, id)
       }
       return yield* show(yield* update(id, yield* stampOf(by), { disabled_reason: null, failing_since: null }))
     },
@@ -151,7 +202,7 @@ const makeContinuing = (sql: PgClient.PgClient, { statements, change }: Base): C
     orUnavailable
   )
 
-  const replay: Continuing["replay"] = Effect.fn("Webhooks.replay")(
+  const replay: Control["replay"] = Effect.fn("Webhooks.replay")(
     function* (tenant, id, from) {
       const row = yield* lock(tenant, id)
       yield* rewind(sql, tenant, id, from)
@@ -161,10 +212,10 @@ const makeContinuing = (sql: PgClient.PgClient, { statements, change }: Base): C
     orUnavailable
   )
 
-  const replayFailed: Continuing["replayFailed"] = Effect.fn("Webhooks.replayFailed")(
+  const replayFailed: Control["replayFailed"] = Effect.fn("Webhooks.replayFailed")(
     function* (tenant, id) {
       yield* lock(tenant, id)
-      return (yield* holdFailed(sql, id, yield* Clock.currentTimeMillis)).length
+      return (yield* putFailed(sql, id, yield* Clock.currentTimeMillis)).length
     },
     sql.withTransaction,
     orUnavailable
@@ -177,3 +228,45 @@ const makeContinuing = (sql: PgClient.PgClient, { statements, change }: Base): C
     replayFailed
   }
 }
+
+/** Moves the cursors of a webhook to the present. Call it in the transaction that creates or enables the webhook. */
+const beginWithNext = (sql: PgClient.PgClient, tenant: Tenant, webhookId: string) => sql`
+  insert into webhook_cursors (webhook_id, subject_id, sequence)
+  select ${webhookId}::uuid, m.id, h.sequence from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
+  where ${ofTenant(sql, tenant, "m")}
+  union all
+  select ${webhookId}::uuid, t.organization_id, t.sequence from tenant_heads t where ${ofTenant(sql, tenant, "t")}
+  on conflict (webhook_id, subject_id) do update set sequence = excluded.sequence`
+
+/** Moves the webhook's cursors back to the last event before the start. */
+const rewind = (sql: PgClient.PgClient, tenant: Tenant, id: string, from: ReplayStart) =>
+  typeof from === "number" ? rewindToInstant(sql, tenant, id, from) : rewindToSequence(sql, id, from.sequence)
+
+const rewindToSequence = (sql: PgClient.PgClient, id: string, sequence: number) => sql`
+  update webhook_cursors set sequence = ${sequence - 1} where webhook_id = ${id} and sequence >= ${sequence}`
+
+const rewindToInstant = (sql: PgClient.PgClient, tenant: Tenant, id: string, from: Millis) => sql`
+  update webhook_cursors c set sequence = first.sequence - 1 from (
+    select mechanism_id as subject_id, min(sequence) as sequence from journal
+    where at >= ${new Date(from)} and mechanism_id in (select subject_id from webhook_cursors where webhook_id = ${id})
+    group by mechanism_id
+    union all
+    select t.organization_id, min(t.sequence) from tenant_events t
+    where ${ofTenant(sql, tenant, "t")} and t.at >= ${new Date(from)} group by t.organization_id
+  ) first
+  where c.webhook_id = ${id} and c.subject_id = first.subject_id and c.sequence >= first.sequence`
+
+/**
+ * Returns the webhook with this id, of any tenant; without an id all there are, at most two. For operators' commands,
+ * which name a webhook by its id alone. Archived ones are left out.
+ */
+export const webhooksOfAnyTenant = Effect.fnUntraced(function* (id: string | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  const isNamed = id === undefined ? sql`true` : sql`id = ${id}`
+  const rows = yield* sql<{ readonly id: string; readonly organization_id: string; readonly mode: Mode }>`
+    select id, organization_id, mode from webhooks where not archived and ${isNamed} limit 2`
+  return rows.map((row) => ({
+    id: row.id,
+    tenant: { organizationId: row.organization_id, mode: row.mode } satisfies Tenant
+  }))
+}, orUnavailable)

@@ -133,7 +133,7 @@ const digests = (sql: PgClient.PgClient) =>
         order by 1`
     const found: Record<string, unknown> = {}
     for (const { name } of tables) {
-      const row = name === "mechanism_heads" ? sql`(to_jsonb(t) - 'reign')` : sql`to_jsonb(t)`
+      const row = name === "mechanism_heads" ? sql`(to_jsonb(t) - 'epoch')` : sql`to_jsonb(t)`
       const [digest] = yield* sql<any>`
         select count(*)::int4 as rows, md5(string_agg(${row}::text, ',' order by ${row}::text)) as digest
         from ${sql(name)} t`
@@ -204,7 +204,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
       assert.notStrictEqual(is.timeline, was.timeline)
       assert.strictEqual(is.held_at.toISOString(), JSON.parse(end.stdout).at)
       const [mechanism] = yield* sql<any>`
-        select id, kind, h.sequence::float8 as sequence, h.reign from mechanisms join mechanism_heads h on mechanism_id = id
+        select id, kind, h.sequence::float8 as sequence, h.epoch from mechanisms join mechanism_heads h on mechanism_id = id
         where kind = 'waitlist' limit 1`
       const attempt = (epoch: number) =>
         Effect.flatMap(Journal, (journal) =>
@@ -227,7 +227,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
           )
         )
       for (const former of [0, 1, 999_999]) assert.strictEqual((yield* attempt(former))._tag, "Failure")
-      assert.strictEqual((yield* attempt(mechanism.reign))._tag, "Success")
+      assert.strictEqual((yield* attempt(mechanism.epoch))._tag, "Success")
     })
   )
 
@@ -242,7 +242,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
       const see = () => Effect.promise(() => apis.seeAs(waiting.guest, `${path}/status`))
       const enter = () => Effect.promise(() => apis.doAs(waiting.guest, `${path}/leave`))
       assert.include(server.stdout(), "The database is on hold")
-      const before = yield* sql<any>`select mechanism_id, sequence, reign from mechanism_heads order by 1`
+      const before = yield* sql<any>`select mechanism_id, sequence, epoch from mechanism_heads order by 1`
       assert.deepInclude((yield* see()).body, { status: "QUEUED", position: 1 })
       const refused = yield* enter()
       assert.deepStrictEqual(
@@ -258,7 +258,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
         SECRETS_KEY: secretsKey
       })
       assert.match(delivering.stderr, /on hold/)
-      const after = yield* sql<any>`select mechanism_id, sequence, reign from mechanism_heads order by 1`
+      const after = yield* sql<any>`select mechanism_id, sequence, epoch from mechanism_heads order by 1`
       assert.deepStrictEqual(after, before)
 
       assert.strictEqual((yield* resume).code, 0)

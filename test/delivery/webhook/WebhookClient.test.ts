@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { IpNetwork } from "effect/net"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { isPublic } from "../../../src/delivery/webhook/PublicAddress.ts"
+import { isPublic } from "../../../src/delivery/webhook/AllowedTargets.ts"
 import {
   answerBytesMax,
   attemptMillisMax,

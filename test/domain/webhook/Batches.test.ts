@@ -5,7 +5,7 @@ import {
   batchesOf,
   batchEventsMax,
   batchType,
-  type Queued
+  type QueuedNotification
 } from "../../../src/domain/webhook/Batches.ts"
 
 const tenant = { organizationId: "0199a000-0000-7000-8000-000000000002", mode: "live" } as const
@@ -18,7 +18,7 @@ const Sizes = Schema.Array(
   })
 ).check(Schema.isMaxLength(400))
 
-const queuedOf = (sizes: typeof Sizes.Type): ReadonlyArray<Queued> =>
+const queuedOf = (sizes: typeof Sizes.Type): ReadonlyArray<QueuedNotification> =>
   sizes.map(({ lane, bytes }, sequence) => {
     const event = {
       id: `evt_j_${sequence}_0`,
@@ -30,7 +30,7 @@ const queuedOf = (sizes: typeof Sizes.Type): ReadonlyArray<Queued> =>
     return { ...event, sequence, part: 0, lane: `lane ${lane}`, body: JSON.stringify({ ...event, fill }) }
   })
 
-const idsOf = ({ body }: Queued): ReadonlyArray<string> =>
+const idsOf = ({ body }: QueuedNotification): ReadonlyArray<string> =>
   JSON.parse(body).data.events.map(({ id }: { id: string }) => id)
 
 describe("Batches", () => {

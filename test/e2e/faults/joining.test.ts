@@ -49,8 +49,8 @@ const pretend = (url: string, node: { readonly port: number }) =>
       Effect.gen(function* () {
         const address = `127.0.0.1:${node.port}`
         yield* sql`
-          insert into nodes (address, name, schema_step, release, lock_seconds, started_at)
-          select ${address}, 'other', schema_step, release, lock_seconds, now() from nodes limit 1`
+          insert into nodes (address, name, release, lock_seconds, started_at)
+          select ${address}, 'other', release, lock_seconds, now() from nodes limit 1`
         yield* sql`
           insert into cluster_runners (address, runner, healthy, last_heartbeat)
           select ${address}, runner, true, localtimestamp + interval '1 hour' from cluster_runners limit 1`

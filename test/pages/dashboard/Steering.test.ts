@@ -9,7 +9,7 @@ import { operator } from "../support/operatorFixture.ts"
 import { layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 /** The actions that queues alone have. */
-const ofQueues: ReadonlyArray<string> = ["admit", "rate", "pause", "resume"]
+const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "pause", "resume"])
 
 /** An operator, and an experience with a mechanism of every kind. */
 const steering = Effect.gen(function* () {
@@ -30,7 +30,7 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         for (const action of actions) {
           const fields = { mechanism: id, reason: "OTHER", confirmed: "yes", count: "1", admitRate: "5" }
           const page = yield* send("POST", `${path}/${action}`, fields)
-          const isOfKind = kind === "queue" || !ofQueues.includes(action)
+          const isOfKind = kind === "queue" || !ofQueues.has(action)
           assert.strictEqual(page.status, isOfKind ? 200 : 400, `${action} ${kind}: ${textOf(page)}`)
           if (!isOfKind) assert.include(textOf(page), "Only queues support this action.")
           if (action === "end") assert.include(textOf(page), `${name} has ended.`)

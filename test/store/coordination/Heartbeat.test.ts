@@ -109,8 +109,8 @@ describe("The heartbeat of a process", () => {
         ["silent", 30]
       ] as const) {
         yield* sql`
-          insert into nodes (name, schema_step, started_at, heard_at)
-          values (${name}, 1, now(), now() - make_interval(secs => ${seconds}))`
+          insert into nodes (name, release, started_at, heard_at)
+          values (${name}, ${JSON.stringify(release)}::jsonb, now(), now() - make_interval(secs => ${seconds}))`
       }
       yield* sql`delete from nodes where id = ${id}`
       yield* until(Effect.map(names, (found) => found.join(" ") === "one silent"))
@@ -163,8 +163,8 @@ describe("A schema of an earlier step", () => {
     Effect.gen(function* () {
       const { sql } = yield* aDatabase
       yield* sql`
-        insert into nodes (name, schema_step, started_at, heard_at)
-        values ('killed', 1, now(), now() - make_interval(secs => ${Nodes.silentSeconds - 1}))`
+        insert into nodes (name, release, started_at, heard_at)
+        values ('killed', ${JSON.stringify(release)}::jsonb, now(), now() - make_interval(secs => ${Nodes.silentSeconds - 1}))`
       yield* earlier(sql)
       // The migration begins, and then finds a step that the test has only deleted from the record.
       assert.include(yield* refusal(sql), "could not be brought up to date, and is as it was")

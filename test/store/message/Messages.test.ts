@@ -33,9 +33,9 @@ describe("A sent message", () => {
           for (const [other, second] of statuses.entries()) {
             const id = `${first}-${second}`
             const to = `${id}@example.com`
-            yield* sent.sent(mail(tenant, to), id, "SENT")
+            yield* sent.record(mail(tenant, to), id, "SENT")
             assert.isTrue(yield* sent.report(tenant, "email", ["unknown", id], first))
-            yield* sent.sent(mail(tenant, to), id, "SENT")
+            yield* sent.record(mail(tenant, to), id, "SENT")
             assert.isTrue(yield* sent.report(tenant, "email", [id], second))
             assert.deepStrictEqual(yield* statusesOf(tenant, to), [statuses[Math.max(index, other)]])
           }
@@ -47,7 +47,7 @@ describe("A sent message", () => {
       Effect.gen(function* () {
         const sent = yield* SentMessages
         const tenant = yield* aTenant()
-        yield* sent.sent(sms(tenant, "+49301"), "SM1", "SENT")
+        yield* sent.record(sms(tenant, "+49301"), "SM1", "SENT")
         const [{ id } = { id: "" }] = (yield* sent.list(tenant, {})).data
         assert.deepInclude(yield* sent.find(tenant, id), { address: "+49301", status: "SENT" })
         for (const stranger of [inTestMode(tenant), yield* aTenant()]) {
@@ -65,8 +65,8 @@ describe("A sent message", () => {
       Effect.gen(function* () {
         const sent = yield* SentMessages
         const tenant = yield* aTenant()
-        yield* sent.sent(mail(tenant, "Ann@Example.com"), undefined, "SENT")
-        yield* sent.sent(mail(tenant, "ann@example.com"), undefined, "FAILED")
+        yield* sent.record(mail(tenant, "Ann@Example.com"), undefined, "SENT")
+        yield* sent.record(mail(tenant, "ann@example.com"), undefined, "FAILED")
         assert.sameMembers(yield* statusesOf(tenant, "ANN@example.com"), ["SENT", "FAILED"])
       })
     )
@@ -76,10 +76,10 @@ describe("A sent message", () => {
         const sent = yield* SentMessages
         const tenant = yield* aTenant()
         const consumerId = yield* aConsumer(tenant, { email: "Ann@example.com", phone: "+49302" })
-        yield* sent.sent({ ...mail(tenant, "former@example.com"), consumerId }, undefined, "SENT")
-        yield* sent.sent(mail(tenant, "ann@example.com"), undefined, "SENT")
-        yield* sent.sent(sms(tenant, "+49302"), undefined, "SENT")
-        yield* sent.sent(mail(tenant, "bob@example.com"), undefined, "SENT")
+        yield* sent.record({ ...mail(tenant, "former@example.com"), consumerId }, undefined, "SENT")
+        yield* sent.record(mail(tenant, "ann@example.com"), undefined, "SENT")
+        yield* sent.record(sms(tenant, "+49302"), undefined, "SENT")
+        yield* sent.record(mail(tenant, "bob@example.com"), undefined, "SENT")
         const { data } = yield* sent.list(tenant, { consumerId })
         assert.sameMembers(
           data.map(({ address }) => address),

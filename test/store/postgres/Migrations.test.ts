@@ -23,7 +23,7 @@ describe("Migrations", () => {
       const { url } = yield* TestDatabase.emptyDatabase
       yield* Effect.gen(function* () {
         const applied = yield* Migrations.run
-        assert.strictEqual(applied[0], "0001_foundation")
+        assert.strictEqual(applied[0], "0001_baseline")
         assert.strictEqual(Number.parseInt(applied.at(-1)!), latest)
         assert.includeMembers(yield* tables, ["organizations", "mechanisms", "journal", "places"])
         assert.deepStrictEqual(yield* Migrations.run, [])

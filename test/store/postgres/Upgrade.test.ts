@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { release } from "../../../src/domain/values/Release.ts"
 import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { CurrentRelease } from "../../../src/store/coordination/CurrentRelease.ts"
@@ -11,7 +12,7 @@ import * as BoundedClient from "../../../src/store/postgres/BoundedClient.ts"
 import * as Migrations from "../../../src/store/postgres/Migrations.ts"
 import { latest } from "../../../src/store/postgres/Steps.ts"
 import * as Upgrade from "../../../src/store/postgres/Upgrade.ts"
-import { nextRelease, nextSteps } from "../../e2e/support/release/nextRelease.ts"
+import { contracted, expanded, nextRelease, nextSteps } from "../../e2e/support/release/nextRelease.ts"
 import { connect } from "../support/connections.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -49,7 +50,7 @@ describe("an upgrade", () => {
       const { sql, process, run, finish, status } = yield* aDatabase
       yield* Effect.gen(function* () {
         const former = yield* process("former")
-        assert.deepStrictEqual(yield* asNext(run), [`00${latest + 1}_expanded`])
+        assert.deepStrictEqual(yield* asNext(run), [expanded])
         assert.isUndefined(former.problem())
         assert.include(yield* messageOf(asNext(finish)), "former (1.0.0)")
         assert.deepInclude(yield* asNext(status), { isPending: true, level: 1 })
@@ -57,7 +58,7 @@ describe("an upgrade", () => {
         assert.deepStrictEqual(yield* run, [])
         yield* Effect.scoped(process("another"))
       }).pipe(Effect.scoped)
-      assert.deepStrictEqual(yield* asNext(finish), [`00${latest + 2}_contracted`])
+      assert.deepStrictEqual(yield* asNext(finish), [contracted])
       assert.deepInclude(yield* asNext(status), { isPending: false, level: 2 })
       const [found] = yield* sql`select level, schema_base from installation`
       assert.deepStrictEqual(found, { level: 2, schema_base: latest + 2 })
@@ -79,7 +80,7 @@ describe("an upgrade", () => {
         until: (rows) => rows.length > 0,
         schedule: Schedule.spaced("10 millis")
       })
-      assert.deepStrictEqual(yield* asNext(run), [`00${latest + 1}_expanded`])
+      assert.deepStrictEqual(yield* asNext(run), [expanded])
     })
   )
 
@@ -93,6 +94,21 @@ describe("an upgrade", () => {
       yield* sql`update pg_index set indisvalid = false where indexrelid = 'places_next_release'::regclass`
       yield* Effect.all([asNext(run), asNext(run), asNext(run)], { concurrency: "unbounded" })
       assert.deepStrictEqual([...(yield* index)], [{ isValid: true }])
+    })
+  )
+
+  it.live("fills a new column of the rows that are there before its index is built", () =>
+    Effect.gen(function* () {
+      const { sql, run } = yield* aDatabase
+      const organizationId = randomUUID()
+      yield* sql`
+        insert into organizations (id, name, plan, created_at) values (${organizationId}, 'Brand', 'growth', now())`
+      yield* sql`
+        insert into consumers (id, organization_id, mode, type, created_at)
+        select gen_random_uuid(), ${organizationId}, 'live', 'guest', now() from generate_series(1, 2500)`
+      yield* asNext(run)
+      const [found] = yield* sql`select count(*)::int4 as rows, count(next_release)::int4 as filled from consumers`
+      assert.deepStrictEqual(found, { rows: 2500, filled: 2500 })
     })
   )
 

@@ -39,29 +39,29 @@ describe("Received events", () => {
       })
     )
 
-    it.effect("are taken by one of two processes, and again only if that one does not settle them", () =>
+    it.effect("are claimed by one of two processes, and again only if that one does not settle them", () =>
       Effect.gen(function* () {
         const events = yield* ReceivedEvents
         yield* Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`delete from received_events`))
         const { tenant, id } = yield* aReceiver
         yield* events.record(id, [anEvent("a"), anEvent("b")], 1_000)
-        assert.deepStrictEqual(yield* events.take(999), [])
-        const [one, two] = yield* Effect.all([events.take(1_000), events.take(1_000)], { concurrency: "unbounded" })
-        const taken = [...one, ...two].toSorted((x, y) => x.eventId.localeCompare(y.eventId))
+        assert.deepStrictEqual(yield* events.claim(999), [])
+        const [one, two] = yield* Effect.all([events.claim(1_000), events.claim(1_000)], { concurrency: "unbounded" })
+        const claimed = [...one, ...two].toSorted((x, y) => x.eventId.localeCompare(y.eventId))
         assert.deepStrictEqual(
-          taken.map(({ eventId, attempts }) => [eventId, attempts]),
+          claimed.map(({ eventId, attempts }) => [eventId, attempts]),
           [
             ["a", 1],
             ["b", 1]
           ]
         )
-        assert.deepInclude(taken[0], { receiverId: id, tenant, adapter: "stripe", body: '{"id":"a"}' })
-        yield* events.settle(taken[0]!, { status: "DONE", outcome: "ORDER_PAID" })
-        assert.deepStrictEqual(yield* events.take(20_999), [])
-        const [again] = yield* events.take(21_000)
+        assert.deepInclude(claimed[0], { receiverId: id, tenant, adapter: "stripe", body: '{"id":"a"}' })
+        yield* events.settle(claimed[0]!, { status: "DONE", outcome: "ORDER_PAID" })
+        assert.deepStrictEqual(yield* events.claim(20_999), [])
+        const [again] = yield* events.claim(21_000)
         assert.deepInclude(again, { eventId: "b", attempts: 2 })
         // The process that lost the event may not write its result.
-        yield* events.settle(taken[1]!, { status: "FAILED", outcome: "UNAVAILABLE" })
+        yield* events.settle(claimed[1]!, { status: "FAILED", outcome: "UNAVAILABLE" })
         yield* events.settle(again!, { status: "WAITING", nextAt: 90_000, outcome: "ORDER_UNKNOWN" })
         const { data } = yield* events.list(tenant, id, { sortDir: "asc" }, {})
         assert.deepStrictEqual(
@@ -79,7 +79,7 @@ describe("Received events", () => {
       })
     )
 
-    it.effect("are taken for one receiver, in order, and are due as before once they are given back", () =>
+    it.effect("are claimed for one receiver, in order, and are due as before once they are given back", () =>
       Effect.gen(function* () {
         const events = yield* ReceivedEvents
         yield* Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`delete from received_events`))
@@ -87,16 +87,16 @@ describe("Received events", () => {
         const ids = Array.from({ length: 12 }, (_, index) => `event ${100 - index}`)
         yield* events.record(one.id, ids.map(anEvent), 1_000)
         yield* events.record(other.id, [anEvent("later")], 2_000)
-        const taken = yield* events.take(3_000)
+        const claimed = yield* events.claim(3_000)
         assert.deepStrictEqual(
-          taken.map(({ receiverId, eventId }) => [receiverId, eventId]),
+          claimed.map(({ receiverId, eventId }) => [receiverId, eventId]),
           ids.map((id) => [one.id, id])
         )
-        assert.deepStrictEqual(yield* events.take(3_000, [other.id]), [])
-        yield* events.settle(taken[1]!, { status: "DONE", outcome: "ORDER_PAID" })
-        yield* events.release(taken.slice(1))
-        assert.deepStrictEqual(yield* events.take(3_000, [other.id]), taken.slice(2))
-        const [later] = yield* events.take(3_000)
+        assert.deepStrictEqual(yield* events.claim(3_000, [other.id]), [])
+        yield* events.settle(claimed[1]!, { status: "DONE", outcome: "ORDER_PAID" })
+        yield* events.release(claimed.slice(1))
+        assert.deepStrictEqual(yield* events.claim(3_000, [other.id]), claimed.slice(2))
+        const [later] = yield* events.claim(3_000)
         assert.deepInclude(later, { receiverId: other.id, eventId: "later", attempts: 1 })
       })
     )
@@ -108,12 +108,12 @@ describe("Received events", () => {
         yield* Effect.orDie(sql`delete from received_events`)
         const { tenant, id } = yield* aReceiver
         yield* events.record(id, [anEvent("a")], 1_000)
-        const [lost] = yield* events.take(1_000)
-        const [taken] = yield* events.take(21_000)
+        const [lost] = yield* events.claim(1_000)
+        const [claimed] = yield* events.claim(21_000)
         const lapsed = { status: "NEEDS_ATTENTION", outcome: "GRANT_LAPSED" } as const
         assert.isFalse(yield* events.settle(lost!, lapsed, {}))
-        assert.isTrue(yield* events.settle(taken!, lapsed, { orderId: randomUUID() }))
-        assert.isFalse(yield* events.settle(taken!, lapsed, {}))
+        assert.isTrue(yield* events.settle(claimed!, lapsed, { orderId: randomUUID() }))
+        assert.isFalse(yield* events.settle(claimed!, lapsed, {}))
         const noted = yield* sql<{ actor: string; subject_id: string; data: any }>`
           select actor, subject_id, data from tenant_events
           where ${ofTenant(sql, tenant)} and type = 'order.needs_attention'`

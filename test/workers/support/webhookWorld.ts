@@ -16,7 +16,7 @@ import { WebhookDeliveries } from "../../../src/store/webhook/WebhookDeliveries.
 import { WebhookOutbox } from "../../../src/store/webhook/WebhookOutbox.ts"
 import { Webhooks } from "../../../src/store/webhook/Webhooks.ts"
 import * as Worker from "../../../src/workers/WebhookDeliveries.ts"
-import { Throttle } from "../../../src/workers/webhook/Throttle.ts"
+import { Throttle } from "../../../src/workers/webhook/Pace.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import { aQueue, aTenant, layer as records } from "../../store/support/recordsFixture.ts"
 import { aReceiver } from "./webhookReceiver.ts"

@@ -7,7 +7,7 @@ import { Settings, type Webhook } from "../../../domain/webhook/Webhook.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Page } from "../../../store/records/Pagination.ts"
 import { type LoggedDelivery, WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
-import { type ReplayedFrom, Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
+import { type ReplaySelection, Webhooks, type WithSecret } from "../../../store/webhook/Webhooks.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
@@ -89,7 +89,7 @@ const checkUrl = (client: WebhookClient["Service"]) => (payload: { readonly url?
 }
 
 /** Sends events again: those that failed permanently, or all from an instant or a number on. Returns the webhook. */
-const replay = (webhooks: Webhooks["Service"], tenant: Tenant, id: string, from: ReplayedFrom) =>
+const replay = (webhooks: Webhooks["Service"], tenant: Tenant, id: string, from: ReplaySelection) =>
   from === "failed"
     ? Effect.andThen(webhooks.replayFailed(tenant, id), webhooks.find(tenant, id))
     : webhooks.replay(tenant, id, from)

@@ -8,6 +8,14 @@ import { release, type Release } from "../../../../src/domain/values/Release.ts"
 import { CurrentRelease } from "../../../../src/store/coordination/CurrentRelease.ts"
 import { CurrentSteps, latest, type Steps } from "../../../../src/store/postgres/Steps.ts"
 
+/** The names of its steps. */
+export const expanded = stepNamed(latest + 1, "expanded")
+export const contracted = stepNamed(latest + 2, "contracted")
+
+function stepNamed(number: number, name: string): string {
+  return `${`${number}`.padStart(4, "0")}_${name}`
+}
+
 const next = ([, max]: readonly [number, number], by = 1) => [max, max + by] as const
 
 const declaration: Release = {
@@ -17,19 +25,35 @@ const declaration: Release = {
   schema: next(release.schema, 2)
 }
 
+/** Writes the new column of the next consumers. */
+const fill = (after: string | null): string => `
+  with batch as (
+    select id from consumers where ${after === null ? "true" : `id > '${after}'`} order by id limit 1000
+  ), filled as (
+    update consumers c set next_release = 1 from batch b where c.id = b.id
+  )
+  select id::text as last from batch order by id desc limit 1`
+
 export const nextSteps: Steps = {
   ...CurrentSteps.defaultValue(),
-  [`00${latest + 1}_expanded`]: {
+  [expanded]: {
     kind: "expand",
-    indexes: [{ name: "places_next_release", definition: "on places (next_release)" }],
+    indexes: [
+      { name: "places_next_release", definition: "on places (next_release)" },
+      { name: "consumers_next_release", definition: "on consumers (next_release)", fill }
+    ],
     run: Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.andThen(
-        sql`alter table places add column next_release int4`,
-        sql`create table next_release (id int4 primary key)`
+      Effect.all(
+        [
+          sql`alter table places add column next_release int4`,
+          sql`alter table consumers add column next_release int4`,
+          sql`create table next_release (id int4 primary key)`
+        ],
+        { discard: true }
       )
     )
   },
-  [`00${latest + 2}_contracted`]: {
+  [contracted]: {
     kind: "contract",
     run: Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.asVoid(sql`drop table next_release`))
   }

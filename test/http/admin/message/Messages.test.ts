@@ -59,8 +59,8 @@ describe("Messages on the Admin API", () => {
         const email = `bob.${randomUUID()}@example.com`
         const { id } = (yield* call("POST", "/consumers", { email })).body
         const message = { tenant: brand.tenant, channel: "email", purpose: "GRANT" } as const
-        yield* sent.sent({ ...message, to: `former.${email}`, consumerId: id }, undefined, "FAILED")
-        yield* sent.sent({ ...message, to: email }, undefined, "SENT")
+        yield* sent.record({ ...message, to: `former.${email}`, consumerId: id }, undefined, "FAILED")
+        yield* sent.record({ ...message, to: email }, undefined, "SENT")
         const exported = (yield* call("GET", `/consumers/${id}/export`)).body.messages
         assert.sameDeepMembers(
           exported.map(({ address, status }: { address: string; status: string }) => [address, status]),

@@ -55,8 +55,8 @@ describe("A report about a message", () => {
         const tenant = yield* inThisMode
         const receiver = yield* aReceiver({ adapter: "twilio", secret: twilioToken })
         const signedUrl = `${consumerUrl}${receiver.path}`
-        yield* sent.sent({ tenant, channel: "phone", purpose: "CODE", to: "+4930123451" }, "SM1", "SENT")
-        yield* sent.sent({ tenant, channel: "phone", purpose: "CODE", to: "+4930123452" }, "SM2", "SENT")
+        yield* sent.record({ tenant, channel: "phone", purpose: "CODE", to: "+4930123451" }, "SM1", "SENT")
+        yield* sent.record({ tenant, channel: "phone", purpose: "CODE", to: "+4930123452" }, "SM2", "SENT")
         const handleAll = yield* aWorker
         for (const [MessageSid, MessageStatus] of [
           ["SM1", "read"],
@@ -86,7 +86,7 @@ describe("A report about a message", () => {
         const tenant = yield* inThisMode
         const receiver = yield* aReceiver({ adapter: "sendgrid", secret: sendGridKeys.publicKey })
         const [bounced, complained, soft] = ["bounced", "complained", "soft"].map((name) => `${name}@example.com`)
-        yield* sent.sent({ tenant, channel: "email", purpose: "CODE", to: bounced! }, "<1@example.com>", "SENT")
+        yield* sent.record({ tenant, channel: "email", purpose: "CODE", to: bounced! }, "<1@example.com>", "SENT")
         const before = yield* askForCode({ email: bounced! })
         assert.isTrue(before.isSent)
         const at = Math.floor(Date.now() / 1_000)
