@@ -4,6 +4,7 @@ import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { release } from "../../../src/domain/values/Release.ts"
+import * as Measures from "../../../src/measures/Measures.ts"
 import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { CurrentRelease } from "../../../src/store/coordination/CurrentRelease.ts"
 import { Heartbeat } from "../../../src/store/coordination/Heartbeat.ts"
@@ -32,7 +33,8 @@ const aDatabase = Effect.gen(function* () {
   const client = yield* BoundedClient.make({ url: Redacted.make(url), maxConnections: 8 }).pipe(
     Effect.provide(Reactivity.layer)
   )
-  const services = Context.make(PgClient.PgClient, client).pipe(
+  const services = (yield* Layer.build(Layer.fresh(Measures.layer))).pipe(
+    Context.add(PgClient.PgClient, client),
     Context.add(SqlClient.SqlClient, client),
     Context.add(Availability, { isAway: false })
   )
