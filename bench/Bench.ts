@@ -5,12 +5,12 @@ import type { ClosedLoopJob, Job, Outcome, RequestTemplate, RequestTemplates } f
 import { readResidentBytes } from "./load/Processor.ts"
 import type { LoadGenerator } from "./load/LoadGenerator.ts"
 import * as Progress from "./report/Progress.ts"
-import { type Ground, type Program, type Running, enterRequest, statusRequest } from "./programs/Program.ts"
+import { type Setup, type Program, type Running, enterRequest, statusRequest } from "./programs/Program.ts"
 import type { Tokens } from "./setup/Tokens.ts"
 
 export interface Bench {
   readonly arguments: Arguments
-  readonly ground: Ground
+  readonly setup: Setup
   readonly programs: ReadonlyArray<Program>
   readonly generator: LoadGenerator
   readonly tokens: Tokens
@@ -112,7 +112,7 @@ export async function measureEntries(bench: Bench, running: Running, options: En
     warmupSeconds: spans.warmup,
     seconds: spans.measured,
     watched: running.watched,
-    request: options.request ?? enterRequest(bench.ground.fixture)
+    request: options.request ?? enterRequest(bench.setup.fixture)
   }
   const usable = bench.arguments.unseenTokens ? spans.tokens : await showTokens(bench, running, spans)
   const job: Job =
@@ -147,7 +147,7 @@ export async function showTokens(bench: Bench, running: Running, spans: Bench["s
       port: running.port,
       connections: 256,
       seconds: (spans.warmup + spans.measured) * 4,
-      request: statusRequest(bench.ground.fixture),
+      request: statusRequest(bench.setup.fixture),
       tokens: bench.tokens.range(spans.tokens)
     })
   )

@@ -13,7 +13,7 @@ import { toSvg } from "./report/Picture.ts"
 import { fastifyPostgres, fastifyPostgresTuned } from "./programs/FastifyPostgres.ts"
 import { fastifyRedis } from "./programs/FastifyRedis.ts"
 import { noop } from "./programs/Noop.ts"
-import type { Ground } from "./programs/Program.ts"
+import type { Setup } from "./programs/Program.ts"
 import { usher } from "./programs/Usher.ts"
 import * as Progress from "./report/Progress.ts"
 import { openRedisServer } from "./setup/Redis.ts"
@@ -90,14 +90,14 @@ async function measure(chosen: Arguments): Promise<void> {
   await runScenarios(chosen, machine, benchOf(chosen, { workDirectory, database, redis, fixture }, generator))
 }
 
-function benchOf(chosen: Arguments, ground: Ground, generator: LoadGenerator): Bench {
+function benchOf(chosen: Arguments, setup: Setup, generator: LoadGenerator): Bench {
   const { quick } = chosen
   return {
     arguments: chosen,
-    ground,
+    setup,
     generator,
-    programs: chosen.programs.map((name) => programs[name](ground)),
-    tokens: new Tokens(ground.fixture.issuer, join(ground.workDirectory, "tokens")),
+    programs: chosen.programs.map((name) => programs[name](setup)),
+    tokens: new Tokens(setup.fixture.issuer, join(setup.workDirectory, "tokens")),
     rounds: chosen.rounds ?? (quick ? 1 : 5),
     spans: spansOf(
       chosen,

@@ -23,7 +23,7 @@ registerHooks({
     const { parentURL } = context
     if (specifier.startsWith(".")) {
       const exact = exactImports.find(({ folder }) => parentURL?.startsWith(folder))
-      if (exact === undefined) return resolve(specifier, context)
+      if (exact === undefined || specifier.endsWith(".json")) return resolve(specifier, context)
       return { url: new URL(specifier, parentURL).href, format: exact.format, shortCircuit: true }
     }
     if (!parentURL?.startsWith(ownFiles.folder)) return resolve(specifier, context)

@@ -1,7 +1,7 @@
 /** Measures the response time of a list over HTTP, one request at a time. */
 import { Agent, request } from "node:http"
 import type { Case } from "./Cases.ts"
-import type { Ground } from "./Ground.ts"
+import type { Setup } from "./Setup.ts"
 import type { Server } from "./Server.ts"
 
 export interface Measured {
@@ -34,7 +34,7 @@ export interface ListRequest {
 }
 
 /** Sends one request to the Admin API and returns the body. */
-export function send({ api }: Server, { secretKey }: Ground, { path, body }: ListRequest): Promise<string> {
+export function send({ api }: Server, { secretKey }: Setup, { path, body }: ListRequest): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${secretKey}`, ...(body && { "content-type": "application/json" }) }
     const outgoing = request(`${api}${path}`, { agent, headers, method: body ? "POST" : "GET" }, (answer) => {
@@ -52,8 +52,8 @@ export function send({ api }: Server, { secretKey }: Ground, { path, body }: Lis
 }
 
 /** Returns the path of the page that a case measures. Walks the pages before it. */
-export async function pageOf(server: Server, ground: Ground, { path, walk }: Case): Promise<string> {
-  const page = async (path: string) => JSON.parse(await send(server, ground, { path })) as Page
+export async function pageOf(server: Server, setup: Setup, { path, walk }: Case): Promise<string> {
+  const page = async (path: string) => JSON.parse(await send(server, setup, { path })) as Page
   if (walk === "none") return path
   if (walk === "end") {
     const last = await page(`${path.replace(/&first=\d+/, "")}&last=20`)
@@ -72,7 +72,7 @@ export async function pageOf(server: Server, ground: Ground, { path, walk }: Cas
 /** Repeats a request and returns its response times. */
 export async function measure(
   server: Server,
-  ground: Ground,
+  setup: Setup,
   name: string,
   listRequest: ListRequest,
   requests: number
@@ -81,7 +81,7 @@ export async function measure(
   let text = ""
   for (let sent = -warmups; sent < requests; sent++) {
     const from = performance.now()
-    text = await send(server, ground, listRequest)
+    text = await send(server, setup, listRequest)
     if (sent >= 0) millis.push(performance.now() - from)
   }
   const sorted = millis.toSorted((a, b) => a - b)

@@ -6,7 +6,7 @@ import * as Progress from "../report/Progress.ts"
 import { openSqlTap } from "../setup/SqlTap.ts"
 import { type Arguments, help, parseArguments } from "./Arguments.ts"
 import { casesOf, type Description } from "./Cases.ts"
-import { type Ground, makeGround, newDatabase } from "./Ground.ts"
+import { type Setup, makeSetup, newDatabase } from "./Setup.ts"
 import { send, type ListRequest, measure, type Measured, pageOf } from "./Measure.ts"
 import { plansOf } from "./Plans.ts"
 import { serve, type Server } from "./Server.ts"
@@ -28,14 +28,14 @@ interface Result extends Measured {
 
 async function main(chosen: Arguments): Promise<void> {
   const url = chosen.database ?? (await freshDatabase())
-  const ground = await makeGround(url, chosen.consumers)
+  const setup = await makeSetup(url, chosen.consumers)
   const logs = mkdtempSync(join(tmpdir(), "usher-lists-"))
   cleanups.push(() => rmSync(logs, { recursive: true, force: true }))
 
-  const results = await measured(chosen, ground, await started(url, logs))
+  const results = await measured(chosen, setup, await started(url, logs))
   process.stdout.write(`  p50 ms   p99 ms   items      bytes\n${results.map(line).join("\n")}\n`)
   const slowest = results.slice(0, chosen.plans)
-  conclude(chosen, results, slowest.length === 0 ? [] : await planned(slowest, ground, url, logs))
+  conclude(chosen, results, slowest.length === 0 ? [] : await planned(slowest, setup, url, logs))
 }
 
 async function started(url: string, logs: string): Promise<Server> {
@@ -48,22 +48,22 @@ async function started(url: string, logs: string): Promise<Server> {
 /**
  * Measures all cases and returns them slowest first. The server connects to its database directly, without the SQL tap.
  */
-async function measured(chosen: Arguments, ground: Ground, server: Server): Promise<ReadonlyArray<Result>> {
+async function measured(chosen: Arguments, setup: Setup, server: Server): Promise<ReadonlyArray<Result>> {
   const description = (await (await fetch(server.description)).json()) as Description
-  const cases = casesOf(description, ground).filter(({ path }) => path.includes(chosen.only))
+  const cases = casesOf(description, setup).filter(({ path }) => path.includes(chosen.only))
   const results: Array<Result> = []
   for (const [index, each] of cases.entries()) {
     Progress.show(`${index + 1} of ${cases.length}: ${each.name}`)
-    const request = { path: await pageOf(server, ground, each) }
-    const result = await measure(server, ground, each.name, request, chosen.requests)
+    const request = { path: await pageOf(server, setup, each) }
+    const result = await measure(server, setup, each.name, request, chosen.requests)
     results.push({ ...result, request, millisecondsMax: p99MillisecondsMax })
     if (result.p99Milliseconds > p99MillisecondsMax) Progress.say(line(result))
   }
-  for (const [name, request, millisecondsMax] of otherRequests(ground)) {
+  for (const [name, request, millisecondsMax] of otherRequests(setup)) {
     if (!request.path.includes(chosen.only)) continue
     Progress.show(name)
     const requests = Math.min(chosen.requests, millisecondsMax === null ? 10 : chosen.requests)
-    results.push({ ...(await measure(server, ground, name, request, requests)), request, millisecondsMax })
+    results.push({ ...(await measure(server, setup, name, request, requests)), request, millisecondsMax })
   }
   await server.stop()
   Progress.show("")
@@ -71,14 +71,14 @@ async function measured(chosen: Arguments, ground: Ground, server: Server): Prom
 }
 
 /** Returns the plans of the slowest cases. A second server runs behind the SQL tap. */
-async function planned(slowest: ReadonlyArray<Result>, ground: Ground, url: string, logs: string) {
+async function planned(slowest: ReadonlyArray<Result>, setup: Setup, url: string, logs: string) {
   const tap = await openSqlTap(url)
   cleanups.push(() => tap.stop())
   const server = await started(tap.url(url), logs)
   Progress.show("")
   const plans: Array<object> = []
   for (const { name, request } of slowest) {
-    const [longest] = await plansOf(url, tap, () => send(server, ground, request))
+    const [longest] = await plansOf(url, tap, () => send(server, setup, request))
     if (longest === undefined) continue
     plans.push({ name, ...longest })
     process.stdout.write(`\n${name}\n  ${longest.lines.join("\n  ")}\n`)
@@ -95,7 +95,7 @@ async function freshDatabase(): Promise<string> {
 /** The requests besides lists: a live read of a queue with a million waiting, and analytics over its journal. */
 function otherRequests({
   queueId
-}: Ground): ReadonlyArray<readonly [name: string, request: ListRequest, millisecondsMax: number | null]> {
+}: Setup): ReadonlyArray<readonly [name: string, request: ListRequest, millisecondsMax: number | null]> {
   const measures = [{ name: "entries", event: "queue_entered", op: "count", unit: "events" }]
   const query = (interval: string, timeRange: string, where?: object) =>
     [

@@ -1,7 +1,7 @@
 /** Runs the peer `fastify-redis`. */
 import { fileURLToPath } from "node:url"
 import { peerEnvironment } from "./Peers.ts"
-import { type Ground, type Program, startServer } from "./Program.ts"
+import { type Setup, type Program, startServer } from "./Program.ts"
 
 const fillScript = `
   local number = redis.call('HINCRBY', KEYS[1], 'lastNumber', #ARGV)
@@ -11,12 +11,12 @@ const fillScript = `
   end`
 const fillBlock = 5_000
 
-export function fastifyRedis(ground: Ground): Program {
-  const { redis } = ground
+export function fastifyRedis(setup: Setup): Program {
+  const { redis } = setup
   if ("missing" in redis) {
     return { name: "fastify-redis", missing: redis.missing, start: () => Promise.reject(new Error(redis.missing)) }
   }
-  const { queueId, organizationId, admitRate } = ground.fixture
+  const { queueId, organizationId, admitRate } = setup.fixture
   const queue = `{${queueId}}`
   const keys = [queue, `${queue}:waiting`, `${queue}:places`, `${queue}:outcomes`]
   return {
@@ -28,10 +28,10 @@ export function fastifyRedis(ground: Ground): Program {
         const block = Array.from({ length: Math.min(fillBlock, waiting - filled) }, () => crypto.randomUUID())
         await redis.client.eval(fillScript, 1, queue, ...block)
       }
-      const { port, server } = await startServer(ground, {
+      const { port, server } = await startServer(setup, {
         name: "fastify-redis",
         script: fileURLToPath(new URL("../peers/fastify-redis.ts", import.meta.url)),
-        environment: { ...peerEnvironment(ground.fixture), REDIS_URL: redis.url },
+        environment: { ...peerEnvironment(setup.fixture), REDIS_URL: redis.url },
         portVariable: "PORT",
         ready: { path: "/health" }
       })

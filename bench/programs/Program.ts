@@ -13,7 +13,7 @@ import type { ProgramName } from "../Arguments.ts"
 import type { Fixture } from "../setup/Fixture.ts"
 
 /** The resources that programs need from the bench. */
-export interface Ground {
+export interface Setup {
   readonly workDirectory: string
   readonly database: DatabaseServer
   readonly redis: RedisServer | { readonly missing: string }
@@ -57,7 +57,7 @@ export interface ServerOptions {
 
 /** Starts a program's server on a free port and waits until it is ready. */
 export async function startServer(
-  ground: Ground,
+  setup: Setup,
   options: ServerOptions
 ): Promise<{ readonly port: number; readonly server: Started }> {
   const { name, script, scriptArguments = [], nodeOptions = [], environment, portVariable } = options
@@ -67,9 +67,9 @@ export async function startServer(
     command: process.execPath,
     arguments: [...nodeOptions, script, ...scriptArguments],
     environment: { NODE_ENV: "production", ...environment, [portVariable]: String(port) },
-    logDirectory: join(ground.workDirectory, "log")
+    logDirectory: join(setup.workDirectory, "log")
   })
-  const { certificate } = ground.fixture
+  const { certificate } = setup.fixture
   await untilReady(server, () => answersWell(port, options.ready, certificate !== undefined), readySecondsMax)
   return { port, server }
 }

@@ -6,7 +6,7 @@ import { createQueues } from "../setup/CreateQueues.ts"
 import { fill } from "../setup/Fill.ts"
 import { heapBytes, type Held, watchEventLoop } from "../setup/Inspector.ts"
 import { freePort, untilReady } from "../setup/Processes.ts"
-import { answersWell, type Ground, type Program, type Running, startServer } from "./Program.ts"
+import { answersWell, type Setup, type Program, type Running, startServer } from "./Program.ts"
 
 const database = "bench_usher"
 export const countQueued = "select count(*)::int4 as number from places where status = 'QUEUED'"
@@ -60,25 +60,25 @@ export interface MoreMechanisms {
 
 /** Usher with its fixture's queue, the additional mechanisms and settings. */
 export function usher(
-  ground: Ground,
+  setup: Setup,
   more: MoreMechanisms = {},
   settings: { readonly [name: string]: string } = {}
 ): Program & { start(waiting: number): Promise<Inspectable> } {
   return {
     name: "usher",
     start: async (waiting) => {
-      const { name: template, queueIds, drawId } = await templateFor(ground, waiting, more)
-      await ground.database.create(database, template)
-      await ground.database.checkpoint()
+      const { name: template, queueIds, drawId } = await templateFor(setup, waiting, more)
+      await setup.database.create(database, template)
+      await setup.database.checkpoint()
       const inspectorPort = await freePort()
       const from = performance.now()
       // A request for the queue waits for its actor, while `/ready` checks all actors only once per second.
-      const { queueId, publishableKey, certificate } = ground.fixture
+      const { queueId, publishableKey, certificate } = setup.fixture
       const environment: { readonly [name: string]: string } = {
-        ...(await usherEnvironment(ground.database.url(database), certificate)),
+        ...(await usherEnvironment(setup.database.url(database), certificate)),
         ...settings
       }
-      const { port, server } = await startServer(ground, {
+      const { port, server } = await startServer(setup, {
         name: "usher",
         script: mainScript,
         scriptArguments: ["serve"],
@@ -97,22 +97,22 @@ export function usher(
         drawId,
         countEvents: (mechanismId, type) => {
           const counted = "select count(*)::int4 as number from journal where mechanism_id = $1 and type = $2"
-          return ground.database.number(database, counted, [mechanismId, type])
+          return setup.database.number(database, counted, [mechanismId, type])
         },
         drawSequence: () => {
           const sequence = "select sequence::int4 as number from mechanism_heads where mechanism_id = $1"
-          return ground.database.number(database, sequence, [drawId])
+          return setup.database.number(database, sequence, [drawId])
         },
         adminUrl: `http://127.0.0.1:${environment["ADMIN_PORT"]}`,
         secondsToFirstAnswer,
         secondsToReady,
         heapBytes: () => heapBytes(server.processId, inspectorPort),
         watchEventLoop: () => watchEventLoop(server.processId, inspectorPort),
-        watched: [{ name: "server", processId: server.processId, withChildren: false }, ...ground.database.watched],
-        countEntries: () => ground.database.number(database, countQueued),
+        watched: [{ name: "server", processId: server.processId, withChildren: false }, ...setup.database.watched],
+        countEntries: () => setup.database.number(database, countQueued),
         stop: async () => {
           await server.stop()
-          await ground.database.drop(database)
+          await setup.database.drop(database)
         }
       }
     }
@@ -128,8 +128,8 @@ interface Template {
 const made = new Map<string, Template>()
 
 /** Returns the database to copy: the fixture's, or a filled one, which the first call creates. */
-export async function templateFor(ground: Ground, waiting: number, more: MoreMechanisms): Promise<Template> {
-  const { fixture, database: server } = ground
+export async function templateFor(setup: Setup, waiting: number, more: MoreMechanisms): Promise<Template> {
+  const { fixture, database: server } = setup
   const { queues = 0, drawEntries = 0 } = more
   if (waiting + queues + drawEntries === 0) {
     return { name: fixture.templateDatabase, queueIds: [fixture.queueId], drawId: undefined }

@@ -1,7 +1,7 @@
 /** Runs several nodes of Usher on one copy of a template database with many queues. */
 import type { Watched } from "../load/Job.ts"
 import { freePort, type Started, untilReady } from "../setup/Processes.ts"
-import { answersWell, type Ground, startServer } from "./Program.ts"
+import { answersWell, type Setup, startServer } from "./Program.ts"
 import { countQueued, mainScript, templateFor, usherEnvironment } from "./Usher.ts"
 
 const database = "bench_usher_nodes"
@@ -25,21 +25,21 @@ export interface UsherNodes {
 
 /** Starts `count` nodes. Without `clustered` it starts one process that has the database to itself. */
 export async function startNodes(
-  ground: Ground,
+  setup: Setup,
   options: { readonly count: number; readonly clustered: boolean; readonly queues: number }
 ): Promise<UsherNodes> {
-  const { name: template, queueIds } = await templateFor(ground, 0, { queues: options.queues - 1 })
-  await ground.database.create(database, template)
-  await ground.database.checkpoint()
+  const { name: template, queueIds } = await templateFor(setup, 0, { queues: options.queues - 1 })
+  await setup.database.create(database, template)
+  await setup.database.checkpoint()
   const started: Array<UsherNode & { readonly server: Started; readonly adminPort: string }> = []
   for (let index = 0; index < options.count; index++) {
     const name = `node${index + 1}`
     const environment: { readonly [name: string]: string } = {
-      ...(await usherEnvironment(ground.database.url(database))),
+      ...(await usherEnvironment(setup.database.url(database))),
       NODE_NAME: name,
       ...(options.clustered ? { CLUSTER: "true", CLUSTER_PORT: String(await freePort()) } : {})
     }
-    const { port, server } = await startServer(ground, {
+    const { port, server } = await startServer(setup, {
       name,
       script: mainScript,
       scriptArguments: ["serve"],
@@ -51,7 +51,7 @@ export async function startNodes(
   }
 
   const owners = async (): Promise<ReadonlyMap<string, string>> => {
-    const headers = { authorization: `Bearer ${ground.fixture.secretKey}` }
+    const headers = { authorization: `Bearer ${setup.fixture.secretKey}` }
     const found = new Map<string, string>()
     for (const id of queueIds) {
       const answer = await fetch(`http://127.0.0.1:${started[0]!.adminPort}/api/distributions/${id}`, { headers })
@@ -72,12 +72,12 @@ export async function startNodes(
     owners,
     watched: [
       ...started.map(({ name, processId }) => ({ name, processId, withChildren: false })),
-      ...ground.database.watched
+      ...setup.database.watched
     ],
-    countEntries: () => ground.database.number(database, countQueued),
+    countEntries: () => setup.database.number(database, countQueued),
     stop: async () => {
       for (const { server } of started) await server.stop()
-      await ground.database.drop(database)
+      await setup.database.drop(database)
     }
   }
 }

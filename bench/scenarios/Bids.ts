@@ -15,9 +15,9 @@ const bidding = "usher, bids"
 const entering = "usher, entries"
 
 export async function bids(bench: Bench): Promise<ScenarioResult> {
-  const { fixture } = bench.ground
+  const { fixture } = bench.setup
   const figures = await inTurns(bench, "P7", [{ name: entering }, { name: bidding }], ({ name }) =>
-    withProgram(usher(bench.ground), 0, async (running) => {
+    withProgram(usher(bench.setup), 0, async (running) => {
       if (name === entering) return load(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
       const auctionId = await createAuction(bench, running)
       return load(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
@@ -64,7 +64,7 @@ async function load(
   return describe(outcome, running, "request")
 }
 
-async function createAuction({ ground: { fixture } }: Bench, { adminUrl }: Inspectable): Promise<string> {
+async function createAuction({ setup: { fixture } }: Bench, { adminUrl }: Inspectable): Promise<string> {
   const headers = { authorization: `Bearer ${fixture.secretKey}`, "content-type": "application/json" }
   const queue = await fetch(`${adminUrl}/api/queues/${fixture.queueId}`, { headers })
   const { sequenceId } = (await queue.json()) as { readonly sequenceId: string }

@@ -16,9 +16,9 @@ import { number } from "../report/Report.ts"
 import { connections } from "./DurableEntries.ts"
 
 export async function callerChecks(bench: Bench): Promise<ScenarioResult> {
-  const { spans, ground } = bench
+  const { spans, setup } = bench
   const programs = bench.programs.flatMap((program) => {
-    if (program.name === "noop") return [program, noopOpen(ground)]
+    if (program.name === "noop") return [program, noopOpen(setup)]
     return program.name === "usher" ? [program] : []
   })
   const figures = await inTurns(bench, "C1", programs, (program) =>

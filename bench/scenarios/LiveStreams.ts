@@ -11,7 +11,7 @@ const movesPerSecond = 4
 
 export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
   const streams = bench.arguments.quick ? 1_000 : 10_000
-  const program = usher(bench.ground)
+  const program = usher(bench.setup)
   const figures = await inTurns(bench, "P5", [program], () =>
     withProgram(program, 0, (running) => measureStreams(bench, running, streams))
   )
@@ -32,7 +32,7 @@ export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
 }
 
 async function measureStreams(bench: Bench, running: Inspectable, streams: number): Promise<Measured> {
-  const { fixture } = bench.ground
+  const { fixture } = bench.setup
   const seconds = Math.max(5, bench.spans.measured)
   const movers = bench.tokens.range(movesPerSecond * seconds * 2 + 20)
   const waiting = bench.tokens.range(streams, movers.count)

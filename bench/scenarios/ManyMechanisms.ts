@@ -26,11 +26,11 @@ export async function manyMechanisms(bench: Bench): Promise<ScenarioResult> {
     { name: many, more: queues - 1 }
   ]
   const measured = await runsInTurns(bench, "P8", variants, ({ more }) =>
-    withProgram(usher(bench.ground, { queues: more }), 0, async (running): Promise<Measured> => {
+    withProgram(usher(bench.setup, { queues: more }), 0, async (running): Promise<Measured> => {
       const heap = await running.heapBytes()
       const idle = await idlePercent(running, idleSeconds)
-      const { tail } = enterRequest(bench.ground.fixture)
-      const heads = running.queueIds.map((id) => enterRequest(bench.ground.fixture, id).head)
+      const { tail } = enterRequest(bench.setup.fixture)
+      const heads = running.queueIds.map((id) => enterRequest(bench.setup.fixture, id).head)
       const options = { connections, waiting: 0, spans: bench.spans, request: { heads, tail } }
       return {
         ...describe(await measureEntries(bench, running, options), running, "entry"),

@@ -21,7 +21,7 @@ export async function millionDrawn(bench: Bench): Promise<ScenarioResult> {
   const entries = bench.arguments.quick ? 100_000 : 1_000_000
   const drawing = `usher, drawing ${entries.toLocaleString("en")}`
   const resting = "usher, not drawing"
-  const program = usher(bench.ground, { drawEntries: entries })
+  const program = usher(bench.setup, { drawEntries: entries })
   const figures = await inTurns(bench, "P6", [{ name: resting }, { name: drawing }], ({ name }) =>
     withProgram(program, 0, (running) => measure(bench, running, name === drawing ? entries : undefined))
   )
@@ -47,7 +47,7 @@ export async function millionDrawn(bench: Bench): Promise<ScenarioResult> {
 
 /** Measures one run: load on a queue, and with `entries` the draw's time in the middle of it. */
 async function measure(bench: Bench, running: Inspectable, entries: number | undefined): Promise<Measured> {
-  const { fixture } = bench.ground
+  const { fixture } = bench.setup
   const tokens = bench.tokens.range(Math.ceil(perSecond * (leadSeconds + loadSeconds) * 1.1) + 100)
   // Keeps the cost of the start apart from the draw's: each consumer reads its status once, then a collection runs.
   const request = statusRequest(fixture)
@@ -89,7 +89,7 @@ async function setTime(bench: Bench, running: Inspectable, drawAt: number): Prom
   const time = new Date(drawAt).toISOString()
   const answer = await fetch(`${running.adminUrl}/api/draws/${running.drawId}`, {
     method: "PUT",
-    headers: { authorization: `Bearer ${bench.ground.fixture.secretKey}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${bench.setup.fixture.secretKey}`, "content-type": "application/json" },
     body: JSON.stringify({ closeAt: time, drawAt: time })
   })
   if (answer.status !== 200) throw new Error(`The draw's time could not be set: ${await answer.text()}`)
@@ -107,7 +107,7 @@ async function drawn(bench: Bench, running: Inspectable, drawAt: number, entries
   }
   const secondsToDrawn = await secondsUntil(async () => {
     const draw = await fetch(`http://127.0.0.1:${running.port}/api/draws/${running.drawId}`, {
-      headers: { "x-publishable-key": bench.ground.fixture.publishableKey }
+      headers: { "x-publishable-key": bench.setup.fixture.publishableKey }
     })
     return ((await draw.json()) as { readonly drawnAt: string | null }).drawnAt !== null
   })

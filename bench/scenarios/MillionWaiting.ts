@@ -24,7 +24,7 @@ export async function millionWaiting(bench: Bench): Promise<ScenarioResult> {
   const waiting = bench.arguments.quick ? 100_000 : 1_000_000
   const full = `usher, ${waiting.toLocaleString("en")} waiting`
   const empty = "usher, empty queue"
-  const program = usher(bench.ground)
+  const program = usher(bench.setup)
   const variants = [
     { name: empty, ahead: 0 },
     { name: full, ahead: waiting }

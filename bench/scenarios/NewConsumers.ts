@@ -8,7 +8,7 @@ const connections = 256
 const steps = ["session", "entry", "status"] as const
 
 export async function newConsumers(bench: Bench): Promise<ScenarioResult> {
-  const program = usher(bench.ground)
+  const program = usher(bench.setup)
   return scenarioResult({
     title: "P10  New consumers a second: guest session, entry, status; 256 connections, closed loop",
     figures: await inTurns(bench, "P10", [program], () =>
@@ -21,7 +21,7 @@ export async function newConsumers(bench: Bench): Promise<ScenarioResult> {
 }
 
 async function measureArrivals(bench: Bench, running: Running): Promise<Measured> {
-  const { fixture } = bench.ground
+  const { fixture } = bench.setup
   const outcome = await bench.generator.run(
     {
       mode: "arrivals",

@@ -23,7 +23,7 @@ const [, oneNode, twoNodes, threeNodes] = variants
 
 export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
   const figures = await inTurns(bench, "P9", variants, async (variant) => {
-    const running = await startNodes(bench.ground, { ...variant, queues })
+    const running = await startNodes(bench.setup, { ...variant, queues })
     try {
       const loaded = await entries(bench, running)
       // After the load, when all code is compiled.
@@ -138,13 +138,13 @@ const statusJob = (
     port: node.port,
     connections: 64,
     seconds: (spans.warmup + spans.measured) * 1.5,
-    request: statusRequest(bench.ground.fixture),
+    request: statusRequest(bench.setup.fixture),
     tokens: bench.tokens.range(count, from)
   })
 
 const entering = (bench: Bench, queueIds: ReadonlyArray<string>): RequestTemplates => ({
-  heads: queueIds.map((id) => enterRequest(bench.ground.fixture, id).head),
-  tail: enterRequest(bench.ground.fixture).tail
+  heads: queueIds.map((id) => enterRequest(bench.setup.fixture, id).head),
+  tail: enterRequest(bench.setup.fixture).tail
 })
 
 async function withGenerator<A>(use: (generator: LoadGenerator) => Promise<A>): Promise<A> {

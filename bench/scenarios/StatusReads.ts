@@ -59,7 +59,7 @@ async function measureReads(
 
 async function pollStatus(bench: Bench, running: Running, atConnections: number, spans: Bench["spans"]) {
   const tokens = bench.tokens.range(polling)
-  const request = enterRequest(bench.ground.fixture)
+  const request = enterRequest(bench.setup.fixture)
   await bench.generator.run(closedLoop({ port: running.port, connections: 64, seconds: 120, request, tokens }))
   return poll(bench, running, atConnections, spans)
 }
@@ -72,7 +72,7 @@ async function poll(bench: Bench, running: Running, atConnections: number, spans
       warmupSeconds: spans.warmup,
       seconds: spans.measured,
       watched: running.watched,
-      request: statusRequest(bench.ground.fixture),
+      request: statusRequest(bench.setup.fixture),
       tokens: bench.tokens.range(polling),
       repeatTokens: true
     })
@@ -89,11 +89,11 @@ async function poll(bench: Bench, running: Running, atConnections: number, spans
 async function countSqlStatements(bench: Bench) {
   if (!bench.arguments.programs.includes("usher")) return undefined
   Progress.show("P3: counting SQL statements")
-  const { ground } = bench
-  const tap = await openSqlTap(ground.database.url("postgres"))
-  const database = { ...ground.database, url: (name: string) => tap.url(ground.database.url(name)) }
+  const { setup } = bench
+  const tap = await openSqlTap(setup.database.url("postgres"))
+  const database = { ...setup.database, url: (name: string) => tap.url(setup.database.url(name)) }
   try {
-    return await withProgram(usher({ ...ground, database }), 0, async (running) => {
+    return await withProgram(usher({ ...setup, database }), 0, async (running) => {
       await pollStatus(bench, running, connections, { warmup: 0, measured: 1, tokens: 0 })
       const before = tap.statements()
       const from = performance.now()

@@ -32,7 +32,7 @@ export async function webhooks(bench: Bench): Promise<ScenarioResult> {
   try {
     const fewer = { ...bench, rounds: Math.min(bench.rounds, roundsMax) }
     const inRounds = await inTurns(fewer, "W1", [{ name: without }, { name: withTen }], ({ name }) =>
-      withProgram(usher(bench.ground, {}, reachable), 0, async (running) => {
+      withProgram(usher(bench.setup, {}, reachable), 0, async (running) => {
         if (name === withTen) {
           for (let n = 0; n < subscribed; n++) await subscribe(bench, running, endpoints.url(`/${running.port}/${n}`))
         }
@@ -40,14 +40,14 @@ export async function webhooks(bench: Bench): Promise<ScenarioResult> {
         return describe(await measureEntries(bench, running, options), running, "entry")
       })
     )
-    const steady = await withProgram(usher(bench.ground, {}, unpaced), 0, (running) =>
+    const steady = await withProgram(usher(bench.setup, {}, unpaced), 0, (running) =>
       measureSteady(bench, running, endpoints)
     )
     const caughtUp = {
-      "one event a request": await withProgram(usher(bench.ground, {}, unpaced), 0, (running) =>
+      "one event a request": await withProgram(usher(bench.setup, {}, unpaced), 0, (running) =>
         measureCatchUp(bench, running, endpoints, "single")
       ),
-      "batches of 100": await withProgram(usher(bench.ground, {}, unpaced), 0, (running) =>
+      "batches of 100": await withProgram(usher(bench.setup, {}, unpaced), 0, (running) =>
         measureCatchUp(bench, running, endpoints, "batches")
       )
     }
@@ -142,7 +142,7 @@ async function subscribe(
   return id
 }
 
-async function post({ ground: { fixture } }: Bench, { adminUrl }: Inspectable, path: string, body: object) {
+async function post({ setup: { fixture } }: Bench, { adminUrl }: Inspectable, path: string, body: object) {
   const headers = { authorization: `Bearer ${fixture.secretKey}`, "content-type": "application/json" }
   const answer = await fetch(`${adminUrl}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) })
   const text = await answer.text()

@@ -42,9 +42,16 @@ export class Unauthorized extends Schema.Error<Unauthorized>("Unauthorized")(
   { httpApiStatus: 401, description: "The credential is missing or not accepted" }
 ) {}
 
+/**
+ * Any text but these, by which errors of a class of their own are known. Without it a client would read these errors as
+ * the general one of their status, which has fewer fields.
+ */
+const otherThan = (...texts: ReadonlyArray<string>) =>
+  Schema.String.check(Schema.makeFilter((text: string) => !texts.includes(text), { toJsonSchema: () => ({}) }))
+
 /** 403: the caller is known, but may not do this. */
 export class Forbidden extends Schema.Error<Forbidden>("Forbidden")(
-  { error: Schema.String },
+  { error: otherThan("HTTPS required", "Challenge required") },
   { httpApiStatus: 403, description: "Not allowed" }
 ) {}
 
@@ -70,7 +77,10 @@ export class NotFound extends Schema.Error<NotFound>("NotFound")(
 
 /** 409: the state does not allow it. `code` is upper snake case. */
 export class Conflict extends Schema.Error<Conflict>("Conflict")(
-  { error: Schema.String, code: Schema.String },
+  {
+    error: Schema.String,
+    code: otherThan("BID_TOO_LOW", "BID_TOO_HIGH", "BID_UNLIKELY", "OUT_OF_STOCK", "IDEMPOTENCY_IN_PROGRESS")
+  },
   { httpApiStatus: 409, description: "The state does not allow it" }
 ) {}
 
@@ -109,11 +119,10 @@ export class StockConflict extends Schema.Error<StockConflict>("StockConflict")(
 ) {}
 
 /** 409 that can resolve itself: {@link Conflict} with `Retry-After`, in seconds. */
-export class ConflictForNow extends Schema.Error<ConflictForNow>("ConflictForNow")({
-  error: Schema.String,
-  code: Schema.String,
-  retryAfterSeconds: Schema.Int
-}) {}
+export class ConflictForNow extends Schema.Error<ConflictForNow>("ConflictForNow")(
+  { error: Schema.String, code: Schema.String, retryAfterSeconds: Schema.Int },
+  { httpApiStatus: 409 }
+) {}
 
 /** {@link Conflict} or {@link ConflictForNow} in their encoded form, for operations that can have either. */
 export const ConflictWithHeaders = Schema.Union([Conflict, ConflictForNow])
@@ -150,11 +159,10 @@ export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("Un
 ) {}
 
 /** 423: the mechanism takes no entries yet; `opensAt` in milliseconds since the epoch. */
-export class NotOpenYet extends Schema.Error<NotOpenYet>("NotOpenYet")({
-  error: Schema.String,
-  opensAt: Schema.Finite,
-  retryAfterSeconds: Schema.Int
-}) {}
+export class NotOpenYet extends Schema.Error<NotOpenYet>("NotOpenYet")(
+  { error: Schema.String, opensAt: Schema.Finite, retryAfterSeconds: Schema.Int },
+  { httpApiStatus: 423 }
+) {}
 
 /** {@link NotOpenYet} in its encoded form: `{error, code: "NOT_OPEN", opensAt}` with `Retry-After`. */
 export const NotOpenYetWithHeaders = NotOpenYet.pipe(
@@ -181,9 +189,10 @@ export const NotOpenYetWithHeaders = NotOpenYet.pipe(
 ).annotate({ description: "Not open yet" })
 
 /** 429: more requests than the caller may make. */
-export class RateLimitExceeded extends Schema.Error<RateLimitExceeded>("RateLimitExceeded")({
-  retryAfterSeconds: Schema.Int
-}) {}
+export class RateLimitExceeded extends Schema.Error<RateLimitExceeded>("RateLimitExceeded")(
+  { retryAfterSeconds: Schema.Int },
+  { httpApiStatus: 429 }
+) {}
 
 /** {@link RateLimitExceeded} in its encoded form: `{error: "Rate limit exceeded", retryAfter}` with `Retry-After`. */
 export const RateLimitExceededWithHeaders = RateLimitExceeded.pipe(
@@ -213,9 +222,10 @@ export class InternalError extends Schema.Error<InternalError>("InternalError")(
 ) {}
 
 /** 503: the database is unavailable, the mechanism is overloaded or parked, or the process is draining. */
-export class ServiceUnavailable extends Schema.Error<ServiceUnavailable>("ServiceUnavailable")({
-  retryAfterSeconds: Schema.Int
-}) {}
+export class ServiceUnavailable extends Schema.Error<ServiceUnavailable>("ServiceUnavailable")(
+  { retryAfterSeconds: Schema.Int },
+  { httpApiStatus: 503 }
+) {}
 
 /** {@link ServiceUnavailable} in its encoded form: `{error: "Service unavailable"}` with `Retry-After`. */
 export const ServiceUnavailableWithHeaders = ServiceUnavailable.pipe(
@@ -238,3 +248,9 @@ export const ServiceUnavailableWithHeaders = ServiceUnavailable.pipe(
     }
   )
 ).annotate({ description: "Not available for now" })
+
+/** Returns the status of a declared error, as its class declares it; undefined for any other error. */
+export const statusOf = (error: unknown): number | undefined =>
+  error instanceof Error
+    ? ((error.constructor as Partial<Schema.Top>).ast?.annotations?.["httpApiStatus"] as number | undefined)
+    : undefined

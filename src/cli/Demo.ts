@@ -6,7 +6,6 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { DemoFailed } from "./demo/DemoFailed.ts"
 import { withModule } from "./runtime/LazyModule.ts"
-import * as Presentation from "./runtime/Presentation.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
 const consumersFlag = Flag.Int("consumers").pipe(
@@ -23,14 +22,12 @@ const stayFlag = Flag.Boolean("stay").pipe(
   Flag.withDefault(false)
 )
 
-/** The command `demo`. */
 export const demo = Command.make("demo", { consumers: consumersFlag, stay: stayFlag }, ({ consumers, stay }) =>
   withModule(
     () => import("./demo/Drop.ts"),
     ({ play }) => play(consumers, stay)
   ).pipe(
     Effect.mapError(({ message }) => new DemoFailed({ message })),
-    Effect.tapError(({ message }) => Presentation.explain(message)),
     interruptible
   )
 ).pipe(Command.withDescription("Play a drop with 2,000 consumers, kill the server in the middle, and check the result"))

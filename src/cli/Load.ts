@@ -2,10 +2,17 @@
 import { Config, Console, Data, Effect, FileSystem, Option, Redacted, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { arrivalShape, parseArrival, parsePart } from "../load/Arrivals.ts"
-import { type Condition, conditionShape, failuresOf, parseConditions } from "../load/Conditions.ts"
 import { type Mix, mixShape, parseMix } from "../load/Mix.ts"
 import { pageOf } from "../load/Page.ts"
-import { decodeReport, mergeReports, type Report } from "../load/Report.ts"
+import {
+  type Condition,
+  conditionShape,
+  decodeReport,
+  failuresOf,
+  mergeReports,
+  parseConditions,
+  type Report
+} from "../load/Report.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { withModule } from "./runtime/LazyModule.ts"
 import { example } from "./runtime/Arguments.ts"

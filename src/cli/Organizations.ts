@@ -8,7 +8,7 @@ import { ApiKeys } from "../auth/keys/ApiKeys.ts"
 import { OrganizationChanges } from "../auth/keys/OrganizationChanges.ts"
 import { type NewOrganization, Organizations } from "../auth/keys/Organizations.ts"
 import { TokenLifetimes } from "../auth/tokens/TokenLifetimes.ts"
-import { leaveMinutesMax, leavePerSecondMax } from "../domain/organization/LoadLeave.ts"
+import { permissionMinutesMax, permissionPerSecondMax } from "../domain/organization/LoadTestPermission.ts"
 import { Plan, RateLimits } from "../domain/organization/Plan.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import type { Unavailable } from "../store/postgres/Unavailable.ts"
@@ -150,17 +150,17 @@ const allowLoad = Command.make(
   {
     organization,
     minutes: Flag.Int("minutes").pipe(
-      Flag.withDescription(`For how many minutes, 1 to ${leaveMinutesMax}; 0 withdraws an earlier permission`),
+      Flag.withDescription(`For how many minutes, 1 to ${permissionMinutesMax}; 0 withdraws an earlier permission`),
       Flag.filter(
-        (minutes) => minutes >= 0 && minutes <= leaveMinutesMax,
-        () => `a whole number from 0 to ${leaveMinutesMax}`
+        (minutes) => minutes >= 0 && minutes <= permissionMinutesMax,
+        () => `a whole number from 0 to ${permissionMinutesMax}`
       )
     ),
     perSecond: Flag.Int("per-second").pipe(
       Flag.withDescription("Requests a second of the Consumer API"),
       Flag.filter(
-        (perSecond) => perSecond >= 1 && perSecond <= leavePerSecondMax,
-        () => `a whole number from 1 to ${leavePerSecondMax}`
+        (perSecond) => perSecond >= 1 && perSecond <= permissionPerSecondMax,
+        () => `a whole number from 1 to ${permissionPerSecondMax}`
       )
     )
   },

@@ -1,15 +1,14 @@
 /** Usher in a browser, or anywhere with `fetch`: the session of a consumer and its way through experiences. */
 import { ExperienceStore } from "./experience.ts"
 import type { Options } from "./requests.ts"
-import type { TokenStorage } from "./kept.ts"
+import type { TokenStorage } from "./storage.ts"
 import { Sessions } from "./sessions.ts"
 import type { Session, StartedSession } from "./types.ts"
 
 export { UsherError } from "./requests.ts"
 export type { ExperienceStore } from "./experience.ts"
-export type { Action, Input, ShownPlace, ViewState } from "./view/places.ts"
-export type { Snapshot } from "./view/snapshot.ts"
-export type { TokenStorage } from "./kept.ts"
+export type { Action, Input, ShownPlace, Snapshot, ViewState } from "./view.ts"
+export type { TokenStorage } from "./storage.ts"
 export type * from "./types.ts"
 
 export interface Settings {

@@ -3,12 +3,11 @@
  * the pieces, in its words and languages; this shows them in a shadow root, and sends their forms.
  */
 import { type ExperienceStore, Usher } from "./client.ts"
-import { style } from "./embedStyle.ts"
-import { orNone } from "./kept.ts"
-import { serverNow } from "./moving/time.ts"
+import { serverNow } from "./clock.ts"
 import { answerTo, UsherError } from "./requests.ts"
 import type { Call } from "./sessions.ts"
-import { fieldsOf, statusOf } from "./view/places.ts"
+import { ifAllowed } from "./storage.ts"
+import { fieldsOf, statusOf } from "./view.ts"
 
 interface Policies {
   createPolicy(name: string, rules: object): { createHTML(html: string): string }
@@ -19,11 +18,29 @@ const element = "usher-experience"
 /** A page may load this module again, from another address or of another version. */
 const isFirst = !customElements.get(element)
 
+/** It takes font and colors from the page around it; `::part` changes the rest. */
+const style = `
+:host{display:block;--line:color-mix(in srgb,currentColor 25%,transparent)}
+:host([hidden]){display:none}
+*{box-sizing:border-box}
+.card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin-block:0 1rem}
+h2{font-size:1.3em;margin:0 0 .75rem}
+.big{font-size:2.2em;font-weight:700;margin:0;font-variant-numeric:tabular-nums}
+.muted{opacity:.75}
+label{display:block;margin-block:.5rem}
+input,select,button,.button{font:inherit;min-height:44px;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem}
+input,select{display:block;width:100%}
+button,.button{display:inline-block;cursor:pointer;color:inherit;background:none}
+[part~=button]{background:CanvasText;color:Canvas}
+[role=alert]{border-inline-start:4px solid #a61414;padding-inline-start:.75rem}
+nav a{display:inline-block;line-height:44px}
+progress{width:100%}`
+
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(style)
 
 /** Pieces come from Usher, which has escaped them. A page may refuse the policy, and have one for all HTML. */
-const policy = orNone(() =>
+const policy = ifAllowed(() =>
   isFirst
     ? (globalThis as { readonly trustedTypes?: Policies }).trustedTypes?.createPolicy("usher", {
         createHTML: (html: string) => html
@@ -48,7 +65,7 @@ class UsherExperience extends HTMLElement {
   readonly #root = this.attachShadow({ mode: "open" })
   /** The contents of the room. */
   readonly #box = document.createElement("div")
-  #alive: ((now: number) => void) | undefined
+  #enhance: ((now: number) => void) | undefined
   #usher: Usher | undefined
   #store: ExperienceStore | undefined
   #stop: (() => void) | undefined
@@ -69,15 +86,15 @@ class UsherExperience extends HTMLElement {
   connectedCallback(): void {
     const named = (name: string) => this.getAttribute(name) ?? ""
     const [url, publishableKey] = [named("url"), named("key")]
-    this.#usher ??= ushers[url + publishableKey] ??= orNone(() => new Usher({ url, publishableKey }))
+    this.#usher ??= ushers[url + publishableKey] ??= ifAllowed(() => new Usher({ url, publishableKey }))
     // The link stays in a page that names no Usher.
     if (!this.#usher) return
     this.#store ??= this.#usher.experience(named("experience"))
     const stop = this.#store.subscribe(() => this.#changed())
     const timer = setInterval(() => this.#tick(), 1000)
-    import("./alive.ts").then(
-      ({ enliven }) => {
-        this.#alive ??= enliven(this, this.#root, () => this.#language)
+    import("./enhancements.ts").then(
+      ({ enhance }) => {
+        this.#enhance ??= enhance(this, this.#root, () => this.#language)
         this.#tick()
       },
       () => {}
@@ -223,7 +240,7 @@ class UsherExperience extends HTMLElement {
 
   /** Countdowns and announcements. */
   #tick(): void {
-    this.#alive?.(serverNow())
+    this.#enhance?.(serverNow())
   }
 }
 

@@ -1,21 +1,24 @@
 /** One experience as its consumer sees it, kept up to date while it has a subscriber. */
-import { isHidden, onWake } from "./awake.ts"
 import { follow, pause } from "./follow.ts"
-import { serverNow } from "./moving/time.ts"
+import { serverNow, setServerTime } from "./clock.ts"
+import { type Options, orUndefined, UsherError } from "./requests.ts"
+import type { Sessions } from "./sessions.ts"
+import type { Experience, Live } from "./types.ts"
 import {
   type Action,
+  type ExperienceData,
   fieldsOf,
   type Input,
+  loading,
   pathOf,
   type Place,
+  placesIn,
+  type Snapshot,
+  snapshotOf,
   statusOf,
   statusPathOf,
   withFacts
-} from "./view/places.ts"
-import { type Known, read, readLive } from "./view/reading.ts"
-import { type Options, orUndefined, UsherError } from "./requests.ts"
-import type { Sessions } from "./sessions.ts"
-import { loading, type Snapshot, snapshotOf } from "./view/snapshot.ts"
+} from "./view.ts"
 
 type Own = NonNullable<Place["own"]>
 
@@ -31,7 +34,7 @@ export class ExperienceStore {
   readonly #sessions: Sessions
   readonly #listeners = new Set<() => void>()
   #snapshot = loading
-  #known: Known | undefined
+  #data: ExperienceData | undefined
   #isConnected = true
   #loads = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -65,7 +68,7 @@ export class ExperienceStore {
   /** Does something, and returns when Usher has answered. Throws `UsherError` if it is refused. */
   readonly act = async (action: Action, input: Input = {}, options: Options = {}): Promise<Snapshot> => {
     const asking = { ...options, reached: this.#reached }
-    if (!this.#known) await this.load(asking)
+    if (!this.#data) await this.load(asking)
     const perform = async () => {
       await this.#sessions.start(asking)
       await this.#perform(action, input, asking)
@@ -95,10 +98,10 @@ export class ExperienceStore {
   /** Reads everything again. */
   readonly load = async (options: Options = {}): Promise<void> => {
     const mine = ++this.#loads
-    const known = await read(this.#sessions, this.id, { ...options, reached: this.#reached })
+    const data = await read(this.#sessions, this.id, { ...options, reached: this.#reached })
     // A later request has the later state.
     if (mine !== this.#loads) return
-    this.#known = known
+    this.#data = data
     this.#emit()
     this.#lookLater()
   }
@@ -136,7 +139,7 @@ export class ExperienceStore {
   }
 
   #replace(change: (place: Place) => Place): void {
-    if (this.#known) this.#known = { ...this.#known, places: this.#known.places.map(change) }
+    if (this.#data) this.#data = { ...this.#data, places: this.#data.places.map(change) }
     this.#emit()
   }
 
@@ -147,7 +150,7 @@ export class ExperienceStore {
   }
 
   #emit(): void {
-    this.#snapshot = snapshotOf(this.#known, this.#sessions.session, this.#isConnected)
+    this.#snapshot = snapshotOf(this.#data, this.#sessions.session, this.#isConnected)
     this.#watch()
     for (const listener of this.#listeners) listener()
   }
@@ -169,17 +172,17 @@ export class ExperienceStore {
         ask: (signal) => this.#sessions.request<Own>(statusPathOf(place), { ...call, signal }).catch(() => undefined)
       },
       {
-        told: (own) => {
+        onState: (own) => {
           this.#isConnected = true
           this.#put(place.id, own)
         },
-        ended: (reason) => {
-          const now = this.#known?.places.find(({ id }) => id === place.id)
+        onEnd: (reason) => {
+          const now = this.#data?.places.find(({ id }) => id === place.id)
           if (reason === "CLOSED" && now) this.#over = stateKey(now)
           this.#unfollow()
           setTimeout(this.refresh, soonMillis())
         },
-        failed: () => this.#reached(false)
+        onFailure: () => this.#reached(false)
       }
     )
     this.#followed = { of, stop }
@@ -218,11 +221,11 @@ export class ExperienceStore {
 
   /** Reads the public facts. A changed lifecycle needs everything again. */
   async #look(): Promise<void> {
-    const before = this.#known && lifecyclesOf(this.#known)
+    const before = this.#data && lifecyclesOf(this.#data)
     const live = before && !isHidden() && (await readLive(this.#sessions, this.id, {}).catch(() => undefined))
     if (live) {
       this.#replace((place) => withFacts(place, live))
-      if (lifecyclesOf(this.#known!) !== before) this.refresh()
+      if (lifecyclesOf(this.#data!) !== before) this.refresh()
     }
     this.#lookLater()
   }
@@ -234,7 +237,7 @@ export class ExperienceStore {
 
   /** Milliseconds until the next look: at a known opening or closing, else regularly. */
   #untilLook(): number {
-    const { places = [] } = this.#known ?? {}
+    const { places = [] } = this.#data ?? {}
     const isAuction = places.some(({ kind, lifecycle }) => kind === "auction" && lifecycle === "open")
     const instants = places
       .flatMap((place) => [place.openAt, place.closeAt, place.lobbyOpenAt, fieldsOf(place).startTime])
@@ -246,6 +249,52 @@ export class ExperienceStore {
 
 const notPossible = () => new UsherError(409, { code: "NOT_POSSIBLE" })
 
-const lifecyclesOf = ({ places }: Known): string => places.map(({ lifecycle }) => lifecycle).join()
+const lifecyclesOf = ({ places }: ExperienceData): string => places.map(({ lifecycle }) => lifecycle).join()
 
 const stateKey = (place: Place): string => place.id + statusOf(place)
+
+/** Reads the public facts, which caches may answer. */
+async function readLive(sessions: Sessions, id: string, options: Options): Promise<Live> {
+  const live = await sessions.request<Live>(`/experiences/${id}/live`, { ...options, as: "nobody" })
+  setServerTime(Date.parse(live.now))
+  return live
+}
+
+/** Reads everything. */
+async function read(sessions: Sessions, id: string, options: Options): Promise<ExperienceData> {
+  const path = `/experiences/${id}`
+  const own = <A>(path: string, method = "GET") =>
+    sessions.request<A>(path, { ...options, as: "consumer", method }).catch(orUndefined(401, 403, 404))
+  const everybodys = await Promise.all([
+    readLive(sessions, id, options),
+    sessions.request<Experience>(path, options)
+  ]).catch(orUndefined(404))
+  if (!everybodys) return { places: [] }
+  const [live, open] = everybodys
+  const isProtected = open.hasProtectedSequences ? sessions.session : undefined
+  const entry = isProtected ? await own<{ readonly experience: Experience }>(`${path}/enter`, "POST") : undefined
+  const experience = entry?.experience ?? open
+  const places = await Promise.all(
+    placesIn(experience, live).map(async (place) => {
+      const state = sessions.session && (await own<Place["own"]>(statusPathOf(place)))
+      return { ...place, own: state } as Place
+    })
+  )
+  return { experience, places, isBarred: isProtected !== undefined && !entry }
+}
+
+/** True if the page is not seen. Outside of browsers it always is. */
+const isHidden = (): boolean => globalThis.document?.hidden
+
+/** Calls when the page is hidden or seen again, the device is online again, or another tab has another session. */
+const onWake = (wake: () => void, storageKey: string, signal: AbortSignal): void => {
+  for (const type of ["visibilitychange", "pageshow", "online", "storage"]) {
+    globalThis.addEventListener?.(
+      type,
+      (event: Partial<StorageEvent>) => {
+        if ([undefined, storageKey].includes(event.key!)) wake()
+      },
+      { signal }
+    )
+  }
+}

@@ -3,7 +3,7 @@
  * streams fail. Rooms and the client use it.
  */
 
-import { orNone } from "./kept.ts"
+import { ifAllowed } from "./storage.ts"
 
 /** Where a place is read. */
 export interface Source<State> {
@@ -16,10 +16,10 @@ export interface Source<State> {
 }
 
 export interface Listener<State> {
-  told(state: State): void
+  onState(state: State): void
   /** No further event will come: the place has closed, or the credentials have ended, or there is no place. */
-  ended(reason?: string): void
-  failed(): void
+  onEnd(reason?: string): void
+  onFailure(): void
 }
 
 /** Milliseconds without a byte after which a stream is given up. The server sends a comment every 15 seconds. */
@@ -52,13 +52,13 @@ export const askedSeconds = (reply: Response | undefined): number => Number(repl
 export function follow<State>(source: Source<State>, listener: Listener<State>): () => void {
   const stop = new AbortController()
   const { signal } = stop
-  const channel = orNone(() => new BroadcastChannel(source.name))
-  channel?.addEventListener("message", ({ data }: MessageEvent<State>) => listener.told(data))
-  const told = (state: State) => {
+  const channel = ifAllowed(() => new BroadcastChannel(source.name))
+  channel?.addEventListener("message", ({ data }: MessageEvent<State>) => listener.onState(data))
+  const onState = (state: State) => {
     channel?.postMessage(state)
-    listener.told(state)
+    listener.onState(state)
   }
-  const lead = () => run(source, { ...listener, told }, signal)
+  const lead = () => run(source, { ...listener, onState }, signal)
   // The lock is held by one tab. It goes to another when that one closes or is hidden.
   if (channel) alone(source.name, lead, signal).catch(() => {})
   else void lead()
@@ -90,19 +90,19 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
       if (failures < failuresMax && !isReplaced) {
         const reason = await stream(source, signal, (state) => {
           failures = 0
-          listener.told(state)
+          listener.onState(state)
         })
         if (signal.aborted) return
         // Too many streams are open for this visitor: another one would end one of them.
         isReplaced = reason === "REPLACED"
-        if (reason && !isReplaced) return listener.ended(reason)
+        if (reason && !isReplaced) return listener.onEnd(reason)
         failures += 1
         await pause(1, signal)
       } else {
         const state = await source.ask(signal)
         if (signal.aborted) return
-        if (!state) return listener.ended()
-        listener.told(state)
+        if (!state) return listener.onEnd()
+        listener.onState(state)
         failures = failuresMax - 1
         if (isReplaced) await pause(pollSecondsMin, signal)
       }
@@ -110,7 +110,7 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
       if (signal.aborted) return
       failures += 1
       // Where only streams fail, the state is known.
-      if (failures === 2 || failures > failuresMax) listener.failed()
+      if (failures === 2 || failures > failuresMax) listener.onFailure()
       const asked = (error as Partial<Refusal>).retryAfterSeconds
       const later = pollSecondsMin * 2 ** Math.max(0, failures - soonMax)
       await pause(Math.min(pauseSecondsMax, later, 2 ** (failures - 1)), signal, asked)
@@ -122,7 +122,7 @@ async function run<State>(source: Source<State>, listener: Listener<State>, sign
 async function stream<State>(
   source: Source<State>,
   signal: AbortSignal,
-  told: (state: State) => void
+  onState: (state: State) => void
 ): Promise<string | undefined> {
   const cut = new AbortController()
   const onAbort = () => cut.abort()
@@ -145,7 +145,7 @@ async function stream<State>(
         const data = /^data: (.*)$/m.exec(event)?.[1]
         if (!data || signal.aborted) continue
         if (/^event: end$/m.test(event)) return (JSON.parse(data) as { readonly reason: string }).reason
-        told(JSON.parse(data) as State)
+        onState(JSON.parse(data) as State)
       }
     }
   } finally {

@@ -1,6 +1,6 @@
 /** The consumer's session: its tokens, kept for all tabs of the browser, and one refresh for all of them. */
 import { alone } from "./follow.ts"
-import { type Kept, keeping, orNone, type TokenStorage } from "./kept.ts"
+import { ifAllowed, type StoredValue, storedValue, type TokenStorage } from "./storage.ts"
 import { type Options, orUndefined, send } from "./requests.ts"
 import type { Session, StartedSession } from "./types.ts"
 
@@ -34,7 +34,7 @@ export class Sessions {
   declare readonly url: string
   declare readonly storageKey: string
   readonly #publishableKey: string
-  readonly #kept: Kept
+  readonly #stored: StoredValue
   readonly #changed: () => void
   #starting: Promise<void> | undefined
 
@@ -42,7 +42,7 @@ export class Sessions {
     this.url = new URL(url).origin
     this.#publishableKey = publishableKey
     this.storageKey = `usher ${publishableKey}`
-    this.#kept = keeping(() => storage ?? localStorage, this.storageKey)
+    this.#stored = storedValue(() => storage ?? localStorage, this.storageKey)
     this.#changed = changed
   }
 
@@ -58,7 +58,7 @@ export class Sessions {
 
   /** Removes the tokens. */
   forget(): void {
-    this.#kept.set("")
+    this.#stored.set("")
     this.#changed()
   }
 
@@ -111,7 +111,7 @@ export class Sessions {
       // The name is kept first: if the answer is lost, also by closing the page, it gets the same tokens again.
       // A page without encryption cannot draw one.
       const attempt = kept.attempt ?? crypto.randomUUID?.()
-      this.#kept.set(JSON.stringify({ ...kept, attempt }))
+      this.#stored.set(JSON.stringify({ ...kept, attempt }))
       const { session, refreshToken } = kept
       const headers = attempt && { "idempotency-key": attempt }
       const call = { signal, reached, method: "POST", body: { refreshToken }, headers } as Call
@@ -121,7 +121,7 @@ export class Sessions {
   }
 
   #tokens(): Tokens | undefined {
-    return orNone(() => JSON.parse(this.#kept.get()) as Tokens)
+    return ifAllowed(() => JSON.parse(this.#stored.get()) as Tokens)
   }
 
   #write(started: Pick<Tokens, "session" | "accessToken" | "refreshToken">): Tokens {
@@ -129,7 +129,7 @@ export class Sessions {
     const { iat, exp } = JSON.parse(atob(claims)) as { readonly iat: number; readonly exp: number }
     // The device's clock may be wrong, so only the difference counts.
     const tokens = { ...started, expiresAt: Date.now() + (exp - iat) * 1000 }
-    this.#kept.set(JSON.stringify(tokens))
+    this.#stored.set(JSON.stringify(tokens))
     return tokens
   }
 }

@@ -1,17 +1,10 @@
 /** Proofs after a run, from the recorded events of its mechanisms and the answers that its consumers got. */
-import { Schema } from "effect"
+import type { HistoryEntry } from "../api/admin/DistributionApi.ts"
 import { declarations, grantsOnEntry, type Kind } from "../domain/mechanism/Mechanism.ts"
 import type { Proof } from "./Report.ts"
 
-/** A recorded event as the Admin API lists it. */
-export const Recorded = Schema.Struct({
-  sequence: Schema.Int,
-  type: Schema.String,
-  at: Schema.String,
-  consumerId: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  data: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
-})
-export type Recorded = typeof Recorded.Type
+/** A recorded event. */
+export type Recorded = typeof HistoryEntry.Type
 
 /** The answers that consumers got. */
 export interface Answers {
@@ -43,7 +36,7 @@ export function prove(history: ReadonlyArray<Recorded>, answers: Answers, admitR
       "No position was given twice: a replay gives each consumer the answered position",
       wrongPositions(history, answers)
     ),
-    claim("Consumers were admitted in the order of their entries", overtaken(history)),
+    claim("Consumers were admitted in the order of their entries", outOfOrder(history)),
     claim(`Never more than ${admitRate} admissions a minute`, tooFast(history, admitRate))
   ]
 }
@@ -76,7 +69,7 @@ export function proveEntries(
 
 /** Amounts of a load are whole numbers. */
 function notHigher(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
-  const bids = history.filter(({ type }) => type === "BidPlaced").map(({ data }) => Number(data?.["amount"]))
+  const bids = history.filter(({ type }) => type === "BidPlaced").map(({ data }) => Number(data["amount"]))
   return bids.flatMap((bid, index) =>
     index === 0 || bid > bids[index - 1]! ? [] : [`${bid} after ${bids[index - 1]}`]
   )
@@ -89,13 +82,15 @@ const claim = (text: string, contradictions: ReadonlyArray<string>): Proof => ({
   detail: contradictions.length === 0 ? "checked" : `${contradictions.length}, first: ${contradictions[0]}`
 })
 
-const consumersOf = (history: ReadonlyArray<Recorded>, type: string): ReadonlyArray<string> =>
+/** The consumers of the events of a type, in their order. */
+export const consumersOf = (history: ReadonlyArray<Recorded>, type: string): ReadonlyArray<string> =>
   history.filter((event) => event.type === type).map(({ consumerId }) => consumerId!)
 
 const gapsIn = (history: ReadonlyArray<Recorded>): ReadonlyArray<string> =>
   history.flatMap(({ sequence }, index) => (sequence === index + 1 ? [] : [`number ${sequence} at ${index + 1}`]))
 
-const repeated = (ids: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** The ids that were there before. */
+export const repeated = (ids: ReadonlyArray<string>): ReadonlyArray<string> => {
   const seen = new Set<string>()
   return ids.filter((id) => {
     const isRepeated = seen.has(id)
@@ -113,7 +108,7 @@ function wrongPositions(history: ReadonlyArray<Recorded>, { positions }: Answers
   const waiting = new Map<string, number>()
   const ahead: Array<Ahead> = []
   for (const [order, { type, consumerId }] of history.entries()) {
-    if (typeof consumerId !== "string") continue
+    if (consumerId === null) continue
     if (type === "Entered") {
       waiting.set(consumerId, order)
       const told = positions.get(consumerId)
@@ -141,15 +136,24 @@ interface Ahead {
   left: number
 }
 
-function overtaken(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
+/**
+ * The admissions that were not the next ones. Consumers of the lobby, which entered before the opening, come before the
+ * others, in any order.
+ */
+export function outOfOrder(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
+  const lobby = new Set<string>()
   const line = new Set<string>()
   const early: Array<string> = []
+  let isOpen = !history.some(({ type }) => type === "Opened")
   for (const { type, consumerId } of history) {
-    if (typeof consumerId !== "string") continue
-    if (type === "Entered") line.add(consumerId)
-    else if (line.has(consumerId)) {
-      const [first] = line
-      if (type === "Granted" && first !== consumerId) early.push(`${consumerId} before ${first}`)
+    if (type === "Opened") isOpen = true
+    if (consumerId === null) continue
+    if (type === "Entered") (isOpen ? line : lobby).add(consumerId)
+    else {
+      const [first] = lobby.size > 0 ? lobby : line
+      const isNext = lobby.has(consumerId) || first === consumerId
+      if (type === "Granted" && !isNext) early.push(`${consumerId} before ${first}`)
+      lobby.delete(consumerId)
       line.delete(consumerId)
     }
   }
@@ -158,7 +162,7 @@ function overtaken(history: ReadonlyArray<Recorded>): ReadonlyArray<string> {
 
 /** Admissions are evenly spaced, so no two of them are closer than the rate says, but for rounding to milliseconds. */
 function tooFast(history: ReadonlyArray<Recorded>, admitRate: number): ReadonlyArray<string> {
-  const at = history.filter(({ type }) => type === "Granted").map((event) => Date.parse(event.at))
+  const at = history.filter(({ type }) => type === "Granted").map((event) => event.at)
   const perMilli = admitRate / 60_000
   // The lowest lead so far: how far an earlier admission was behind the rate. From there on the rate may be used up.
   let lowest = Infinity

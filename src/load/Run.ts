@@ -3,17 +3,15 @@
  * consumer's latency counts from the instant at which it was due. So it includes waiting time in this tool and in the
  * server's queue of connections.
  */
-import { Cause, Clock, Duration, Effect, Fiber, type Redacted, Schedule, Semaphore } from "effect"
-import type { Kind } from "../domain/mechanism/Mechanism.ts"
-import type { Arrival, Part } from "./Arrivals.ts"
-import { instants, partOf, peakOf } from "./Arrivals.ts"
+import { Cause, Clock, Duration, Effect, type Redacted, Schedule, Semaphore } from "effect"
+import { type Arrival, instants, type Part, partOf, peakOf } from "./Arrivals.ts"
 import * as Client from "./Client.ts"
-import * as Ground from "./Ground.ts"
-import { makeJourney } from "./Journeys.ts"
+import { makeJourney, type RunContext, startWhenDue, stopwatch } from "./Journeys.ts"
 import { choices, type Mix } from "./Mix.ts"
 import { prove, proveEntries } from "./Proofs.ts"
 import type { Proof, Report } from "./Report.ts"
 import { watch } from "./ServerSeries.ts"
+import * as Setup from "./Setup.ts"
 import { Tally } from "./Tally.ts"
 
 export interface Options extends Client.Target {
@@ -53,12 +51,12 @@ export const run = Effect.fnUntraced(function* (
   onSecond: OnSecond,
   stopRequested: Effect.Effect<void> = Effect.never
 ) {
-  yield* Ground.requireTestKeys(options)
+  yield* Setup.requireTestKeys(options)
   const tally = new Tally()
-  const client = yield* Client.make(options, () => tally.requests++)
+  const client = yield* Client.make(options, { onRequest: () => tally.requests++ })
   const due = partOf(instants(options.arrival, options.consumers, options.seed), options.part)
-  const found: Found = { startedAt: yield* Clock.currentTimeMillis, proofs: [], readings: () => [] }
-  const work = Effect.scoped(perform(options, { client, tally, due }, found, onSecond))
+  const results: Results = { startedAt: yield* Clock.currentTimeMillis, proofs: [], readings: () => [] }
+  const work = Effect.scoped(perform({ options, client, tally, due, results, onSecond }))
   const failed = yield* Effect.raceFirst(
     Effect.as(work, undefined),
     Effect.as(stopRequested, "it was asked to stop")
@@ -67,7 +65,7 @@ export const run = Effect.fnUntraced(function* (
   const report: Report = {
     format: "usher-load-1",
     url: options.url,
-    startedAt: new Date(found.startedAt).toISOString(),
+    startedAt: new Date(results.startedAt).toISOString(),
     parts: [`${options.part.part}/${options.part.of}`],
     arrival: options.arrivalText,
     watch: options.watch,
@@ -76,50 +74,56 @@ export const run = Effect.fnUntraced(function* (
     mix: options.mixText,
     proofs:
       failed === undefined
-        ? found.proofs
-        : [...found.proofs, { claim: "The run came to its end", holds: false, detail: failed }],
-    ...(options.metricsUrls.length > 0 && { servers: found.readings() })
+        ? results.proofs
+        : [...results.proofs, { claim: "The run came to its end", holds: false, detail: failed }],
+    ...(options.metricsUrls.length > 0 && { servers: results.readings() })
   }
   return report
 })
 
-/** What a run has found so far. */
-interface Found {
+/** The results of a run so far, for a report whatever happens. */
+interface Results {
   startedAt: number
   proofs: ReadonlyArray<Proof>
   readings: () => NonNullable<Report["servers"]>
 }
 
+interface Work {
+  readonly options: Options
+  readonly client: Client.Client
+  readonly tally: Tally
+  /** When each consumer arrives, in milliseconds after the start. */
+  readonly due: Float64Array
+  readonly results: Results
+  readonly onSecond: OnSecond
+}
+
 /** How often the recorded events are asked for again, once a second, while the servers are away. */
 const historyRetries = 30
 
-const perform = Effect.fnUntraced(function* (
-  options: Options,
-  { client, tally, due }: Omit<World, "mechanisms">,
-  found: Found,
-  onSecond: OnSecond
-) {
+const perform = Effect.fnUntraced(function* (work: Work) {
+  const { options, client, tally, due, results } = work
   const { part, of } = options.part
   const peak = Math.ceil(peakOf(options.arrival, options.consumers) / of)
-  yield* Ground.requireLeave(client, { peak, seconds: (due.at(-1) ?? 0) / 1_000 })
-  found.readings = yield* watch(options.metricsUrls, options.operationsToken)
+  yield* Setup.requirePermission(client, { peak, seconds: (due.at(-1) ?? 0) / 1_000 })
+  results.readings = yield* watch(options.metricsUrls, options.operationsToken)
   const kinds = options.mix.map(([kind]) => kind)
   const label = `Load test, part ${part} of ${of}`
-  const mechanisms = yield* Ground.acquireMechanisms(client, kinds, { ...options, label })
+  const mechanisms = yield* Setup.acquireMechanisms(client, kinds, { ...options, label })
   tally.requests = 0
-  found.startedAt = yield* Clock.currentTimeMillis
-  yield* arrive(options, { client, tally, due, mechanisms }, onSecond)
-  for (const mechanism of mechanisms.values()) {
-    const history = yield* Effect.retry(Ground.historyOf(client, mechanism.id), {
-      times: historyRetries,
-      schedule: Schedule.spaced("1 second")
-    })
-    const answers = tally.of(mechanism.kind)
+  results.startedAt = yield* Clock.currentTimeMillis
+  yield* arrive(work, mechanisms)
+  for (const { kind, id } of mechanisms.values()) {
+    const history = yield* Client.historyOf(client, id).pipe(
+      Setup.orRefused("The history could not be read"),
+      Effect.retry({ times: historyRetries, schedule: Schedule.spaced("1 second") })
+    )
+    const answers = tally.of(kind)
     const proofs =
-      mechanism.kind === "queue"
+      kind === "queue"
         ? prove(history, answers, options.admitRate)
-        : proveEntries(mechanism.kind, history, answers, options.consumers)
-    found.proofs = [...found.proofs, ...proofs]
+        : proveEntries(kind, history, answers, options.consumers)
+    results.proofs = [...results.proofs, ...proofs]
   }
 })
 
@@ -129,32 +133,16 @@ const reasonOf = (cause: Cause.Cause<unknown>): string => {
   return error instanceof Error && error.message !== "" ? error.message : String(error)
 }
 
-interface World {
-  readonly client: Client.Client
-  readonly tally: Tally
-  readonly due: Float64Array
-  readonly mechanisms: ReadonlyMap<Kind, Ground.Mechanism>
-}
-
 /** Starts each consumer when it is due, and waits until all are through or the patience ends. */
-const arrive = Effect.fnUntraced(function* (options: Options, world: World, onSecond: OnSecond) {
-  const { tally, due } = world
-  const clock = yield* Clock.Clock
-  const startedAt = clock.monotonicTimeNanosUnsafe()
-  const now = () => Number(clock.monotonicTimeNanosUnsafe() - startedAt) / 1e6
+const arrive = Effect.fnUntraced(function* (
+  { options, client, tally, due, onSecond }: Work,
+  mechanisms: RunContext["mechanisms"]
+) {
+  const now = yield* stopwatch
   const slots = yield* Semaphore.make(options.connections)
-  const consumer = makeJourney({ ...world, watch: options.watch, slots, now })
+  const journey = makeJourney({ client, tally, mechanisms, watch: options.watch, slots, now })
   const kinds = choices(options.mix, options.consumers, options.seed, options.part)
-  const arrivals = Effect.gen(function* () {
-    const fibers: Array<Fiber.Fiber<unknown>> = []
-    for (const [number, at] of due.entries()) {
-      const wait = at - now()
-      if (wait > 0) yield* Effect.sleep(Duration.millis(wait))
-      else if (fibers.length % 64 === 0) yield* Effect.yieldNow
-      fibers.push(yield* Effect.forkChild(consumer(kinds[number]!, at, number)))
-    }
-    yield* Fiber.awaitAll(fibers)
-  })
+  const arrivals = startWhenDue(due, now, (at, number) => journey(kinds[number]!, at, number))
   const patience = Duration.millis((due.at(-1) ?? 0) + options.patienceSeconds * 1_000)
   const seconds = Effect.forever(Effect.andThen(Effect.sleep("1 second"), onSecond(tally, due.length)))
   yield* Effect.raceFirst(arrivals, seconds).pipe(Effect.timeoutOption(patience))

@@ -18,7 +18,7 @@ const digests: Plugin = {
 const apart: Plugin = {
   name: "apart",
   setup: (build) =>
-    build.onResolve({ filter: /\/(challenge|alive)\.ts$/ }, ({ kind, path }) =>
+    build.onResolve({ filter: /\/(challenge|enhancements)\.ts$/ }, ({ kind, path }) =>
       kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined
     )
 }
@@ -46,14 +46,14 @@ const kinds = {
   "dashboard.css": page,
   "client.ts": shop,
   "embed.ts": shop,
-  "alive.ts": shop,
+  "enhancements.ts": shop,
   "challenge.ts": shop
 } as const satisfies { readonly [name: string]: Kind }
 
 export type AssetName = keyof typeof kinds
 
 /** The modules that shops load from this server. */
-export type ModuleName = "client.ts" | "embed.ts" | "alive.ts" | "challenge.ts"
+export type ModuleName = "client.ts" | "embed.ts" | "enhancements.ts" | "challenge.ts"
 
 export class Assets extends Context.Service<
   Assets,

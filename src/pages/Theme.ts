@@ -31,15 +31,15 @@ const white: Colour = [255, 255, 255]
 
 /** Makes the look of a theme. */
 export const lookOf = (theme: typeof Theme.Type | null | undefined): Look => {
-  const making = new Making(theme ?? {})
-  const background = making.colours()
-  making.fonts()
+  const builder = new LookBuilder(theme ?? {})
+  const background = builder.colours()
+  builder.fonts()
   const pictures = { logoUrl: secure(theme?.logoUrl), headerImageUrl: secure(theme?.headerImageUrl) }
   return {
-    css: making.css(),
+    css: builder.css(),
     frame: background === undefined ? undefined : css(background),
     ...pictures,
-    replaced: [...making.replaced],
+    replaced: [...builder.replaced],
     hidden: (["logoUrl", "headerImageUrl"] as const).filter(
       (field) => theme?.[field] !== undefined && pictures[field] === undefined
     )
@@ -49,7 +49,7 @@ export const lookOf = (theme: typeof Theme.Type | null | undefined): Look => {
 type Field = Exclude<keyof typeof Theme.Type, "variant">
 
 /** One look that is being made. */
-class Making {
+class LookBuilder {
   readonly replaced = new Set<string>()
   private readonly variables = new Map<string, string>()
   private readonly theme: typeof Theme.Type

@@ -1,29 +1,39 @@
 /**
- * The words of pages: one typed file for each language, so that a missing key does not compile. An experience can
- * replace them by `i18n`, as `{ "de": { "enterQueue": "…" } }`; a text with a placeholder that its key does not have is
- * refused.
+ * The words of pages: a JSON file for each language in `words/`. English is the reference: a key that another language
+ * lacks does not compile. An experience can replace words by `i18n`, as `{ "de": { "enterQueue": "…" } }`; a text with a
+ * placeholder that its key does not have is refused.
  */
 import { Predicate } from "effect"
 import { isolated } from "../domain/values/Direction.ts"
 import { canonicalTag } from "../domain/values/LanguageTag.ts"
-import { en, type Forms, type Words } from "./English.ts"
-import { words as de } from "./words/de.ts"
-import { words as fr } from "./words/fr.ts"
-import { words as es } from "./words/es.ts"
-import { words as it } from "./words/it.ts"
-import { words as ptBR } from "./words/pt-BR.ts"
-import { words as nl } from "./words/nl.ts"
-import { words as pl } from "./words/pl.ts"
-import { words as tr } from "./words/tr.ts"
-import { words as id } from "./words/id.ts"
-import { words as ja } from "./words/ja.ts"
-import { words as ko } from "./words/ko.ts"
-import { words as zhHans } from "./words/zh-Hans.ts"
-import { words as zhHant } from "./words/zh-Hant.ts"
-import { words as ar } from "./words/ar.ts"
-import { words as he } from "./words/he.ts"
+import ar from "./words/ar.json" with { type: "json" }
+import de from "./words/de.json" with { type: "json" }
+import en from "./words/en.json" with { type: "json" }
+import es from "./words/es.json" with { type: "json" }
+import fr from "./words/fr.json" with { type: "json" }
+import he from "./words/he.json" with { type: "json" }
+import id from "./words/id.json" with { type: "json" }
+import it from "./words/it.json" with { type: "json" }
+import ja from "./words/ja.json" with { type: "json" }
+import ko from "./words/ko.json" with { type: "json" }
+import nl from "./words/nl.json" with { type: "json" }
+import pl from "./words/pl.json" with { type: "json" }
+import ptBR from "./words/pt-BR.json" with { type: "json" }
+import tr from "./words/tr.json" with { type: "json" }
+import zhHans from "./words/zh-Hans.json" with { type: "json" }
+import zhHant from "./words/zh-Hant.json" with { type: "json" }
 
-export type { CountedKey, PlainKey, Words } from "./English.ts"
+/** The forms of a text that depend on a number, by its plural category (`Intl.PluralRules`). */
+export type Forms = { readonly [Category in Intl.LDMLPluralRule]?: string } & { readonly other: string }
+
+/** The keys whose text depends on a number. */
+export type CountedKey = { [Key in keyof typeof en]: (typeof en)[Key] extends string ? never : Key }[keyof typeof en]
+
+/** The keys of all other texts. */
+export type PlainKey = Exclude<keyof typeof en, CountedKey>
+
+/** The words of a page, by key. A language in which the number changes nothing has one form. */
+export type Words = { readonly [Key in PlainKey]: string } & { readonly [Key in CountedKey]: string | Forms }
 
 /** The languages, each in its own name. */
 export const languages = {
@@ -76,20 +86,20 @@ const acceptedLengthMax = 500
 
 /** Returns the language of a request: the one that it names, else the best of `Accept-Language`. */
 export const languageOf = (named: string | null | undefined, accepted: string | undefined): Language => {
-  const known = typeof named === "string" ? matching(named) : undefined
+  const known = typeof named === "string" ? supportedLanguage(named) : undefined
   if (known !== undefined) return known
-  const wishes = (accepted ?? "").slice(0, acceptedLengthMax).split(",").map(wishOf)
-  const ordered = wishes.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)
+  const preferences = (accepted ?? "").slice(0, acceptedLengthMax).split(",").map(preferenceOf)
+  const ordered = preferences.filter(({ weight }) => weight > 0).toSorted((a, b) => b.weight - a.weight)
   for (const { tag } of ordered) {
-    const found = matching(tag)
+    const found = supportedLanguage(tag)
     if (found !== undefined) return found
   }
   return defaultLanguage
 }
 
-const wishOf = (part: string) => {
+const preferenceOf = (part: string) => {
   const [tag = "", ...parameters] = part.trim().split(";")
-  const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/.exec(text)?.[1]).find((text) => text !== undefined)
+  const weight = parameters.map((text) => /^\s*q=([\d.]+)\s*$/i.exec(text)?.[1]).find((text) => text !== undefined)
   return { tag: tag.trim(), weight: weight === undefined ? 1 : Number(weight) || 0 }
 }
 
@@ -97,7 +107,7 @@ const wishOf = (part: string) => {
 const traditional = /^zh-(hant|(?!hans)(.*-)?(tw|hk|mo)\b)/i
 
 /** Returns the language that a tag names, in any of its forms; undefined if there are no words in it. */
-export const matching = (tag: string): Language | undefined => {
+export const supportedLanguage = (tag: string): Language | undefined => {
   const canonical = canonicalTag(tag)?.toLowerCase()
   if (canonical === undefined) return undefined
   const exact = names.find((name) => name.toLowerCase() === canonical)
@@ -127,7 +137,7 @@ const tagsMax = 100
 /** The words under another form of the language's tag, such as `iw` or `zh_TW`. */
 const replacedIn = (i18n: { readonly [name: string]: unknown }, language: Language): unknown => {
   const tags = Object.keys(i18n).slice(0, tagsMax)
-  return i18n[tags.find((tag) => matching(tag) === language) ?? ""]
+  return i18n[tags.find((tag) => supportedLanguage(tag) === language) ?? ""]
 }
 
 const isReplacement = (key: string, text: unknown): boolean =>

@@ -85,18 +85,18 @@ const started = Effect.fnUntraced(function* (endpoint: string, more: Record<stri
     ...more
   }
   const server = yield* serving(settings)
-  const ground: Queue.Ground = { ...server, keys: yield* organization(settings) }
-  return { server, ground, queueId: yield* Effect.promise(() => Queue.createQueue(ground)) }
+  const setup: Queue.Setup = { ...server, keys: yield* organization(settings) }
+  return { server, setup, queueId: yield* Effect.promise(() => Queue.createQueue(setup)) }
 })
 
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736"
 const parentSpanId = "00f067aa0ba902b7"
 const traceparent = (flags: string) => ({ traceparent: `00-${traceId}-${parentSpanId}-${flags}` })
 
-const enter = (ground: Queue.Ground, queueId: string, more: Readonly<Record<string, string>> = {}, command = "enter") =>
+const enter = (setup: Queue.Setup, queueId: string, more: Readonly<Record<string, string>> = {}, command = "enter") =>
   Effect.promise(async () => {
-    const headers = { ...(await Queue.guest(ground)), ...more }
-    const url = `${ground.consumerUrl}/api/queues/${queueId}/${command}?note=a-private-note`
+    const headers = { ...(await Queue.guest(setup)), ...more }
+    const url = `${setup.consumerUrl}/api/queues/${queueId}/${command}?note=a-private-note`
     return { ...(await Queue.send("POST", url.replace(/\?.*/, command === "enter" ? "" : "$&"), headers)), headers }
   })
 
@@ -114,15 +114,15 @@ describe("traces", () => {
     it.live(`show one sampled entry from the request to the statement, with DIRECT_PATH=${directPath}`, () =>
       Effect.gen(function* () {
         const { url, bodies } = yield* collector()
-        const { ground, queueId } = yield* started(url, {
+        const { setup, queueId } = yield* started(url, {
           TRACE_SAMPLE: "0",
           TRUSTED_PROXIES: "127.0.0.1/32",
           DIRECT_PATH: directPath
         })
         // Neither of these yields a span. Spans are sent in the order in which they end.
-        assert.strictEqual((yield* enter(ground, queueId)).status, 200)
-        assert.strictEqual((yield* enter(ground, queueId, traceparent("00"))).status, 200)
-        const entered = yield* enter(ground, queueId, traceparent("01"))
+        assert.strictEqual((yield* enter(setup, queueId)).status, 200)
+        assert.strictEqual((yield* enter(setup, queueId, traceparent("00"))).status, 200)
+        const entered = yield* enter(setup, queueId, traceparent("01"))
         assert.strictEqual(entered.status, 200)
         yield* Usher.until(() => spansOf(bodies).length >= 4)
         const spans = spansOf(bodies)
@@ -162,9 +162,9 @@ describe("traces", () => {
   it.live("name a refusal by its tag, and contain no header, token or query", () =>
     Effect.gen(function* () {
       const { url, bodies } = yield* collector()
-      const { ground, queueId } = yield* started(url, { TRACE_SAMPLE: "1" })
+      const { setup, queueId } = yield* started(url, { TRACE_SAMPLE: "1" })
       // A caller that is not a trusted proxy cannot choose its trace.
-      const refused = yield* enter(ground, queueId, { ...traceparent("01"), "x-request-id": "a-request-id" }, "leave")
+      const refused = yield* enter(setup, queueId, { ...traceparent("01"), "x-request-id": "a-request-id" }, "leave")
       assert.strictEqual(refused.status, 409)
       yield* Usher.until(() => spansOf(bodies).some(({ name }) => name.endsWith("/leave")))
       const spans = spansOf(bodies)
@@ -175,8 +175,8 @@ describe("traces", () => {
       assert.deepInclude(command.values, { "usher.command": "Leave", "usher.refusal": "WrongStatus" })
       const all = bodies.join("\n")
       const secrets = [
-        ground.keys["publishableKey"]!,
-        ground.keys["secretKey"]!,
+        setup.keys["publishableKey"]!,
+        setup.keys["secretKey"]!,
         refused.headers["authorization"]!.slice(7)
       ]
       for (const secret of [...secrets, "a-private-note", "a-request-id"]) assert.notInclude(all, secret)
@@ -191,9 +191,9 @@ describe("traces", () => {
       Effect.gen(function* () {
         const { url, bodies, close } = yield* collector({ hangs })
         if (!hangs) close()
-        const { ground, queueId, server } = yield* started(url, { TRACE_SAMPLE: "1" })
+        const { setup, queueId, server } = yield* started(url, { TRACE_SAMPLE: "1" })
         const statuses = yield* Effect.all(
-          Array.from({ length: 30 }, () => Effect.map(enter(ground, queueId), ({ status }) => status)),
+          Array.from({ length: 30 }, () => Effect.map(enter(setup, queueId), ({ status }) => status)),
           { concurrency: 10 }
         )
         assert.deepStrictEqual(new Set(statuses), new Set([200]))

@@ -65,9 +65,9 @@ const following = (stream: Answer, question: Answer) => {
       }
     },
     {
-      told: (state) => heard.push(state),
-      ended: (reason) => heard.push(`ended ${reason}`),
-      failed: () => heard.push("failed")
+      onState: (state) => heard.push(state),
+      onEnd: (reason) => heard.push(`ended ${reason}`),
+      onFailure: () => heard.push("failed")
     }
   )
   stops.push(stop)

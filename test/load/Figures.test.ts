@@ -1,7 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { failuresOf, parseConditions } from "../../src/load/Conditions.ts"
 import { Latencies } from "../../src/load/Latencies.ts"
-import { emptySecond, mergeReports, type Report } from "../../src/load/Report.ts"
+import { emptySecond, failuresOf, mergeReports, parseConditions, type Report } from "../../src/load/Report.ts"
 import { sumsOf } from "../../src/load/ServerSeries.ts"
 import { Tally } from "../../src/load/Tally.ts"
 

@@ -4,8 +4,9 @@ import { type Answers, prove, proveEntries, type Recorded } from "../../src/load
 const event = (sequence: number, type: string, millis: number, consumerId?: string): Recorded => ({
   sequence,
   type,
-  at: new Date(1_700_000_000_000 + millis).toISOString(),
-  ...(consumerId !== undefined && { consumerId })
+  at: 1_700_000_000_000 + millis,
+  consumerId: consumerId ?? null,
+  data: {}
 })
 
 /** Two consumers enter, and are admitted a second apart. */

@@ -1,8 +1,13 @@
 /** A run has a report whatever happens to the servers. A stub stands in for them, and fails where a case says so. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted } from "effect"
+import { Effect, Fiber, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
+import { appointmentSchemas } from "../../src/api/admin/AppointmentApi.ts"
+import { ExperienceAggregate } from "../../src/api/admin/ExperienceApi.ts"
+import { Organization } from "../../src/api/admin/OrganizationApi.ts"
+import { queueSchemas } from "../../src/api/admin/QueueApi.ts"
+import { SequenceWithMechanisms } from "../../src/api/admin/SequenceApi.ts"
 import { parseArrival } from "../../src/load/Arrivals.ts"
 import { type Options, run } from "../../src/load/Run.ts"
 
@@ -17,7 +22,11 @@ const options: Options = {
   arrival: parseArrival("herd:2s")!,
   arrivalText: "herd:2s",
   watch: "poll",
-  mix: [["queue", 1]],
+  // No consumer comes for the appointment. Its slots are read before the first one arrives.
+  mix: [
+    ["queue", 1],
+    ["appointment", 0]
+  ],
   mixText: "queue=1",
   part: { part: 1, of: 1 },
   seed: 1,
@@ -29,15 +38,73 @@ const options: Options = {
 
 const id = "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"
 
+const instant = "2026-11-21T18:00:00.000Z"
+
+/** The fields that most records have. Mechanisms have more of them than needed. */
+const common = {
+  id,
+  organizationId: id,
+  experienceId: id,
+  sequenceId: id,
+  name: "Test",
+  timeZone: "UTC",
+  supportsGuest: true,
+  hasAccessCode: false,
+  createdAt: instant,
+  createdBy: "key",
+  updatedAt: instant,
+  updatedBy: "key",
+  archived: false
+}
+
+/** A record with these fields. The others are null. */
+const record = ({ fields }: { readonly fields: Schema.Struct.Fields }, own: object) => {
+  const nulls = Object.entries(fields).filter(([, field]) => Schema.is(field as Schema.Schema<unknown>)(null))
+  return { ...common, ...Object.fromEntries(nulls.map(([name]) => [name, null])), ...own }
+}
+
+const queue = record(queueSchemas.Record, {
+  admitRate: 60_000,
+  recycleExpiredAdmissions: false,
+  loyaltyBiasEnabled: false,
+  loyaltyHeadStartSeconds: 60
+})
+const appointment = record(appointmentSchemas.Record, {
+  hours: {},
+  slotsFrom: instant,
+  slotsUntil: instant,
+  slotDurationMinutes: 60,
+  bufferMinutes: 0,
+  maxCapacityPerSlot: 1
+})
+const sequence = record(SequenceWithMechanisms, {
+  priority: 0,
+  sequenceProducts: [],
+  queues: [queue],
+  draws: [],
+  auctions: [],
+  appointments: [appointment],
+  timedReleases: []
+})
+const experience = record(ExperienceAggregate, { currencyCode: "USD", products: [], sequences: [sequence] })
+
 /** The answer of the servers to a path. */
 const answerTo = (path: string): object => {
   if (path.endsWith("/organizations/me")) {
-    return { name: "Test", loadLeave: { until: "2100-01-01T00:00:00.000Z", perSecond: 100_000 } }
+    const loadLeave = { until: "2100-01-01T00:00:00.000Z", perSecond: 100_000 }
+    const rateLimits = record(Organization.fields.rateLimits, {})
+    return record(Organization, { plan: "enterprise", loadLeave, rateLimits })
   }
-  if (path.endsWith("/auth/guest")) return { session: { consumerId: id }, accessToken: "token" }
-  if (path.includes("/history")) return { data: [], pageInfo: { endCursor: null } }
-  if (path.endsWith("/enter")) return { status: "GRANTED", position: 1, admissionGrant: "grant" }
-  return { id, status: "COMPLETED" }
+  if (path.endsWith("/auth/guest")) {
+    const session = { type: "guest", consumerId: id, guestId: id, expiresAt: instant }
+    return { session, accessToken: "token", refreshToken: "token", refreshTokenTtlSeconds: 60 }
+  }
+  if (path.includes("/history")) return { data: [], pageInfo: { startCursor: null, endCursor: null } }
+  if (path.endsWith("/slots")) return { timeZone: "UTC", startDate: "2026-11-21", endDate: "2026-11-21", data: [] }
+  const place = { enteredAt: instant, asOf: instant }
+  if (path.endsWith("/enter")) return { ...place, status: "GRANTED", admissionGrant: "grant", grantedAt: instant }
+  if (path.endsWith("/complete")) return { ...place, status: "COMPLETED", completedAt: instant }
+  return experience
 }
 
 /** Servers that are away for the requests that `isAway` names. Returns the requests that they got, too. */
@@ -47,7 +114,7 @@ const servers = (isAway: (request: string) => boolean) => {
     const { pathname } = new URL(request.url)
     const name = `${request.method} ${pathname}`
     requests.push(name)
-    const status = isAway(name) ? 503 : 200
+    const status = isAway(name) ? 503 : name === "POST /api/experiences" ? 201 : 200
     const body = status === 503 ? { error: "Service unavailable" } : answerTo(pathname)
     return Effect.succeed(HttpClientResponse.fromWeb(request, Response.json(body, { status })))
   })
@@ -88,7 +155,7 @@ describe("the report of a run", () => {
   for (const [where, isAway, requestsOfConsumers] of [
     ["before it begins", (request: string) => request.endsWith("/organizations/me"), false],
     ["when it creates its experience", (request: string) => request === "POST /api/experiences", false],
-    ["when it creates its queue", (request: string) => request === "POST /api/queues", false],
+    ["when it reads the slots of its appointment", (request: string) => request.endsWith("/slots"), false],
     ["when it reads the recorded events", (request: string) => request.includes("/history"), true],
     ["from the first consumer on", (request: string) => /guest|history/.test(request), true]
   ] as const) {

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { en, type Forms } from "../../src/pages/English.ts"
 import { formatsOf } from "../../src/pages/Formats.ts"
 import { html, trusted } from "../../src/pages/Html.ts"
 import {
+  type CountedKey,
   directionOf,
   filled,
+  type Forms,
   formFor,
   type Language,
   languageOf,
@@ -14,6 +15,10 @@ import {
 } from "../../src/pages/Words.ts"
 
 const all = Object.keys(languages) as ReadonlyArray<Language>
+const en = wordsIn("en")
+
+/** The highest number that pages show with each counted text. Later numbers of a language have no further form. */
+const counted: { readonly [Key in CountedKey]: number } = { queueRate: 1_000, continueSoon: 10 }
 
 /** The general form of a text first, then its others. */
 const formsOf = (text: string | Forms): ReadonlyArray<string> =>
@@ -52,6 +57,19 @@ describe("The words of pages", () => {
         // A form for a single number may have that number as a word.
         for (const form of forms) assert.includeMembers([...known], [...placeholdersIn(form)], `${language} ${key}`)
         for (const form of formsOf(text)) assert.notMatch(form, /[<>&]|^\s|\s$|^$/, `${language} ${key}`)
+      }
+    }
+  })
+
+  it("have a form for each number, or one for all", () => {
+    for (const language of all) {
+      for (const [key, most] of Object.entries(counted)) {
+        const forms = wordsIn(language)[key as CountedKey]
+        if (typeof forms === "string") continue
+        const rules = new Intl.PluralRules(language)
+        const needed = Array.from({ length: most }, (_, index) => rules.select(index + 1))
+        assert.includeMembers(["other", ...Object.keys(forms)], needed, `${language} ${key}`)
+        assert.includeMembers(rules.resolvedOptions().pluralCategories, Object.keys(forms), `${language} ${key}`)
       }
     }
   })
@@ -97,6 +115,7 @@ describe("The words of pages", () => {
       ["xx", "de", "de"],
       [null, "xx, de;q=0.3, ja;q=0.8", "ja"],
       [null, "de;q=0, fr", "fr"],
+      [null, "de ; Q=0.3, fr; q=0.4", "fr"],
       [null, "pt-PT", "pt-BR"],
       [null, "zh-CN", "zh-Hans"],
       [null, "zh-TW", "zh-Hant"],

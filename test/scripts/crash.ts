@@ -4,7 +4,7 @@
  *     npm run prove -- crash --kills 200 --seed 1
  */
 import * as CrashProof from "../e2e/proofs/CrashProof.ts"
-import { grantFigures, recordFigures } from "../e2e/load/Ground.ts"
+import { grantFigures, recordFigures } from "../e2e/load/Setup.ts"
 import { pause } from "../e2e/support/Processes.ts"
 import { conclude, options, spread } from "./Report.ts"
 

@@ -4,7 +4,7 @@
  *
  *     npm run prove -- database-restart --restarts 10 --seed 1
  */
-import { recordFigures } from "../e2e/load/Ground.ts"
+import { recordFigures } from "../e2e/load/Setup.ts"
 import { databaseRestartProof } from "../e2e/proofs/DatabaseRestartProof.ts"
 import { conclude, median, options, spread } from "./Report.ts"
 

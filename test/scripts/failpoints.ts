@@ -4,7 +4,7 @@
  *     npm run prove -- failpoints --each 50 --seed 1
  */
 import { failpointProof } from "../e2e/proofs/FailpointProof.ts"
-import { grantFigures } from "../e2e/load/Ground.ts"
+import { grantFigures } from "../e2e/load/Setup.ts"
 import { conclude, options, spread } from "./Report.ts"
 
 const { each, seed } = options({ each: 50, seed: 1 })

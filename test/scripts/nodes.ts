@@ -4,7 +4,7 @@
  *
  *     npm run prove -- nodes --seconds 180 --nodes 3 --seed 1
  */
-import { grantFigures, recordFigures } from "../e2e/load/Ground.ts"
+import { grantFigures, recordFigures } from "../e2e/load/Setup.ts"
 import { nodesProof } from "../e2e/proofs/NodesProof.ts"
 import { conclude, median, options, spread } from "./Report.ts"
 

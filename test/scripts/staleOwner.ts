@@ -3,7 +3,7 @@
  *
  *     npm run prove -- stale-owner --rounds 10 --seed 1
  */
-import { recordFigures } from "../e2e/load/Ground.ts"
+import { recordFigures } from "../e2e/load/Setup.ts"
 import { staleOwnerProof } from "../e2e/proofs/StaleOwnerProof.ts"
 import { conclude, options } from "./Report.ts"
 

@@ -1,6 +1,6 @@
 /** Requests to a server that runs as a process, and a queue on it. */
 /** The addresses of a server, and the keys of an organization on it. */
-export interface Ground {
+export interface Setup {
   readonly consumerUrl: string
   readonly adminUrl: string
   readonly keys: Readonly<Record<string, string>>
@@ -16,21 +16,21 @@ export async function send(method: string, url: string, headers: Readonly<Record
 }
 
 /** Creates a record through the Admin API, and returns its id. */
-export async function create({ adminUrl, keys }: Ground, path: string, body: object): Promise<string> {
+export async function create({ adminUrl, keys }: Setup, path: string, body: object): Promise<string> {
   const answer = await send("POST", `${adminUrl}/api${path}`, { authorization: `Bearer ${keys["secretKey"]}` }, body)
   if (typeof answer.body.id !== "string") throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
   return answer.body.id
 }
 
 /** Creates an open queue with an experience and a sequence of its own, and returns its id. */
-export async function createQueue(ground: Ground, configuration: object = { admitRate: 0 }): Promise<string> {
-  const experienceId = await create(ground, "/experiences", { name: "Drop" })
-  const sequenceId = await create(ground, "/sequences", { experienceId, name: "All" })
-  return create(ground, "/queues", { sequenceId, name: "Line", ...configuration })
+export async function createQueue(setup: Setup, configuration: object = { admitRate: 0 }): Promise<string> {
+  const experienceId = await create(setup, "/experiences", { name: "Drop" })
+  const sequenceId = await create(setup, "/sequences", { experienceId, name: "All" })
+  return create(setup, "/queues", { sequenceId, name: "Line", ...configuration })
 }
 
 /** Starts a guest session. Returns the headers of its consumer. */
-export async function guest({ consumerUrl, keys }: Ground): Promise<Readonly<Record<string, string>>> {
+export async function guest({ consumerUrl, keys }: Setup): Promise<Readonly<Record<string, string>>> {
   const asGuest = { "x-publishable-key": keys["publishableKey"]! }
   const { body } = await send("POST", `${consumerUrl}/api/auth/guest`, asGuest)
   return { ...asGuest, authorization: `Bearer ${body.accessToken}` }

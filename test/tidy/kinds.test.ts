@@ -8,16 +8,16 @@ const tree = readTree()
 
 /** The files that name a kind beside its own. At most twelve. */
 const naming = [
-  "src/cli/demo/Release.ts",
+  "src/cli/demo/SideEvents.ts",
   "src/client/types.ts",
-  "src/client/view/places.ts",
+  "src/client/view.ts",
   "src/domain/mechanism/Mechanism.ts",
   "src/api/admin/KindsApi.ts",
   "src/http/admin/records/Handlers.ts",
   "src/http/consumer/Routes.ts",
   "src/api/consumer/KindsApi.ts",
-  "src/pages/English.ts",
-  "src/pages/dashboard/Templates.ts",
+  "src/pages/words/en.json",
+  "src/pages/dashboard/NewDrop.ts",
   "src/pages/room/mechanism/Kinds.ts"
 ]
 

@@ -9,7 +9,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { hash, randomBytes } from "node:crypto"
 import { KeyKind } from "../../domain/organization/ApiKey.ts"
 import { Mode, type Tenant } from "../../domain/values/Ids.ts"
-import { limitsWithLeave, LoadLeave } from "../../domain/organization/LoadLeave.ts"
+import { limitsWithPermission, LoadTestPermission } from "../../domain/organization/LoadTestPermission.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Plan, RateLimits, rateLimitsOf } from "../../domain/organization/Plan.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
@@ -200,7 +200,7 @@ const Row = Schema.Struct({
   settings: Schema.Struct({
     allowedOrigins: Schema.optionalKey(Schema.Array(Schema.String)),
     rateLimits: Schema.optionalKey(RateLimits),
-    loadLeave: Schema.optionalKey(LoadLeave)
+    loadLeave: Schema.optionalKey(LoadTestPermission)
   })
 })
 
@@ -220,5 +220,5 @@ const holderOf = (
   }
   if (mode !== "test" || settings.loadLeave === undefined) return holder
   // The holder stays in caches when the permission ends.
-  return Object.defineProperty(holder, "rateLimits", { get: limitsWithLeave(rateLimits, settings.loadLeave, now) })
+  return Object.defineProperty(holder, "rateLimits", { get: limitsWithPermission(rateLimits, settings.loadLeave, now) })
 }

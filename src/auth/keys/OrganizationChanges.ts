@@ -6,7 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import { sendsGrantMessages, Settings } from "../../domain/organization/Organization.ts"
-import type { LoadLeave } from "../../domain/organization/LoadLeave.ts"
+import type { LoadTestPermission } from "../../domain/organization/LoadTestPermission.ts"
 import type { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import { restate } from "../../store/consumer/ConsumerTotals.ts"
 import { beginWithNext } from "../../store/message/GrantMessages.ts"
@@ -46,7 +46,11 @@ export class OrganizationChanges extends Context.Service<
       rateLimits?: RateLimits
     ): Effect.Effect<Organization, OrganizationNotFound | Unavailable>
     /** Gives permission to load test mode, instead of an earlier one. */
-    allowLoad(id: string, by: string, leave: LoadLeave): Effect.Effect<Organization, OrganizationNotFound | Unavailable>
+    allowLoad(
+      id: string,
+      by: string,
+      permission: LoadTestPermission
+    ): Effect.Effect<Organization, OrganizationNotFound | Unavailable>
   }
 >()("usher/auth/keys/OrganizationChanges") {
   static readonly layer = Layer.effect(OrganizationChanges)(

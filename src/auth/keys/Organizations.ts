@@ -7,7 +7,7 @@ import type { KeyKind } from "../../domain/organization/ApiKey.ts"
 import { Id, type Tenant } from "../../domain/values/Ids.ts"
 import { Theme } from "../../domain/experience/Experience.ts"
 import { OrganizationChallenge } from "../../domain/challenge/Challenge.ts"
-import { LoadLeave } from "../../domain/organization/LoadLeave.ts"
+import { LoadTestPermission } from "../../domain/organization/LoadTestPermission.ts"
 import { GrantMessages } from "../../domain/organization/Organization.ts"
 import { Plan, RateLimits } from "../../domain/organization/Plan.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -39,7 +39,7 @@ export const KeptSettings = Schema.Struct({
   /** The limits agreed with an `enterprise` organization. They have no effect on other plans. */
   rateLimits: Schema.optionalKey(RateLimits),
   /** The operator's permission to load test mode. */
-  loadLeave: Schema.optionalKey(LoadLeave),
+  loadLeave: Schema.optionalKey(LoadTestPermission),
   /** The longest token lifetime the organization ever set. Tokens with that lifetime may still be valid. */
   longestTokenTtlSeconds: Schema.optionalKey(Schema.Int)
 })

@@ -81,7 +81,7 @@ export class Grants extends Context.Service<
           type: "admission",
           iss: issuer,
           aud: audience,
-          jti: names.of(granted.id, grant.grantSequence, grant.grantedAt),
+          jti: names.of(granted.id, grant.grantSequence),
           consumerId: grant.consumerId,
           organizationId: granted.organizationId,
           mode: granted.mode,

@@ -1,22 +1,20 @@
-/** The demo's checks: compares the consumers' notes with the record on the Admin API. */
-import type { ListedPlace, Recorded } from "./Apis.ts"
+/** The demo's checks: compares the consumers' notes with the record on the Admin API, and verifies their grants. */
+import { Effect } from "effect"
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose"
+import type { DistributionConsumer } from "../../api/admin/DistributionApi.ts"
+import { consumersOf, outOfOrder, type Recorded, repeated } from "../../load/Proofs.ts"
+import type { Proof } from "../../load/Report.ts"
 import type { Crowd, Notes } from "./Crowd.ts"
-
-export interface Check {
-  readonly promise: string
-  readonly holds: boolean
-  /** The figures that support the result. */
-  readonly detail: string
-}
+import { DemoFailed } from "./DemoFailed.ts"
 
 export interface Evidence {
   readonly crowd: Crowd
   readonly history: ReadonlyArray<Recorded>
-  readonly places: ReadonlyArray<ListedPlace>
+  readonly places: ReadonlyArray<Pick<typeof DistributionConsumer.Type, "consumerId" | "status">>
   readonly maxAdmissions: number
 }
 
-export const run = (evidence: Evidence): ReadonlyArray<Check> => [
+export const run = (evidence: Evidence): ReadonlyArray<Proof> => [
   nothingLost(evidence),
   recordsAgree(evidence),
   admittedOnce(evidence),
@@ -26,44 +24,40 @@ export const run = (evidence: Evidence): ReadonlyArray<Check> => [
 ]
 
 /** Each acknowledged entry is on record, with the instant the consumer received. */
-const nothingLost = ({ crowd, history }: Evidence): Check => {
-  const enteredAt = new Map<string, string>()
-  for (const { type, consumerId, at } of history) {
-    if (type === "Entered" && typeof consumerId === "string" && !enteredAt.has(consumerId))
-      enteredAt.set(consumerId, at)
-  }
+const nothingLost = ({ crowd, history }: Evidence): Proof => {
+  const entries = history.filter(({ type }) => type === "Entered")
+  // Of several entries of a consumer the first counts.
+  const enteredAt = new Map(entries.toReversed().map(({ consumerId, at }) => [consumerId, at]))
   const acknowledged = crowd.notes.filter((notes) => notes.enteredAt !== undefined)
   const lost = acknowledged.filter((notes) => enteredAt.get(notes.consumerId) !== notes.enteredAt)
   return {
-    promise: "no entry was lost",
+    claim: "no entry was lost",
     holds: lost.length === 0 && acknowledged.length === crowd.notes.length,
     detail: `${acknowledged.length} acknowledged entries, ${lost.length} missing from the record`
   }
 }
 
 /** The last response to each consumer matches the record. */
-const recordsAgree = ({ crowd, places }: Evidence): Check => {
+const recordsAgree = ({ crowd, places }: Evidence): Proof => {
   const statuses = new Map(places.map(({ consumerId, status }) => [consumerId, status]))
   const disagreeing = crowd.notes.filter((notes) => statuses.get(notes.consumerId) !== notes.status)
   return {
-    promise: "every place matches its consumer's last response",
+    claim: "every place matches its consumer's last response",
     holds: disagreeing.length === 0,
     detail: `${crowd.notes.length} places, ${disagreeing.length} that differ`
   }
 }
 
 /** No consumer of the demo enters twice, so none may be granted twice. */
-const admittedOnce = ({ crowd, history }: Evidence): Check => {
-  const grants = new Map<string, number>()
-  for (const { type, consumerId } of history) {
-    if (type === "Granted") grants.set(consumerId!, (grants.get(consumerId!) ?? 0) + 1)
-  }
-  const twice = [...grants.values()].filter((count) => count > 1).length
+const admittedOnce = ({ crowd, history }: Evidence): Proof => {
+  const granted = consumersOf(history, "Granted")
+  const admitted = new Set(granted).size
+  const twice = new Set(repeated(granted)).size
   const seenTwice = crowd.notes.filter((notes) => notes.grants.length > 1).length
   return {
-    promise: "no consumer was admitted twice",
-    holds: twice === 0 && seenTwice === 0 && grants.size > 0,
-    detail: `${grants.size} consumers admitted, ${Math.max(twice, seenTwice)} of them more than once`
+    claim: "no consumer was admitted twice",
+    holds: twice === 0 && seenTwice === 0 && admitted > 0,
+    detail: `${admitted} consumers admitted, ${Math.max(twice, seenTwice)} of them more than once`
   }
 }
 
@@ -71,7 +65,7 @@ const admittedOnce = ({ crowd, history }: Evidence): Check => {
  * At no time were more grants active or used than there were pairs. A grant that expired, was denied or was left
  * returns its pair.
  */
-const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
+const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Proof => {
   const granted = new Set<string>()
   let taken = 0
   let most = 0
@@ -83,7 +77,7 @@ const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
     most = Math.max(most, taken)
   }
   return {
-    promise: "never more admissions than pairs",
+    claim: "never more admissions than pairs",
     holds: most <= maxAdmissions && most > 0,
     detail: `at most ${most} of ${maxAdmissions} pairs taken at once`
   }
@@ -92,39 +86,22 @@ const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Check => {
 /**
  * Consumers that entered after the opening are admitted in the order of the record, after all consumers from the lobby.
  */
-const orderKept = ({ history }: Evidence): Check => {
-  const waiting = new Set<string>()
-  const lobby = new Set<string>()
-  let inversions = 0
-  let admissions = 0
-  let opened = false
-  for (const { type, consumerId } of history) {
-    if (type === "Opened") opened = true
-    else if (type === "Entered") (opened ? waiting : lobby).add(consumerId!)
-    else if (type === "Granted") {
-      admissions += 1
-      const first = lobby.size > 0 ? undefined : waiting.values().next().value
-      const isInOrder = first === undefined ? lobby.has(consumerId!) : first === consumerId
-      if (!isInOrder) inversions += 1
-    }
-    if (type !== "Entered" && typeof consumerId === "string") {
-      lobby.delete(consumerId)
-      waiting.delete(consumerId)
-    }
-  }
+const orderKept = ({ history }: Evidence): Proof => {
+  const admissions = consumersOf(history, "Granted").length
+  const inversions = outOfOrder(history).length
   return {
-    promise: "the order was kept",
+    claim: "the order was kept",
     holds: inversions === 0 && admissions > 0,
     detail: `${admissions} admissions, ${inversions} out of order`
   }
 }
 
 /** A position never grows, even across the crash. */
-const neverOvertaken = ({ crowd }: Evidence): Check => {
+const neverOvertaken = ({ crowd }: Evidence): Proof => {
   const seen = crowd.notes.reduce((total, notes) => total + notes.positions.length, 0)
   const overtaken = crowd.notes.filter(isOvertaken).length
   return {
-    promise: "no consumer was overtaken",
+    claim: "no consumer was overtaken",
     holds: overtaken === 0 && seen > 0,
     detail: `${seen} positions seen, ${overtaken} consumers whose position grew`
   }
@@ -132,3 +109,35 @@ const neverOvertaken = ({ crowd }: Evidence): Check => {
 
 const isOvertaken = ({ positions }: Notes): boolean =>
   positions.some((position, index) => index > 0 && position > positions[index - 1]!)
+
+/**
+ * Verifies each noted grant as of its instant the way any shop can: offline, with plain `jose` and the published keys.
+ * Checks the signature, the consumer and the queue.
+ */
+export const grantsVerify = Effect.fnUntraced(function* (
+  notes: ReadonlyArray<Notes>,
+  keySet: unknown,
+  queueId: string
+) {
+  const keys = createLocalJWKSet(keySet as JSONWebKeySet)
+  let verified = 0
+  let wrong = 0
+  for (const { consumerId, grants } of notes) {
+    for (const { token, grantedAt } of grants) {
+      const { payload } = yield* Effect.tryPromise({
+        try: () => jwtVerify(token, keys, { algorithms: ["EdDSA"], currentDate: new Date(grantedAt) }),
+        catch: (cause) => new DemoFailed({ message: `A grant of ${consumerId} does not verify: ${String(cause)}` })
+      })
+      const isRight =
+        payload["type"] === "admission" && payload["consumerId"] === consumerId && payload["distributionId"] === queueId
+      if (isRight) verified += 1
+      else wrong += 1
+    }
+  }
+  const result: Proof = {
+    claim: "every grant verifies with plain jose",
+    holds: wrong === 0 && verified > 0,
+    detail: `${verified} grants against the published keys, ${wrong} wrong`
+  }
+  return result
+})

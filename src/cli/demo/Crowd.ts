@@ -3,24 +3,27 @@
  * its admission expire. It notes everything that the server acknowledged, and the checks rely on these notes.
  */
 import { Clock, Effect, Random } from "effect"
-import type { Apis, Place, Session } from "./Apis.ts"
+import type { QueueState } from "../../api/consumer/QueueApi.ts"
+import type { Millis } from "../../domain/values/Time.ts"
+import { instants } from "../../load/Arrivals.ts"
+import type { Client, RequestError } from "../../load/Client.ts"
+import { passQueue, startWhenDue, stopwatch } from "../../load/Journeys.ts"
 
 /** The behaviour of a consumer: it buys when admitted, leaves while waiting, or lets the admission expire. */
-export type Temper = "buys" | "leaves" | "forgets"
+export type Behaviour = "buys" | "leaves" | "forgets"
 
 /** A consumer's notes, all from responses of the server. */
 export interface Notes {
   readonly consumerId: string
-  readonly temper: Temper
+  readonly behaviour: Behaviour
   /** From the first response to entering. */
-  enteredAt: string | undefined
+  enteredAt: Millis | undefined
   /** Positions, in the order they were received. */
   readonly positions: Array<number>
   /** Distinct grants received: token and instant. */
-  readonly grants: Array<{ readonly token: string; readonly grantedAt: string }>
+  readonly grants: Array<{ readonly token: string; readonly grantedAt: Millis }>
   /** The status of the last response. */
-  status: Place["status"]
-  reason: string | undefined
+  status: QueueState["status"]
 }
 
 /** The crowd's notes and their current totals. */
@@ -59,97 +62,92 @@ export const make = (): Crowd => ({
 const leaversShare = 0.08
 const forgettersShare = 0.12
 
-/** Sends consumers to the queue, evenly spread over `overSeconds`. Returns when all have finished. */
+/** Sends consumers to the queue within some seconds. Returns when all have finished. */
 export const visit = Effect.fnUntraced(function* (
   crowd: Crowd,
-  apis: Apis,
+  client: Client,
   queueId: string,
-  options: { readonly consumers: number; readonly overSeconds: number }
+  { consumers, seconds }: { readonly consumers: number; readonly seconds: number }
 ) {
-  const spacingMillis = (options.overSeconds * 1000) / options.consumers
-  yield* Effect.forEach(
-    Array.from({ length: options.consumers }, (_, index) => index),
-    (index) => Effect.delay(live(crowd, apis, queueId), index * spacingMillis),
-    { concurrency: "unbounded", discard: true }
-  )
+  const due = instants({ kind: "herd", seconds }, consumers, yield* Random.nextInt)
+  yield* startWhenDue(due, yield* stopwatch, () => simulate(crowd, client, queueId))
 })
 
 /** Simulates one consumer from its session to its end. */
-const live = Effect.fnUntraced(function* (crowd: Crowd, apis: Apis, queueId: string) {
-  const session = yield* apis.consumer.session
-  const dice = yield* Random.next
-  const notes: Notes = {
-    consumerId: session.consumerId,
-    temper: dice < leaversShare ? "leaves" : dice < leaversShare + forgettersShare ? "forgets" : "buys",
-    enteredAt: undefined,
-    positions: [],
-    grants: [],
-    status: "NOT_QUEUED",
-    reason: undefined
-  }
+const simulate = Effect.fnUntraced(function* (crowd: Crowd, client: Client, queueId: string) {
+  const { tally } = crowd
+  const session = yield* client.guest
+  const { consumerId } = session
+  const chance = yield* Random.next
+  const behaviour = chance < leaversShare ? "leaves" : chance < leaversShare + forgettersShare ? "forgets" : "buys"
+  const notes: Notes = { consumerId, behaviour, enteredAt: undefined, positions: [], grants: [], status: "NOT_QUEUED" }
   crowd.notes.push(notes)
 
-  note(crowd, notes, yield* apis.consumer.enter(queueId, session))
+  const noted = (request: Effect.Effect<QueueState, RequestError>) =>
+    Effect.tap(request, (place) => Effect.sync(() => note(tally, notes, place)))
+  const consumer = client.consumer(session)
+  const params = { queueId }
+  const look = noted(
+    Effect.tap(
+      consumer((api) => api.queues.status({ params })),
+      () => Effect.sync(() => (tally.polls += 1))
+    )
+  )
+  const pause = Effect.fnUntraced(function* (place: QueueState) {
+    yield* Effect.sleep(pauseMillis(place) * (0.75 + (yield* Random.next) / 2))
+    return yield* look
+  })
+  /** Acts on the place; if it has changed in the meantime, looks at it instead. */
+  const act = (request: Effect.Effect<QueueState, RequestError>) =>
+    Effect.catchIf(
+      noted(request),
+      ({ reason }) => reason === "409",
+      () => look
+    )
+
+  const entered = yield* noted(consumer((api) => api.queues.enter({ params })))
   const givesUpAt = (yield* Clock.currentTimeMillis) + (yield* Random.nextIntBetween(2_000, 10_000))
-  while (notes.status === "QUEUED" || notes.status === "GRANTED") {
-    const place = yield* apis.consumer.status(queueId, session)
-    crowd.tally.polls += 1
-    note(crowd, notes, place)
-    if (notes.status === "GRANTED" && notes.temper === "buys") yield* buy(crowd, apis, queueId, notes)
-    else if (notes.status === "QUEUED" && notes.temper === "leaves" && (yield* Clock.currentTimeMillis) > givesUpAt) {
-      yield* leave(crowd, apis, queueId, notes, session)
-    } else yield* Effect.sleep(pauseMillis(place) * (0.75 + (yield* Random.next) / 2))
-  }
+  yield* passQueue(entered, {
+    wait: Effect.fnUntraced(function* (place) {
+      const givesUp = behaviour === "leaves" && (yield* Clock.currentTimeMillis) > givesUpAt
+      return yield* givesUp ? act(consumer((api) => api.queues.leave({ params }))) : pause(place)
+    }),
+    spend: Effect.fnUntraced(function* (place) {
+      if (behaviour !== "buys") return yield* pause(place)
+      // It browses for a moment. If the grant expires in between, the next look shows it.
+      yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
+      const payload = { consumerId, token: place.admissionGrant }
+      const validity = yield* client.shop((api) => api.queues.validate({ params, payload }))
+      if (validity !== true) return yield* Effect.delay(look, "500 millis")
+      return yield* act(client.shop((api) => api.queues.complete({ params, payload: { consumerId } })))
+    })
+  })
 })
-
-/** Browses for a moment, then pays. If the grant expired in between, the next poll shows it. */
-const buy = Effect.fnUntraced(function* (crowd: Crowd, apis: Apis, queueId: string, notes: Notes) {
-  yield* Effect.sleep(yield* Random.nextIntBetween(200, 1_500))
-  const { token } = notes.grants.at(-1)!
-  if (!(yield* apis.shop.validate(queueId, notes.consumerId, token))) return yield* Effect.sleep("500 millis")
-  yield* apis.shop.complete(queueId, notes.consumerId).pipe(
-    Effect.tap((place) => Effect.sync(() => note(crowd, notes, place))),
-    Effect.catchTag("Refused", ignoreConflict)
-  )
-})
-
-const leave = (crowd: Crowd, apis: Apis, queueId: string, notes: Notes, session: Session) =>
-  apis.consumer.leave(queueId, session).pipe(
-    Effect.tap((place) => Effect.sync(() => note(crowd, notes, place))),
-    Effect.catchTag("Refused", ignoreConflict)
-  )
-
-/** Ignores a conflict: the place has changed in the meantime. */
-const ignoreConflict = <E extends { readonly status: number }>(refused: E) =>
-  refused.status === 409 ? Effect.void : Effect.fail(refused)
 
 /** Notes a response. */
-const note = ({ tally }: Crowd, notes: Notes, place: Place): void => {
-  if (notes.enteredAt === undefined && typeof place.enteredAt === "string") {
+const note = (tally: Crowd["tally"], notes: Notes, place: QueueState): void => {
+  const { status } = place
+  if (status !== "NOT_QUEUED" && notes.enteredAt === undefined) {
     notes.enteredAt = place.enteredAt
     tally.entered += 1
   }
-  if (typeof place.position === "number") notes.positions.push(place.position)
-  if (place.status === "GRANTED") noteGrant(tally, notes, place)
-  if (place.status === notes.status) return
+  if (status === "QUEUED" && place.position !== undefined) notes.positions.push(place.position)
+  // Grants are distinct by their instant. The token of one grant may be signed again for each response.
+  if (status === "GRANTED" && !notes.grants.some(({ grantedAt }) => grantedAt === place.grantedAt)) {
+    notes.grants.push({ token: place.admissionGrant, grantedAt: place.grantedAt })
+    tally.admitted += 1
+  }
+  if (status === notes.status) return
   if (notes.status === "QUEUED") tally.waiting -= 1
-  notes.status = place.status
-  notes.reason = place.reason ?? undefined
-  if (place.status === "QUEUED") tally.waiting += 1
-  else if (place.status === "COMPLETED") tally.completed += 1
-  else if (place.status === "LEFT") tally.left += 1
-  else if (place.reason === "ADMISSION_EXPIRED") tally.expired += 1
-  else if (place.status === "DENIED") tally.turnedAway += 1
-}
-
-/** Grants are distinct by their instant. The token of one grant may be signed again for each response. */
-const noteGrant = (tally: Crowd["tally"], notes: Notes, { admissionGrant, grantedAt }: Place): void => {
-  const isKnown = notes.grants.some((grant) => grant.grantedAt === grantedAt)
-  if (isKnown || typeof admissionGrant !== "string" || typeof grantedAt !== "string") return
-  notes.grants.push({ token: admissionGrant, grantedAt })
-  tally.admitted += 1
+  notes.status = status
+  if (status === "QUEUED") tally.waiting += 1
+  else if (status === "COMPLETED") tally.completed += 1
+  else if (status === "LEFT") tally.left += 1
+  else if (status === "DENIED") tally[place.reason === "ADMISSION_EXPIRED" ? "expired" : "turnedAway"] += 1
 }
 
 /** Returns the pause until the next poll. Consumers far back poll less often. */
-const pauseMillis = ({ estimatedWaitTimeInSeconds }: Place): number =>
-  Math.min(2_000, Math.max(400, (estimatedWaitTimeInSeconds ?? 4) * 125))
+const pauseMillis = (place: QueueState): number => {
+  const { estimatedWaitTimeInSeconds = 4 } = place.status === "QUEUED" ? place : {}
+  return Math.min(2_000, Math.max(400, estimatedWaitTimeInSeconds * 125))
+}

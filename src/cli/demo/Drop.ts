@@ -1,17 +1,18 @@
-/** Plays the demo: the crowd, the crash, the other mechanisms next to the queue, and the checks at the end. */
+/**
+ * Plays the demo: a load on a server of its own, with a crash in the middle, the other mechanisms next to the queue, and
+ * checks of what was promised at the end. Client, arrivals and journeys are those of `usher load`.
+ */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Clock, Console, Effect, Schedule } from "effect"
-import { toText } from "../../domain/values/Time.ts"
-import * as Apis from "./Apis.ts"
-import * as Bidding from "./Bidding.ts"
+import { Clock, Console, Effect, Redacted, Schedule } from "effect"
+import { HttpClient } from "effect/http"
+import * as Client from "../../load/Client.ts"
+import type { Proof } from "../../load/Report.ts"
 import * as Board from "./Board.ts"
 import * as Checks from "./Checks.ts"
 import * as Crowd from "./Crowd.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import * as DemoServer from "./DemoServer.ts"
-import * as Grants from "./Grants.ts"
-import * as Raffle from "./Raffle.ts"
-import * as Release from "./Release.ts"
+import * as SideEvents from "./SideEvents.ts"
 
 /** Pairs of sneakers per consumer, which limit the admissions. */
 const pairsPerConsumer = 0.3
@@ -24,11 +25,19 @@ const killAtShare = 0.45
 /** Connections of the whole crowd. Each carries the requests of many consumers. */
 const connections = 64
 
+/** Longer than a slow machine takes for a request of a crowd. */
+const timeout = "1 minute"
+/** While the server is away, requests are sent again for up to five minutes. */
+const retries = Schedule.min([Schedule.exponential("50 millis", 1.5), Schedule.spaced("500 millis")]).pipe(
+  Schedule.jittered,
+  Schedule.upTo({ duration: "5 minutes" })
+)
+
 /** Plays the demo with its own server, which has stopped when this returns. With `stay` it serves on until it is interrupted. */
 export const play = (consumers: number, stay: boolean) =>
   Effect.gen(function* () {
     const server = yield* DemoServer.make
-    yield* story(server, consumers).pipe(
+    yield* playDrop(server, consumers).pipe(
       Effect.timeoutOrElse({
         duration: "15 minutes",
         orElse: () => Effect.fail(new DemoFailed({ message: "The demo did not finish within 15 minutes." }))
@@ -44,7 +53,7 @@ export const play = (consumers: number, stay: boolean) =>
   }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndiciOptions({ connections })))
 
 /** Plays all parts, against a server that does not run yet. */
-const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
+const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
   const begun = yield* Clock.currentTimeMillis
   const maxAdmissions = Math.ceil(consumers * pairsPerConsumer)
   let isUp = true
@@ -54,8 +63,14 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
   yield* board.print("Usher demo: a sneaker drop, and a crash in the middle of it.\n")
   yield* board.print(`  The server is up after ${yield* server.start} ms, with its own database.`)
   const keys = yield* server.createOrganization
-  const apis = yield* Apis.make(server, keys, () => (crowd.tally.retries += 1))
-  const { experienceId, sequenceId, queueId } = yield* createDrop(apis, maxAdmissions)
+  const target = {
+    ...keys,
+    url: server.consumerUrl,
+    adminUrl: server.adminUrl,
+    secretKey: Redacted.make(keys.secretKey)
+  }
+  const client = yield* Client.make(target, { timeout, retries, onRetry: () => (crowd.tally.retries += 1) })
+  const { experienceId, sequenceId, queueId } = yield* createDrop(client, maxAdmissions)
   yield* board.print(addresses(server, keys, experienceId))
   yield* board.print(
     `  The drop: ${maxAdmissions} pairs, ${consumers} consumers, ${admissionsPerMinute} admissions a minute, ` +
@@ -73,26 +88,34 @@ const story = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consum
   })
   const endOfSale = Effect.gen(function* () {
     yield* until(() => crowd.tally.entered === consumers)
-    yield* untilSoldOut(apis, queueId)
+    yield* untilSoldOut(client, queueId)
     yield* board.print("  Sold out. The queue is ended; waiting consumers see that.")
-    yield* apis.admin.end(queueId)
+    yield* client.admin((api) => api.queues.end({ params: { id: queueId }, payload: {} }))
   })
-  const afterTheCrash = Effect.all([playSideEvents(apis, sequenceId, board), endOfSale], { concurrency: 2 })
-  const visits = Crowd.visit(crowd, apis, queueId, { consumers, overSeconds: arrivalSeconds })
+  const afterTheCrash = Effect.all([playSideEvents(client, sequenceId, board), endOfSale], { concurrency: 2 })
+  const visits = Crowd.visit(crowd, client, queueId, { consumers, seconds: arrivalSeconds })
   const [[sideChecks]] = yield* board.during(
     Effect.all([Effect.andThen(crash, afterTheCrash), visits], { concurrency: 2 })
   )
-  yield* untilTornDown(apis, queueId)
+  yield* untilTornDown(client, queueId)
 
   const evidence = {
     crowd,
     maxAdmissions,
-    history: yield* apis.admin.history(queueId),
-    places: yield* apis.admin.places(queueId)
+    history: yield* Client.historyOf(client, queueId),
+    places: yield* Client.allOf((cursor) =>
+      client.admin((api) =>
+        api.distributions.listDistributionConsumers({ params: { id: queueId }, query: { first: 100, ...cursor } })
+      )
+    )
   }
+  const keySet = yield* Effect.flatMap(
+    HttpClient.get(`${server.consumerUrl}/.well-known/jwks.json`),
+    ({ json }) => json
+  )
   const checks = [
     ...Checks.run(evidence),
-    yield* Grants.check(crowd.notes, yield* apis.shop.keySet, queueId),
+    yield* Checks.grantsVerify(crowd.notes, keySet, queueId),
     ...sideChecks,
     stopsGracefully(yield* server.stop)
   ]
@@ -109,15 +132,15 @@ const addresses = (server: DemoServer.DemoServer, keys: DemoServer.Keys, experie
   `                    Sign in with ${keys.secretKey}`
 
 /** Plays the other mechanisms next to the queue, all at once. Returns their checks. */
-const playSideEvents = Effect.fnUntraced(function* (apis: Apis.Apis, sequenceId: string, board: Board.Board) {
-  const event = <E, R>(name: string, play: Effect.Effect<ReadonlyArray<Checks.Check>, E, R>) =>
+const playSideEvents = Effect.fnUntraced(function* (client: Client.Client, sequenceId: string, board: Board.Board) {
+  const event = <E, R>(name: string, play: Effect.Effect<ReadonlyArray<Proof>, E, R>) =>
     Effect.tap(play, (checks) => board.print(`  Next to the queue, ${name}: ${checks[0]!.detail}.`))
   const checks = yield* Effect.all(
     [
-      event("a draw", Raffle.play(apis, sequenceId)),
-      event("an auction", Bidding.playEnglish(apis, sequenceId)),
-      event("a falling price", Bidding.playDutch(apis, sequenceId)),
-      event("a timed release", Release.play(apis, sequenceId))
+      event("a draw", SideEvents.playDraw(client, sequenceId)),
+      event("an auction", SideEvents.playEnglishAuction(client, sequenceId)),
+      event("a falling price", SideEvents.playDutchAuction(client, sequenceId)),
+      event("a timed release", SideEvents.playRelease(client, sequenceId))
     ],
     { concurrency: "unbounded" }
   )
@@ -125,31 +148,31 @@ const playSideEvents = Effect.fnUntraced(function* (apis: Apis.Apis, sequenceId:
 })
 
 /** Prints each check. Fails if a promise did not hold. */
-const report = Effect.fnUntraced(function* (checks: ReadonlyArray<Checks.Check>) {
-  for (const { promise, holds, detail } of checks) {
-    yield* Console.log(`  ${holds ? "✓" : "✗ BROKEN:"} ${promise}: ${detail}`)
+const report = Effect.fnUntraced(function* (checks: ReadonlyArray<Proof>) {
+  for (const { claim, holds, detail } of checks) {
+    yield* Console.log(`  ${holds ? "✓" : "✗ BROKEN:"} ${claim}: ${detail}`)
   }
   const broken = checks.filter(({ holds }) => !holds).length
   if (broken > 0) return yield* new DemoFailed({ message: `${broken} of ${checks.length} promises did not hold.` })
 })
 
 /** Creates the experience, the sequence and the queue, as a brand's server would. Returns their ids. */
-const createDrop = Effect.fnUntraced(function* (apis: Apis.Apis, maxAdmissions: number) {
+const createDrop = Effect.fnUntraced(function* (client: Client.Client, maxAdmissions: number) {
   const now = yield* Clock.currentTimeMillis
-  const experience = yield* apis.admin.create("/experiences", { name: "Sneaker drop" })
-  const sequence = yield* apis.admin.create("/sequences", { experienceId: experience.id, name: "General sale" })
-  const queue = yield* apis.admin.create("/queues", {
-    sequenceId: sequence.id,
+  const queue = {
     name: "Sneaker queue",
     supportsGuest: true,
-    lobbyOpenAt: toText(now - 1_000),
-    openAt: toText(now + lobbySeconds * 1_000),
+    lobbyOpenAt: now - 1_000,
+    openAt: now + lobbySeconds * 1_000,
     admitRate: admissionsPerMinute,
     admissionExpirationSeconds,
     maxAdmissions,
     recycleExpiredAdmissions: true
-  })
-  return { experienceId: experience.id, sequenceId: sequence.id, queueId: queue.id }
+  }
+  const payload = { name: "Sneaker drop", sequences: [{ name: "General sale", queues: [queue] }] }
+  const { id, sequences } = yield* client.admin((api) => api.experiences.createExperience({ payload }))
+  const [sequence] = sequences
+  return { experienceId: id, sequenceId: sequence!.id, queueId: sequence!.queues[0]!.id }
 })
 
 /** Waits until the condition on the crowd's figures holds. */
@@ -160,25 +183,29 @@ const until = (isSo: () => boolean) =>
  * Waits until no grant has been active for four polls. While admissions are left and consumers wait, grants are always
  * active.
  */
-const untilSoldOut = Effect.fnUntraced(function* (apis: Apis.Apis, queueId: string) {
+const untilSoldOut = Effect.fnUntraced(function* (client: Client.Client, queueId: string) {
   for (let quietPolls = 0; quietPolls < 4;) {
     yield* Effect.sleep("200 millis")
-    const { live } = yield* apis.admin.live(queueId)
-    quietPolls = (live.counts["GRANTED"] ?? 0) === 0 ? quietPolls + 1 : 0
+    const { live } = yield* distribution(client, queueId)
+    quietPolls = (live?.counts["GRANTED"] ?? 0) === 0 ? quietPolls + 1 : 0
   }
 })
 
 /** Waits until the queue is finished: no consumer waits, and no grant is active. */
-const untilTornDown = (apis: Apis.Apis, queueId: string) =>
-  apis.admin.live(queueId).pipe(
+const untilTornDown = (client: Client.Client, queueId: string) =>
+  distribution(client, queueId).pipe(
     Effect.repeat({
       until: ({ lifecycle, teardownStatus }) => lifecycle === "closed" || teardownStatus === "completed",
       schedule: Schedule.spaced("100 millis")
     })
   )
 
-const stopsGracefully = (exitCode: number): Checks.Check => ({
-  promise: "the server stops gracefully",
+/** The queue as the admin monitors it. */
+const distribution = (client: Client.Client, queueId: string) =>
+  client.admin((api) => api.distributions.getDistribution({ params: { id: queueId } }))
+
+const stopsGracefully = (exitCode: number): Proof => ({
+  claim: "the server stops gracefully",
   holds: exitCode === 0,
   detail: `exit code ${exitCode} after SIGTERM`
 })

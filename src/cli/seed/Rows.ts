@@ -7,7 +7,26 @@ import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { below, type Random32 } from "../../domain/values/SeededRandom.ts"
 import type { SampleRow } from "../../store/postgres/Samples.ts"
-import { firstNames, lastNames, occasions, styles, things } from "./Words.ts"
+
+/** Words in a text, between blanks. */
+const words = (text: string): ReadonlyArray<string> => text.trim().split(/\s+/)
+
+const firstNames = words(`
+  Ada Amara Anna Aylin Ben Carla Chidi Dana Elif Emil Fatima Felix Grace Hana Hugo Ines Ivan Jonas Kemal Lena Liam
+  Lucia Mara Mateo Mei Milo Nadia Noah Olga Oscar Priya Rafael Rosa Samir Selma Sofia Tariq Theo Uma Victor Wanda
+  Yara Yusuf Zoe`)
+const lastNames = words(`
+  Adeyemi Almeida Andersen Bauer Becker Bernard Brandt Castillo Chen Costa Demir Dubois Eriksen Fischer Fontana
+  Garcia Haddad Hansen Hoffmann Ito Jansen Kaya Keller Khan Kowalski Larsen Lindqvist Lopez Martin Meyer Moreau
+  Nakamura Novak Okafor Oliveira Park Petrov Ricci Rossi Sato Schmidt Silva Singh Suzuki Tanaka Vogel Weber Yilmaz
+  Zhang`)
+const things = words(`
+  Sneaker Runner Jacket Hoodie Parka Watch Backpack Cap Poster Vinyl Figure Lamp Camera Guitar Skateboard Bottle`)
+const styles = words(`
+  Alpine Archive Aurora Classic Coral Dusk Ember Fjord Harbour Indigo Lunar Meridian Mono Nord Onyx Orbit Pacific
+  Retro Sable Signal Summit Terra Vega Velvet`)
+const occasions = words(`
+  Drop Release Restock Preview Anniversary Collaboration Raffle Finale`)
 
 const by = "seed"
 const dayMillis = 86_400_000

@@ -9,6 +9,7 @@ import type { RouteMeasures } from "../../measures/HttpMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
 import * as KnownCallers from "./KnownCallers.ts"
 import type { RequestFacts } from "../server/Origins.ts"
+import { registeredGroups } from "../server/RegisteredGroups.ts"
 import { CompletePathOnly, RateCategory } from "../../api/Annotations.ts"
 import { type Gate, RateLimits } from "../limits/RateLimits.ts"
 
@@ -39,16 +40,6 @@ export interface Operation {
   readonly encode: JsonEncoder | undefined
 }
 
-/** A group with its handlers, as `HttpApiBuilder.group` registers it. */
-interface RegisteredGroup {
-  readonly handlers: ReadonlyMap<string, RegisteredHandler>
-}
-
-interface RegisteredHandler {
-  readonly endpoint: HttpApiEndpoint.Top
-  readonly handler: (request: object) => Effect.Effect<unknown, unknown>
-}
-
 /** The operations by method and path, without the path parameter: `GET /api/queues//status`. */
 export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) {
   const services = yield* Effect.context()
@@ -56,9 +47,8 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
   const { http } = yield* Measures
   const callers = yield* KnownCallers.make
   const operations = new Map<string, Operation>()
-  for (const group of Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>) {
-    const registered = services.mapUnsafe.get(group.key) as RegisteredGroup
-    for (const { endpoint, handler } of registered.handlers.values()) {
+  for (const { group, handlers } of registeredGroups(api, services)) {
+    for (const { endpoint, handler } of handlers.values()) {
       const shape = shapeOf(endpoint)
       const caller = [...endpoint.middlewares].map((key) => callers.get(key)).find((known) => known !== undefined)
       if (shape === undefined || caller === undefined) continue

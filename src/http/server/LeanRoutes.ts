@@ -4,14 +4,9 @@
  * services they use from the start, so a route needs none of the others.
  */
 import { Context, Effect, Layer } from "effect"
-import { type HttpApi, HttpApiBuilder, type HttpApiEndpoint, type HttpApiGroup } from "effect/http-api"
+import { type HttpApi, HttpApiBuilder, type HttpApiGroup } from "effect/http-api"
 import { HttpRouter } from "effect/http"
-
-/** A group as `HttpApiBuilder.group` registers it. Its routes are in the order of its handlers. */
-interface RegisteredGroup {
-  readonly routes: ReadonlyArray<HttpRouter.Route<unknown, never>>
-  readonly handlers: ReadonlyMap<string, { readonly endpoint: HttpApiEndpoint.Top; readonly handler: unknown }>
-}
+import { registeredGroups } from "./RegisteredGroups.ts"
 
 /** Registers the API with the router, as `HttpApiBuilder.layer` does. */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
@@ -21,8 +16,7 @@ export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>
 const leanGroups = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
   Layer.effectContext(
     Effect.contextWith((services: Context.Context<HttpApiGroup.ToService<Id, Groups>>) => {
-      const groups = (Object.values(api.groups) as ReadonlyArray<HttpApiGroup.Top>).map((group) => {
-        const { routes, handlers } = services.mapUnsafe.get(group.key) as RegisteredGroup
+      const groups = registeredGroups(api, services).map(({ group, routes, handlers }) => {
         const compiled = [...handlers.values()].map(({ endpoint, handler }, index) => {
           const { method, path, uninterruptible } = routes[index]!
           const ofMiddlewares = new Map([...endpoint.middlewares].map(({ key }) => [key, services.mapUnsafe.get(key)]))

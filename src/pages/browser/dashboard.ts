@@ -3,6 +3,7 @@
  * of them. Without it the page shows the figures of its time.
  */
 import { localTime } from "./formats.ts"
+import { trustedHtml } from "./trustedHtml.ts"
 
 interface Sample {
   readonly at: Date
@@ -16,15 +17,6 @@ const everyMillis = 1_000
 const keptMax = 600
 const width = 600
 const height = 160
-
-interface Policies {
-  createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string }
-}
-
-/** The types of browsers do not know it yet. */
-const { trustedTypes } = window as unknown as { readonly trustedTypes?: Policies }
-
-const policy = trustedTypes?.createPolicy("usher", { createHTML: (text) => text })
 
 const samples: Array<Sample> = []
 
@@ -93,7 +85,7 @@ const follow = (place: HTMLElement, address: string): void => {
         if (response.ok) {
           const text = await response.text()
           const link = document.activeElement?.closest("[data-live] a")?.getAttribute("href")
-          place.innerHTML = policy === undefined ? text : policy.createHTML(text)
+          place.innerHTML = trustedHtml(text)
           localTimes(place)
           // A person may be on one of the links that are replaced.
           if (typeof link === "string") place.querySelector<HTMLElement>(`a[href="${link}"]`)?.focus()

@@ -3,16 +3,14 @@
  * when it changes, and counts down. After any failure, the last known state stays shown.
  */
 import { solve } from "../../client/challenge.ts"
-import { askedSeconds, pause, pauseSecondsMax } from "../../client/follow.ts"
-import { clock } from "../../client/moving/clock.ts"
-import { hearFrom, serverNow } from "../../client/moving/time.ts"
-import { makeTurn } from "../../client/moving/turn.ts"
+import { askedSeconds, follow, pause, pauseSecondsMax, Refusal } from "../../client/follow.ts"
+import { serverNow, takeServerTime } from "../../client/clock.ts"
+import { countdownText } from "../../client/countdown.ts"
+import { makeRedirect } from "../../client/redirect.ts"
 import { fill, language } from "./formats.ts"
-import { follow, stop, type Told } from "./live.ts"
-import { look } from "./look.ts"
-import { makeNotice } from "./notice.ts"
+import { makeNotification } from "./notification.ts"
 import { makePosition } from "./position.ts"
-import { trusted } from "./trusted.ts"
+import { trustedHtml } from "./trustedHtml.ts"
 
 const box = document.getElementById("room")!
 const said = document.getElementById("said")!
@@ -20,9 +18,9 @@ const broken = document.getElementById("link")!
 const words: Record<string, string> = JSON.parse(document.getElementById("words")!.textContent)
 const base = /^\/e\/[^/]+/.exec(location.pathname)![0]
 
-/** Milliseconds between two looks at what everybody sees, and at that of a page with an auction. */
-const lookMillis = 20_000
-const auctionLookMillis = 5_000
+/** Milliseconds between two reads of the public facts, and of those of a page with an auction. */
+const factsMillis = 20_000
+const auctionFactsMillis = 5_000
 
 let swaps = 0
 /** Ends with the answer to the visitor's last action. */
@@ -37,8 +35,8 @@ const say = (text: string) => {
   if (said.textContent !== text) said.textContent = text
 }
 
-const turn = makeTurn(box, () => language, say)
-const notice = makeNotice(box, base)
+const redirect = makeRedirect(box, () => language, say)
+const notification = makeNotification(box, base)
 const position = makePosition(say)
 
 /** The address of the visitor's part; for a visitor without a place, of the public facts. */
@@ -54,7 +52,7 @@ async function part(url: string, init?: RequestInit): Promise<string> {
         headers: { accept: "text/html;part=room" },
         credentials: "same-origin"
       })
-      hearFrom(reply)
+      takeServerTime(reply)
       if (reply.status !== 429 && reply.status < 500) {
         broken.hidden = true
         return await reply.text()
@@ -83,7 +81,7 @@ async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Pr
   const opened = all<HTMLDetailsElement>("details").map(({ open }) => open)
   const focused = document.activeElement as HTMLElement
   const focusKey = box.contains(focused) ? keyOf(focused) : ""
-  box.innerHTML = trusted(html)
+  box.innerHTML = trustedHtml(html)
   if (mayHavePlace() && !url.startsWith(`${base}/now`)) leaveShell()
   const fields = all<HTMLInputElement>("input:not([type=hidden]),select,button,a,summary,h2")
   if (!isAsked) {
@@ -93,17 +91,17 @@ async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Pr
   const heading = box.querySelector<HTMLElement>("[data-acted] h2") || box.querySelector<HTMLElement>("h2")
   seenAt = performance.now()
   const hasChanged = pieces().dataset["statuses"] !== before
-  notice.show()
+  notification.show()
   const mustMove = isAsked || (hasChanged && box.querySelector("[data-continue]"))
   // A control that is gone leaves its focus to the heading.
   const same = mustMove ? undefined : fields.find((field) => keyOf(field) === focusKey)
   if (mustMove || focusKey) (same || box.querySelector<HTMLElement>("[role=alert]") || heading || box).focus()
   if (hasChanged) {
-    turn.reset()
+    redirect.reset()
     position.reset()
     say(heading?.textContent ?? "")
     if (box.querySelector("[data-status=GRANTED]"))
-      notice.tell(heading!.textContent, document.querySelector("h1")!.textContent)
+      notification.notify(heading!.textContent, document.querySelector("h1")!.textContent)
   }
   tick()
   watch()
@@ -152,11 +150,19 @@ async function send(url: string, body: URLSearchParams): Promise<void> {
   await send(url, body)
 }
 
+/** The reported facts of a place. */
+interface PlaceState {
+  readonly status?: string
+  readonly isEntered?: boolean
+  readonly position?: number | null
+  readonly estimatedWaitTimeInSeconds?: number
+}
+
 /** The last report of each kind. */
 const known = new Map<string, string>()
 
 /** The report of the stream, or of a poll, about the visitor's place. */
-function told(kind: string, state: Told): void {
+function onState(kind: string, state: PlaceState): void {
   broken.hidden = true
   const card = box.querySelector<HTMLElement>(`[data-kind="${kind}"]`)
   const status = state.isEntered !== undefined ? (state.isEntered ? "LISTED" : "NOT_LISTED") : state.status
@@ -172,19 +178,49 @@ function told(kind: string, state: Told): void {
     position.show(card!, state.position, state.estimatedWaitTimeInSeconds)
     // The rate is another one, or paused. All that wait learn of it at once, and what is cached is seconds old.
     if (hasChanged && JSON.parse(before).position === state.position)
-      setTimeout(lookNow as () => void, 3000 + Math.random() * 2000)
+      setTimeout(refreshFacts as () => void, 3000 + Math.random() * 2000)
   } else if (hasChanged) void swap()
+}
+
+/** The place that is followed, as `{kind}.{id}`. */
+let followed: { readonly of: string; readonly stop: () => void } | undefined
+
+function unfollow(): void {
+  followed?.stop()
+  followed = undefined
 }
 
 /** Follows the place that the page names, if there is one and the page is seen or is to notify of the turn. */
 function watch(): void {
-  const of = document.hidden && !notice.isAsked() ? undefined : pieces().dataset["live"]
-  follow(base, of, {
-    told,
-    // No further event will come: the page shows the outcome of the place.
-    ended: swapSoon,
-    failed: () => (broken.hidden = false)
-  })
+  const of = document.hidden && !notification.isAsked() ? undefined : pieces().dataset["live"]
+  if (followed?.of === of) return
+  unfollow()
+  if (of === undefined) return
+  const stop = follow<PlaceState>(
+    {
+      name: `usher ${base} ${of}`,
+      open: (signal) => fetch(`${base}/live?of=${of}`, { signal, credentials: "same-origin" }),
+      ask: () => placeState(of)
+    },
+    {
+      onState: (state) => onState(of.slice(0, of.indexOf(".")), state),
+      // No further event will come: the page shows the outcome of the place.
+      onEnd: () => {
+        followed = undefined
+        swapSoon()
+      },
+      onFailure: () => (broken.hidden = false)
+    }
+  )
+  followed = { of, stop }
+}
+
+/** Asks for the place once. */
+async function placeState(of: string): Promise<PlaceState | undefined> {
+  const reply = await fetch(`${base}/state`, { credentials: "same-origin" })
+  if (!reply.ok) throw new Refusal(reply)
+  const { places } = (await reply.json()) as { readonly places: ReadonlyArray<PlaceState & { readonly id: string }> }
+  return places.find(({ id }) => of.endsWith(id))
 }
 
 /** How often each instant has passed. A page that stays as it is asks less and less often. */
@@ -194,7 +230,7 @@ const passed: Record<string, number> = {}
 function tick(): void {
   for (const time of all<HTMLTimeElement>("time[data-until]")) {
     const left = Math.max(0, Date.parse(time.dateTime) - serverNow())
-    const shown = clock(Math.ceil(left / 1000), language)
+    const shown = countdownText(Math.ceil(left / 1000), language)
     if (!time.dataset["until"] && time.textContent !== shown) time.textContent = shown
     if (left === 0) {
       delete time.dataset["until"]
@@ -215,24 +251,48 @@ function tick(): void {
     })
     if (here !== time.dataset["zone"]) time.textContent = fill(words["inYourZone"]!, { time: text })
   }
-  turn.goOn()
+  redirect.tick()
 }
 
-function lookNow(): Promise<void> {
+/**
+ * Reads the public facts, which caches answer. A mechanism that opens, closes or sells out needs another page; a fact,
+ * such as the highest bid, changes only its text.
+ */
+async function readFacts(): Promise<void> {
+  const reply = await fetch(`${base}/now${location.search}`, { headers: { accept: "text/html;part=room" } })
+  if (!reply.ok) return
+  takeServerTime(reply)
+  const shown = document.createElement("template")
+  shown.innerHTML = trustedHtml(await reply.text())
+  for (const theirs of shown.content.querySelectorAll<HTMLElement>("[data-id]")) {
+    const mine = box.querySelector<HTMLElement>(`[data-id="${theirs.dataset["id"]}"]`)
+    if (!mine) continue
+    if (mine.dataset["open"] !== theirs.dataset["open"]) return swap()
+    for (const fact of theirs.querySelectorAll<HTMLElement>("[data-fact]")) {
+      const field = mine.querySelector(`[data-fact="${fact.dataset["fact"]}"]`)
+      if (!field || field.textContent === fact.textContent) continue
+      // At a falling price the form has the price too.
+      if (fact.dataset["fact"] === "price") return swap()
+      field.textContent = fact.textContent
+    }
+  }
+}
+
+function refreshFacts(): Promise<void> {
   seenAt = performance.now()
-  return look(`${base}/now${location.search}`, box, trusted, () => swap()).catch(() => {})
+  return readFacts().catch(() => {})
 }
 
 setInterval(() => {
   tick()
-  const every = box.querySelector("[data-kind=auction]") ? auctionLookMillis : lookMillis
-  if (!document.hidden && performance.now() - seenAt >= every && box.querySelector("[data-id]")) void lookNow()
+  const every = box.querySelector("[data-kind=auction]") ? auctionFactsMillis : factsMillis
+  if (!document.hidden && performance.now() - seenAt >= every && box.querySelector("[data-id]")) void refreshFacts()
 }, 1000)
 
 /** A device that wakes up has a dead stream that looks alive: ask at once, and open another. */
 const wake = () => {
   if (document.hidden) return watch()
-  stop()
+  unfollow()
   // A visitor who types a code may come back from its mail.
   if (!box.querySelector('[data-statuses=""] input')) void swap()
 }
@@ -242,7 +302,7 @@ addEventListener("online", wake)
 
 if (isShell() && mayHavePlace()) void swap()
 else watch()
-notice.show()
+notification.show()
 // The device's clock may be wrong, so a page that counts down asks early.
-if (box.querySelector("[data-until='']")) seenAt -= lookMillis - Math.random() * 3000
+if (box.querySelector("[data-until='']")) seenAt -= factsMillis - Math.random() * 3000
 tick()

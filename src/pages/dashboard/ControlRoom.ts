@@ -12,24 +12,24 @@ import type { Standing } from "../../domain/mechanism/Declaration.ts"
 import { standingOf } from "../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../Html.ts"
 import { type Look, lookOf } from "../Theme.ts"
-import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
+import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import { doneNote, field, type Screen } from "./Frame.ts"
-import { instant } from "./Times.ts"
+import { instant } from "./Table.ts"
 
-export type Mechanism = AnswerOf<"distributions", "getDistribution">
+export type Mechanism = AdminAnswer<"distributions", "getDistribution">
 
 /** Mechanisms that one control room shows. */
 const mechanismsMax = 50
 
 /** Makes the functions that read an experience and write its control room. */
-export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: string) => string) => {
+export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: string) => string) => {
   const mechanismsOf = Effect.fnUntraced(function* (operator: Operator, experienceId: string) {
-    const { data } = yield* calls.run(operator, "distributions", "listDistributions", {
+    const { data } = yield* api.run(operator, "distributions", "listDistributions", {
       query: { experienceId, first: `${mechanismsMax}` }
     })
     // A list has no figures of mechanisms on another node.
     const figured = (listed: Mechanism) =>
-      calls.run(operator, "distributions", "getDistribution", { params: { id: listed.id } }).pipe(
+      api.run(operator, "distributions", "getDistribution", { params: { id: listed.id } }).pipe(
         // One that starts again after a failure must not take the others from the screen.
         Effect.catchIf(
           ({ status }) => status === 503,
@@ -44,7 +44,7 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
     figures: (operator: Operator, experienceId: string) =>
       Effect.map(mechanismsOf(operator, experienceId), (found) => html`${found.map(figuresOf)}`),
     screen: Effect.fnUntraced(function* (operator: Operator, experienceId: string, done?: string) {
-      const experience = yield* calls.run(operator, "experiences", "getExperience", { params: { id: experienceId } })
+      const experience = yield* api.run(operator, "experiences", "getExperience", { params: { id: experienceId } })
       const mechanisms = yield* mechanismsOf(operator, experienceId)
       const path = `/dashboard/experiences/${experienceId}`
       const screen: Screen = {

@@ -7,7 +7,7 @@ import { isUuid } from "../../domain/values/Ids.ts"
 import { openAdmission } from "../../http/limits/RateLimit.ts"
 import * as Answer from "../Answer.ts"
 import { html } from "../Html.ts"
-import { makeUnlessStopping, Refused } from "../Refused.ts"
+import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
 import { queryOf } from "../room/Visit.ts"
 import { makeIsOwn, readableHereOnly } from "../Security.ts"
 import { type makeFrame, problemNote, type Screen } from "./Frame.ts"
@@ -16,7 +16,7 @@ import type { make } from "./Session.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
-export type Handle = Effect.Effect<Response, Refused, Request>
+export type Handle = Effect.Effect<Response, Refusal, Request>
 export type Frame = ReturnType<typeof makeFrame>
 export type Sessions = Effect.Success<typeof make>
 
@@ -30,7 +30,7 @@ export const seeOther = (location: string): Response =>
 
 /** The fields of a form. */
 export const fieldsOf = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-  Effect.mapError(request.text, () => new Refused({ status: 400, code: "INVALID" }))
+  Effect.mapError(request.text, () => new Refusal({ status: 400, code: "INVALID" }))
 ).pipe(Effect.map((text) => new URLSearchParams(text)))
 
 /** Makes the functions that answer a request if it may pass. */
@@ -38,7 +38,7 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
   const isOwn = yield* makeIsOwn
   const unlessStopping = yield* makeUnlessStopping
   const admit = yield* openAdmission({ name: "dashboard", requestsMax: requestsPerMinute })
-  const foreign = new Refused({ status: 403, code: "FOREIGN", detail: "This form came from another site." })
+  const foreign = new Refusal({ status: 403, code: "FOREIGN", detail: "This form came from another site." })
 
   /** Runs a handler if the request is within the limits and comes from this origin. */
   const open = (handle: Handle) =>
@@ -47,7 +47,7 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
         Effect.andThen(readableHereOnly),
         Effect.andThen(unlessStopping),
         Effect.andThen(request.method === "GET" || isOwn(request) ? handle : Effect.fail(foreign)),
-        Effect.catchTag("Refused", (refused) => frame(refusedScreen(refused)))
+        Effect.catchTag("Refusal", (refusal) => frame(refusalScreen(refusal)))
       )
     )
 
@@ -69,10 +69,10 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
             query: queryOf(yield* HttpServerRequest.HttpServerRequest),
             fields: method === "GET" ? new URLSearchParams() : yield* fieldsOf
           }
-          const refused = refusalOf(operator, role, sent.params["id"])
-          const reply = refused === undefined ? run(operator, sent) : Effect.fail(refused)
+          const refusal = refusalOf(operator, role, sent.params["id"])
+          const reply = refusal === undefined ? run(operator, sent) : Effect.fail(refusal)
           return yield* Effect.flatMap(reply, (found) => answer(operator, found)).pipe(
-            Effect.catchTag("Refused", (refused) => frame(refusedScreen(refused), operator))
+            Effect.catchTag("Refusal", (refusal) => frame(refusalScreen(refusal), operator))
           )
         })
       )
@@ -81,12 +81,12 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
 })
 
 /** Returns why a route does not run: the role is too low, or no record can have the id of the path. */
-const refusalOf = (operator: Operator, needed: Role, id: string | undefined): Refused | undefined => {
+const refusalOf = (operator: Operator, needed: Role, id: string | undefined): Refusal | undefined => {
   if (!mayDo(operator.role, needed)) {
     const detail = `This needs the role ${needed}. Yours is ${operator.role}; an admin can change it.`
-    return new Refused({ status: 403, code: "ROLE", detail })
+    return new Refusal({ status: 403, code: "ROLE", detail })
   }
-  return id === undefined || isUuid(id) ? undefined : new Refused({ status: 404, code: "NOT_FOUND" })
+  return id === undefined || isUuid(id) ? undefined : notFound
 }
 
 const saved = ({ file, name }: { readonly file: string; readonly name: string }): Response =>
@@ -106,7 +106,7 @@ const reasons: { readonly [status: number]: string } = {
 }
 
 /** The screen of a refusal. */
-const refusedScreen = ({ status, detail, retryAfterSeconds }: Refused): Screen => ({
+const refusalScreen = ({ status, detail, retryAfterSeconds }: Refusal): Screen => ({
   title: status === 404 ? "Not found" : status === 503 ? "Out of reach for now" : "Not done",
   status,
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

@@ -4,13 +4,12 @@ import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
-import type { AdminCalls, AnswerOf } from "./AdminCalls.ts"
+import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import type { Screen } from "./Frame.ts"
-import { mechanismColumns, table } from "./Table.ts"
-import { instant } from "./Times.ts"
+import { instant, mechanismColumns, table } from "./Table.ts"
 
-type Nodes = AnswerOf<"nodes", "listNodes">
-type Mechanism = AnswerOf<"distributions", "listDistributions">["data"][number]
+type Nodes = AdminAnswer<"nodes", "listNodes">
+type Mechanism = AdminAnswer<"distributions", "listDistributions">["data"][number]
 
 /** Rows of each list. */
 const rowsMax = "50"
@@ -23,13 +22,13 @@ const lists = [
 ] as const
 
 /** Makes the function that reads the lists and writes the screen. */
-export const make = (calls: AdminCalls["Service"]) =>
+export const make = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator) {
     const found = yield* Effect.forEach(lists, ({ lifecycle }) =>
-      calls.run(operator, "distributions", "listDistributions", { query: { lifecycle, first: rowsMax } })
+      api.run(operator, "distributions", "listDistributions", { query: { lifecycle, first: rowsMax } })
     )
-    const late = lateOf(yield* calls.run(operator, "nodes", "listNodes", {}), yield* Clock.currentTimeMillis)
-    const failing = failingOf(yield* failingWebhooks(calls, operator))
+    const late = lateOf(yield* api.run(operator, "nodes", "listNodes", {}), yield* Clock.currentTimeMillis)
+    const failing = failingOf(yield* failingWebhooks(api, operator))
     const sections = lists.map(({ title, none }, index) => listOf(title, found[index]!.data, none))
     const isEmpty = found.every(({ data }) => data.length === 0)
     const screen: Screen = {
@@ -56,16 +55,16 @@ const webhooksMax = 20
 /** Days for which the screen shows a permanently failed delivery. */
 const shownDays = 7
 
-const failingWebhooks = Effect.fnUntraced(function* (calls: AdminCalls["Service"], operator: Operator) {
+const failingWebhooks = Effect.fnUntraced(function* (api: AdminApiClient["Service"], operator: Operator) {
   const since = (yield* Clock.currentTimeMillis) - shownDays * 86_400_000
   const query = { sortDir: "desc", first: `${webhooksMax}` } as const
-  const { data } = yield* calls.run(operator, "webhooks", "listWebhooks", { query })
+  const { data } = yield* api.run(operator, "webhooks", "listWebhooks", { query })
   const found = yield* Effect.forEach(data, ({ id, url, disabledReason }) => {
     if (disabledReason === "ADMIN_ACTION") return Effect.succeed([])
     const failing: FailingWebhook = { id, url, isDisabled: disabledReason !== null }
     if (failing.isDisabled) return Effect.succeed([failing])
     const failed = { params: { id }, query: { status: "FAILED", sortDir: "desc", first: "1" } } as const
-    return Effect.map(calls.run(operator, "webhooks", "listWebhookDeliveries", failed), ({ data: [last] }) =>
+    return Effect.map(api.run(operator, "webhooks", "listWebhookDeliveries", failed), ({ data: [last] }) =>
       last !== undefined && last.updatedAt >= since ? [failing] : []
     )
   })

@@ -4,11 +4,11 @@ import type { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import type { Role } from "../../domain/organization/Person.ts"
 import type { Html } from "../Html.ts"
-import type { Refused } from "../Refused.ts"
+import type { Refusal } from "../Refusal.ts"
 import type { Screen } from "./Frame.ts"
 
 /** The contents of a request. A GET has no fields. */
-export interface Sent {
+export interface RouteRequest {
   readonly params: { readonly [name: string]: string }
   readonly query: URLSearchParams
   readonly fields: URLSearchParams
@@ -22,7 +22,10 @@ export type Reply =
   | { readonly goTo: string }
 
 /** Returns the reply to an operator. */
-export type Run = (operator: Operator, sent: Sent) => Effect.Effect<Reply, Refused, HttpServerRequest.HttpServerRequest>
+export type Run = (
+  operator: Operator,
+  sent: RouteRequest
+) => Effect.Effect<Reply, Refusal, HttpServerRequest.HttpServerRequest>
 
 export interface Route {
   readonly method: "GET" | "POST"

@@ -10,7 +10,7 @@ import { PersonSignIn } from "../../auth/operators/PersonSignIn.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Assets } from "../Assets.ts"
-import { AdminCalls } from "./AdminCalls.ts"
+import { AdminApiClient } from "../ApiClients.ts"
 import { makeFrame } from "./Frame.ts"
 import { home, makeGuard, seeOther, type Sessions } from "./Guard.ts"
 import type { Route } from "./Route.ts"
@@ -30,7 +30,7 @@ import { makeSignIn, signInScreen } from "./SignIn.ts"
 
 /** The services of the screens. */
 interface Needs {
-  readonly calls: AdminCalls["Service"]
+  readonly api: AdminApiClient["Service"]
   readonly preview: MakePreview
   readonly sessions: Sessions
   readonly keys: ApiKeys["Service"]
@@ -41,7 +41,7 @@ interface Needs {
 
 /** All routes that need a session. */
 export const routesOf = ({
-  calls,
+  api,
   preview,
   sessions,
   keys,
@@ -49,16 +49,16 @@ export const routesOf = ({
   nodeName,
   roomUrl
 }: Needs): ReadonlyArray<Route> => [
-  ...Drops.make(calls, roomUrl),
-  ...Consumers.make(calls),
-  ...Orders.make(calls),
-  ...Analytics.make(calls),
-  ...Pages.make(calls, preview),
-  ...Webhooks.make(calls),
-  ...Keys.make(calls, keys),
-  ...People.make(calls, sessions),
-  ...Journals.make(calls),
-  ...System.make(calls, readiness, nodeName)
+  ...Drops.make(api, roomUrl),
+  ...Consumers.make(api),
+  ...Orders.make(api),
+  ...Analytics.make(api),
+  ...Pages.make(api, preview),
+  ...Webhooks.make(api),
+  ...Keys.make(api, keys),
+  ...People.make(api, sessions),
+  ...Journals.make(api),
+  ...System.make(api, readiness, nodeName)
 ]
 
 /** The routes. They need the handlers of the Admin API. */
@@ -76,7 +76,7 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", `${home}/sign-in/verify`, guard.open(signIn.verifyCode))
     yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(`${home}/sign-in`))))
     const routes = routesOf({
-      calls: yield* AdminCalls,
+      api: yield* AdminApiClient,
       preview: yield* PagePreview,
       sessions,
       keys: yield* ApiKeys,
@@ -88,7 +88,11 @@ export const layer = HttpRouter.use(
   })
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(AdminCalls.layer, Assets.layer, PersonSignIn.layer.pipe(Layer.provideMerge(OperatorSessions.layer)))
+    Layer.mergeAll(
+      AdminApiClient.layer,
+      Assets.layer,
+      PersonSignIn.layer.pipe(Layer.provideMerge(OperatorSessions.layer))
+    )
   )
 )
 

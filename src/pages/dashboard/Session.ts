@@ -7,9 +7,7 @@ import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { operatorSessionSeconds, OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
 import { Origins } from "../../http/server/Origins.ts"
-import { Refused } from "../Refused.ts"
-
-const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
+import { unavailable } from "../Refusal.ts"
 
 /** Makes the functions that begin, read and end the session of an operator. */
 export const make = Effect.gen(function* () {

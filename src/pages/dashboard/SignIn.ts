@@ -9,13 +9,11 @@ import * as Message from "../../delivery/Message.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { plainCode } from "../../domain/values/TypedCode.ts"
 import { countedAddress, Origins } from "../../http/server/Origins.ts"
-import { codeField } from "../CodeField.ts"
+import { codeField } from "../room/signIn/SignInScreens.ts"
 import { html } from "../Html.ts"
-import { Refused } from "../Refused.ts"
+import { unavailable } from "../Refusal.ts"
 import { field, problemNote, type Screen } from "./Frame.ts"
-import { fieldsOf, type Frame, type Handle, home, type Sessions, seeOther } from "./Guard.ts"
-
-const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
+import { fieldsOf, type Frame, type Handle, home, seeOther, type Sessions } from "./Guard.ts"
 
 /** The screen that asks for the address or the key. */
 export const signInScreen = (problem?: string): Screen => ({

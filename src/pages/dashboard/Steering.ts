@@ -9,8 +9,8 @@ import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { html } from "../Html.ts"
-import { Refused } from "../Refused.ts"
-import type { AdminCalls } from "./AdminCalls.ts"
+import { Refusal } from "../Refusal.ts"
+import type { AdminApiClient } from "../ApiClients.ts"
 import { countsOf, type Mechanism } from "./ControlRoom.ts"
 import { confirmation, type Screen } from "./Frame.ts"
 
@@ -22,29 +22,29 @@ export const isAction = (name: string | undefined): name is Action => actions.in
 const Count = Schema.decodeUnknownOption(Schema.NumberFromString.check(Schema.isInt()))
 const Reason = Schema.decodeUnknownOption(StaffReason)
 
-const wrong = (detail: string) => Effect.fail(new Refused({ status: 400, code: "INVALID", detail }))
+const wrong = (detail: string) => Effect.fail(new Refusal({ status: 400, code: "INVALID", detail }))
 
 /** The effect of an action, in a sentence, and the call that does it. Returns the result, in a sentence. */
 interface Plan {
   readonly says: string
-  readonly run: Effect.Effect<string, Refused, HttpServerRequest.HttpServerRequest>
+  readonly run: Effect.Effect<string, Refusal, HttpServerRequest.HttpServerRequest>
 }
 
 /** Makes the function that plans or runs the action of a form. */
-export const make = (calls: AdminCalls["Service"]) =>
+export const make = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
     const id = fields.get("mechanism") ?? ""
-    const mechanism = yield* calls.run(operator, "distributions", "getDistribution", { params: { id } })
+    const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
     const reason = Option.getOrUndefined(Reason(fields.get("reason")))
     if (reason === undefined) return yield* wrong("Choose a reason.")
-    const plan = yield* planOf(calls, operator, mechanism, action, fields, reason)
+    const plan = yield* planOf(api, operator, mechanism, action, fields, reason)
     if (fields.get("confirmed") !== "yes") return { ask: askFor(mechanism, action, plan.says, fields) }
     return { done: yield* plan.run }
   })
 
 /** The plan of an action that mechanisms of all kinds have. */
 const planOfAny = (
-  calls: AdminCalls["Service"],
+  api: AdminApiClient["Service"],
   operator: Operator,
   mechanism: Mechanism,
   action: "end" | "unpark",
@@ -53,7 +53,7 @@ const planOfAny = (
   const { id, type } = mechanism
   const name = isolated(mechanism.name, "")
   const input = { params: { id }, payload: { reason } }
-  const run = calls.run(operator, declarations[type].path, action, input)
+  const run = api.run(operator, declarations[type].path, action, input)
   return action === "end"
     ? {
         says: `${name} closes at once and for good. ${countsOf(mechanism).waiting} consumers in it lose their places; grants stay valid until they expire.`,
@@ -66,7 +66,7 @@ const planOfAny = (
 }
 
 const planOf = Effect.fnUntraced(function* (
-  calls: AdminCalls["Service"],
+  api: AdminApiClient["Service"],
   operator: Operator,
   mechanism: Mechanism,
   action: Action,
@@ -75,8 +75,8 @@ const planOf = Effect.fnUntraced(function* (
 ) {
   const params = { id: mechanism.id }
   const waiting = mechanism.live?.counts["QUEUED"] ?? 0
-  if (action === "end" || action === "unpark") return planOfAny(calls, operator, mechanism, action, reason)
-  if (mechanism.type !== "queue") return yield* wrong("Only a queue can be steered so.")
+  if (action === "end" || action === "unpark") return planOfAny(api, operator, mechanism, action, reason)
+  if (mechanism.type !== "queue") return yield* wrong("Only queues support this action.")
   if (action === "pause" || action === "resume") {
     const plan: Plan = {
       says:
@@ -84,7 +84,7 @@ const planOf = Effect.fnUntraced(function* (
           ? `The rate admits nobody from now on. ${waiting} consumers wait and see that the queue is paused.`
           : `The rate admits again, ${mechanism.admitRate} a minute. ${waiting} consumers wait.`,
       run: Effect.as(
-        calls.run(operator, "queues", action, { params, payload: { reason } }),
+        api.run(operator, "queues", action, { params, payload: { reason } }),
         `${isolated(mechanism.name, "")} is ${action === "pause" ? "paused" : "resumed"}.`
       )
     }
@@ -97,14 +97,14 @@ const planOf = Effect.fnUntraced(function* (
       ? {
           says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted at once, beside the rate.`,
           run: Effect.map(
-            calls.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
+            api.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
             ({ admitted }) => `${admitted} consumers were admitted.`
           )
         }
       : {
           says: `The rate changes from ${mechanism.admitRate} to ${number} a minute. ${waiting} consumers wait, and their estimates change.`,
           run: Effect.as(
-            calls.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }),
+            api.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }),
             `The rate is ${number} a minute.`
           )
         }

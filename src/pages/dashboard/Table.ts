@@ -1,6 +1,7 @@
-/** The tables of the dashboard, the parts of their lists, and pages of a list by cursor. */
+/** The tables of the dashboard, the values in them, the parts of their lists, and pages of a list by cursor. */
 import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { type Html, html, type Inserted } from "../Html.ts"
+import { type Millis, toText } from "../../domain/values/Time.ts"
 
 /** A column. The first one is the header of its row. */
 export interface Column<Row> {
@@ -119,3 +120,14 @@ export const filters = (path: string, fields: Inserted): Html =>
   html`<form method="get" action="${path}" class="filters" role="search">
     ${fields}<button class="quiet">Show</button>
   </form>`
+
+const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
+
+/** An instant in UTC. The script of the dashboard shows it in the operator's own time zone. */
+export const instant = (at: Millis | null | undefined): Html =>
+  typeof at === "number" && Number.isFinite(at)
+    ? html`<time datetime="${toText(at)}">${format.format(at)} UTC</time>`
+    : html`–`
+
+/** A value of a recorded event or an audited field. */
+export const written = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? "–"))

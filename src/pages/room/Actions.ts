@@ -5,13 +5,13 @@
 import { Effect } from "effect"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { amountOf } from "../Amounts.ts"
-import type { Calls, GroupName, OperationName } from "../Calls.ts"
-import { Refused } from "../Refused.ts"
+import type { ConsumerApiClient, GroupName, OperationName } from "../ApiClients.ts"
+import { Refusal } from "../Refusal.ts"
 import type { Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
-import { make as makeSigningIn } from "./signIn/SigningIn.ts"
+import { makeSignInActions } from "./signIn/SignInActions.ts"
 import { callerOf } from "./Visit.ts"
-import { type Context, type Done, make as makeVisitors, type Run, type Visitors } from "./Visitors.ts"
+import { type ActionRequest, type ActionResult, makeActionRunner, type Run, type ActionRunner } from "./ActionRunner.ts"
 
 const actionNames = [
   "enter",
@@ -36,17 +36,17 @@ const guestActions = new Set<ActionName>(["enter", "leave", "bid", "book", "canc
 export const startsSession = (name: ActionName): boolean => guestActions.has(name)
 
 /** Makes the function that runs an action. It counts the request under the limits of the action's operation. */
-export const make = (calls: Calls["Service"], places: Places, sessions: Sessions) => {
-  const visitors = makeVisitors(calls, places, sessions)
-  const { onMechanism } = visitors
-  const signIn = makeSigningIn(calls, sessions, visitors, (name, context) =>
+export const make = (api: ConsumerApiClient["Service"], places: Places, sessions: Sessions) => {
+  const runner = makeActionRunner(api, places, sessions)
+  const { onMechanism } = runner
+  const signIn = makeSignInActions(api, sessions, runner, (name, context) =>
     name === "join" || name === "enter" ? actions[name](context) : Effect.succeed({})
   )
 
-  const actions: { readonly [Name in ActionName]: (context: Context) => Run } = {
+  const actions: { readonly [Name in ActionName]: (context: ActionRequest) => Run } = {
     enter: onMechanism("enter"),
     leave: onMechanism("leave"),
-    bid: makeBid(visitors, places),
+    bid: makeBid(runner, places),
     book: onMechanism("book"),
     cancel: onMechanism("cancel"),
     reschedule: onMechanism("reschedule"),
@@ -62,9 +62,9 @@ export const make = (calls: Calls["Service"], places: Places, sessions: Sessions
     "sign-out": signIn.signOut
   }
 
-  return (name: ActionName, context: Context): Run =>
+  return (name: ActionName, context: ActionRequest): Run =>
     Effect.flatMap(operationOf(places, name, context), ([group, operation]) =>
-      Effect.andThen(calls.count(callerOf(context.visit), group, operation as never), actions[name](context))
+      Effect.andThen(api.count(callerOf(context.visit), group, operation as never), actions[name](context))
     )
 }
 
@@ -76,8 +76,8 @@ const exampleAmount = "1500"
  * unusually high one once more.
  */
 const makeBid =
-  ({ onMechanism }: Visitors, places: Places) =>
-  (context: Context): Run => {
+  ({ onMechanism }: ActionRunner, places: Places) =>
+  (context: ActionRequest): Run => {
     const { visit, fields } = context
     const at = fields.get("at") ?? ""
     const typed = fields.get("amount") ?? ""
@@ -86,7 +86,7 @@ const makeBid =
       return Effect.flatMap(currencyOf(places, context), (currencyCode) => {
         const amount = amountOf(typed, visit.language, currencyCode)
         return amount === undefined
-          ? Effect.fail(new Refused({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
+          ? Effect.fail(new Refusal({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
           : Effect.succeed({ show: { unconfirmed: { at, amount } } })
       })
     }
@@ -94,15 +94,15 @@ const makeBid =
     const isSure = confirmed === "unlikely"
     const sent = onMechanism("bid")(context)
     if (isSure || visit.session?.sessionType !== "authenticated") return sent
-    return Effect.catchTag(sent, "Refused", (refused) =>
-      refused.code === "BID_UNLIKELY"
-        ? Effect.succeed<Done>({ show: { unconfirmed: { at, amount: typed, isUnlikely: true } } })
-        : Effect.fail(refused)
+    return Effect.catchTag(sent, "Refusal", (refusal) =>
+      refusal.code === "BID_UNLIKELY"
+        ? Effect.succeed<ActionResult>({ show: { unconfirmed: { at, amount: typed, isUnlikely: true } } })
+        : Effect.fail(refusal)
     )
   }
 
 /** The currency of the auction that the form names, or else that of the experience. */
-const currencyOf = (places: Places, { visit, fields }: Context): Run<string> =>
+const currencyOf = (places: Places, { visit, fields }: ActionRequest): Run<string> =>
   Effect.map(places.ofVisitor(callerOf(visit), visit.room.experienceId), ({ experience, mechanisms }) => {
     const named = mechanisms.find(({ record }) => record.id === fields.get("at"))
     return named?.kind === "auction" ? named.record.currencyCode : experience.currencyCode
@@ -114,7 +114,7 @@ const general = ["consumers", "me"] as const
 const operationOf = (
   places: Places,
   name: ActionName,
-  { visit, fields }: Context
+  { visit, fields }: ActionRequest
 ): Run<readonly [GroupName, OperationName<GroupName>]> => {
   const isKnown = visit.session?.sessionType === "authenticated"
   if (name === "sign-in" || (name === "join" && !isKnown)) return Effect.succeed(["auth", "requestOneTimeCode"])

@@ -26,13 +26,13 @@ export interface Page {
   readonly isShell: boolean
 }
 
-export interface Written {
+export interface RenderedPage {
   readonly text: string
   readonly styles: ReadonlyArray<string>
 }
 
 /** Writes the whole document. */
-export const documentOf = (scene: Scene, page: Page): Written => {
+export const documentOf = (scene: Scene, page: Page): RenderedPage => {
   const { experience, language } = scene
   const body = page.document?.creativeDocument as DocumentBody | undefined
   const look = lookOf({ ...experience.theme, ...body?.themeOverrides })

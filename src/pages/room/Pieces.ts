@@ -4,7 +4,7 @@ import { lookOf } from "../Theme.ts"
 import { type Mechanism, roomKindOf, type States } from "./mechanism/Kinds.ts"
 import { liveLine } from "./mechanism/Live.ts"
 import type { Piece } from "./mechanism/Parts.ts"
-import type { Asked } from "./mechanism/RoomKind.ts"
+import type { ViewOptions } from "./mechanism/RoomKind.ts"
 import { directionOf } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
 
@@ -29,20 +29,20 @@ export const piecesOf = (
   scene: Scene,
   places: ReadonlyArray<Place>,
   above: Html = nothing,
-  asked: Asked = {}
+  options: ViewOptions = {}
 ): Pieces => {
   const cards = places
-    .map((place) => ({ place, piece: pieceOf(scene, place, asked) }))
+    .map((place) => ({ place, piece: pieceOf(scene, place, options) }))
     .map((card) => ({ ...card, rank: rankOf(card.place, card.piece) }))
     .toSorted((one, other) => one.rank - other.rank)
   const live = cards.find(({ piece }) => piece.isLive === true)?.place.mechanism
   const mayChange = cards.some(({ rank }) => rank < lastRank)
-  const hasFields = cards.some(({ piece }) => piece.hasFields === true) || asked.isRescheduling === true
+  const hasFields = cards.some(({ piece }) => piece.hasFields === true) || options.isRescheduling === true
   const statuses = cards.map(({ place, piece }) => `${place.mechanism.record.id}:${piece.status}`).join(" ")
   // A widget that shows the theme takes it from here.
   const look = lookOf(scene.experience.theme).css
   return {
-    refreshSeconds: mayChange && !hasFields && asked.unconfirmed === undefined ? refreshSeconds : undefined,
+    refreshSeconds: mayChange && !hasFields && options.unconfirmed === undefined ? refreshSeconds : undefined,
     // A widget is in a page of another language, perhaps.
     html: html`<div
       data-statuses="${statuses}"
@@ -61,7 +61,7 @@ export const piecesOf = (
             data-kind="${mechanism.kind}"
             data-open="${mechanism.record.lifecycle}${mechanism.live?.isFull === true && " full"}"
             data-status="${piece.status}"
-            ${mechanism.record.id === asked.acted && html` data-acted`}
+            ${mechanism.record.id === options.acted && html` data-acted`}
           >
             ${piece.html}${rank > placeRank && liveLine(scene, mechanism, roomKindOf(mechanism.kind))}
           </section>`
@@ -103,5 +103,5 @@ const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
   return lifecycle === "scheduled" ? 3 : lastRank
 }
 
-const pieceOf = (scene: Scene, { mechanism, state, limits }: Place, asked: Asked): Piece =>
-  roomKindOf(mechanism.kind).piece({ ...scene, ...limits }, mechanism, state, asked)
+const pieceOf = (scene: Scene, { mechanism, state, limits }: Place, options: ViewOptions): Piece =>
+  roomKindOf(mechanism.kind).piece({ ...scene, ...limits }, mechanism, state, options)

@@ -7,8 +7,8 @@ import type { HttpServerRequest } from "effect/http"
 import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
 import { declarations, fieldOf, type Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
-import type { AnswerOf, Caller, Calls } from "../Calls.ts"
-import type { Refused } from "../Refused.ts"
+import type { ConsumerAnswer, Caller, ConsumerApiClient } from "../ApiClients.ts"
+import type { Refusal } from "../Refusal.ts"
 import { type AuctionFacts, auctionFactsOf } from "./mechanism/Auction.ts"
 import { type Mechanism, roomKindOf, shownKinds, type States } from "./mechanism/Kinds.ts"
 import { liveOf } from "./mechanism/Live.ts"
@@ -30,10 +30,10 @@ const sharedMillis = 1_000
 /** Shared reads that are kept. */
 const sharedMax = 5_000
 
-type Slots = AnswerOf<"appointments", "slots">
+type Slots = ConsumerAnswer<"appointments", "slots">
 
 /** The public contents of a room. */
-export interface Shown {
+export interface PublicRoom {
   readonly experience: Experience
   readonly document: PublicExperiencePage | undefined
   readonly mechanisms: ReadonlyArray<Mechanism>
@@ -44,35 +44,35 @@ export interface Shown {
 type Live = ReadonlyMap<string, LiveFacts>
 
 /** A mechanism as an experience names it. */
-interface Named {
+interface ListedMechanism {
   readonly kind: Kind
   readonly listed: Record
 }
 
 /** Makes the functions that read for a room. */
-export const make = (calls: Calls["Service"]) => {
+export const make = (api: ConsumerApiClient["Service"]) => {
   const sharedReads = makeShared()
   const documentOf = (caller: Caller, experienceId: string, slug: string | undefined) =>
-    calls.run(caller, "experiences", "page", { params: { experienceId }, query: { slug } }).pipe(
+    api.run(caller, "experiences", "page", { params: { experienceId }, query: { slug } }).pipe(
       // Without a published page a room has a default one.
-      Effect.catchTag("Refused", (refused) =>
-        refused.status === 404 && slug === undefined ? Effect.undefined : Effect.fail(refused)
+      Effect.catchTag("Refusal", (refusal) =>
+        refusal.status === 404 && slug === undefined ? Effect.undefined : Effect.fail(refusal)
       )
     )
 
-  const mechanismOf = makeMechanismOf(calls, sharedReads)
+  const mechanismOf = makeMechanismOf(api, sharedReads)
   const mechanismsOf = (caller: Caller, experience: Experience): Read<ReadonlyArray<Mechanism>> =>
-    Effect.forEach(namedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
+    Effect.forEach(listedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
 
   /** Reads the public contents. */
-  const shown = (caller: Caller, experienceId: string, slug?: string): Read<Shown> => {
+  const shown = (caller: Caller, experienceId: string, slug?: string): Read<PublicRoom> => {
     const { holder } = caller
     return sharedReads(
       `experience ${experienceId} ${slug ?? ""}`,
       Effect.gen(function* () {
-        const experience = yield* calls.run({ holder }, "experiences", "get", { params: { experienceId } })
+        const experience = yield* api.run({ holder }, "experiences", "get", { params: { experienceId } })
         const document = yield* documentOf({ holder }, experienceId, slug)
-        const live = yield* liveOf(calls, { holder }, experienceId)
+        const live = yield* liveOf(api, { holder }, experienceId)
         const mechanisms = withLive(yield* mechanismsOf({ holder }, experience), live)
         return { experience, document, mechanisms, live }
       })
@@ -85,9 +85,9 @@ export const make = (calls: Calls["Service"]) => {
     ofVisitor: Effect.fnUntraced(function* (caller: Caller, experienceId: string) {
       const everybodys = yield* shown(caller, experienceId)
       if (caller.access === undefined || !everybodys.experience.hasProtectedSequences) return everybodys
-      const own = yield* calls.run(caller, "experiences", "enter", { params: { experienceId }, payload: null }).pipe(
+      const own = yield* api.run(caller, "experiences", "enter", { params: { experienceId }, payload: null }).pipe(
         Effect.map(({ experience }) => experience),
-        Effect.catchTag("Refused", (refused) => (refused.status === 403 ? Effect.undefined : Effect.fail(refused)))
+        Effect.catchTag("Refusal", (refusal) => (refusal.status === 403 ? Effect.undefined : Effect.fail(refusal)))
       )
       if (own === undefined) return everybodys
       const mechanisms = withLive(yield* mechanismsOf(caller, own), everybodys.live)
@@ -98,13 +98,13 @@ export const make = (calls: Calls["Service"]) => {
       const { group, parameter } = declarations[kind]
       const { status } = roomKindOf(kind)
       const input = { params: { [parameter]: id } }
-      return calls.run(caller, group as "queues", status as "status", input) as Read<unknown> as Read<States[K]>
+      return api.run(caller, group as "queues", status as "status", input) as Read<unknown> as Read<States[K]>
     },
     /** Reads the facts of an auction as they are now, so that a visitor sees its own bid. */
-    auctionFacts: (caller: Caller, auctionId: string): Read<AuctionFacts> => auctionFactsOf(calls, caller, auctionId),
+    auctionFacts: (caller: Caller, auctionId: string): Read<AuctionFacts> => auctionFactsOf(api, caller, auctionId),
     /** Reads the free slots from a day on. */
     slots: (caller: Caller, appointmentId: string, startDate: string | undefined): Read<Slots> =>
-      calls.run({ holder: caller.holder }, "appointments", "slots", { params: { appointmentId }, query: { startDate } })
+      api.run({ holder: caller.holder }, "appointments", "slots", { params: { appointmentId }, query: { startDate } })
   }
 }
 
@@ -118,7 +118,7 @@ type Share = <A>(key: string, read: Read<A>) => Read<A>
 
 /** Makes the function that shares reads. */
 const makeShared = (): Share => {
-  const reads = new SegmentedCache<Effect.Effect<unknown, Refused, Request>>(sharedMax)
+  const reads = new SegmentedCache<Effect.Effect<unknown, Refusal, Request>>(sharedMax)
   return <A>(key: string, read: Read<A>): Read<A> =>
     Effect.suspend(() => {
       const known = reads.get(key)
@@ -137,7 +137,7 @@ const makeShared = (): Share => {
 }
 
 /** The mechanisms of an experience, in the order of its sequences. */
-const namedIn = ({ sequences }: Experience): ReadonlyArray<Named> => {
+const listedIn = ({ sequences }: Experience): ReadonlyArray<ListedMechanism> => {
   const all = sequences.flatMap((sequence) =>
     shownKinds.flatMap((kind) =>
       [sequence[fieldOf[kind]]]
@@ -150,11 +150,11 @@ const namedIn = ({ sequences }: Experience): ReadonlyArray<Named> => {
 
 /** Makes the function that adds the facts to a mechanism of a list. Only facts are shared: the list is of its reader. */
 const makeMechanismOf =
-  (calls: Calls["Service"], shared: Share) =>
-  ({ holder }: Caller, { kind, listed }: Named): Read<Mechanism> => {
+  (api: ConsumerApiClient["Service"], shared: Share) =>
+  ({ holder }: Caller, { kind, listed }: ListedMechanism): Read<Mechanism> => {
     const { read } = roomKindOf(kind)
     const share = <A>(facts: Read<A>) => shared(`${kind} ${listed.id}`, facts)
     const found =
-      read === undefined ? Effect.succeed({ kind, record: listed }) : read(listed, { calls, caller: { holder }, share })
+      read === undefined ? Effect.succeed({ kind, record: listed }) : read(listed, { api, caller: { holder }, share })
     return found as Read<Mechanism>
   }

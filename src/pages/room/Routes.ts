@@ -9,43 +9,42 @@ import { toText } from "../../domain/values/Time.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
 import { Assets } from "../Assets.ts"
-import { Calls } from "../Calls.ts"
-import { makeUnlessStopping, Refused } from "../Refused.ts"
+import { ConsumerApiClient } from "../ApiClients.ts"
+import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
 import { readableHereOnly } from "../Security.ts"
-import { makeAct, redirected } from "./Acting.ts"
+import { makeFormHandler, redirectToPlace } from "./FormHandler.ts"
 import * as Actions from "./Actions.ts"
-import { makeFailed } from "./Failed.ts"
-import { makeFind } from "./Find.ts"
+import { makeErrorPage } from "./ErrorPage.ts"
+import { callerOf, makeFindVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 import { make as makePlaces, type Places } from "./Places.ts"
 import { roomKindOf } from "./mechanism/Kinds.ts"
 import { make as makeSessions } from "./Session.ts"
 import * as LinePage from "./proof/LinePage.ts"
-import * as Proofs from "./proof/Proofs.ts"
+import * as DrawProof from "./proof/DrawProof.ts"
 import { make as makeShell } from "./Shell.ts"
 import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
-import { callerOf, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
-type Handle = Effect.Effect<Response, Refused, HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext>
+type Handle = Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext>
 
 /** The routes. They need the handlers of the Consumer API, and the services of `auth/`. */
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const calls = yield* Calls
+    const api = yield* ConsumerApiClient
     const assets = yield* Assets
-    const places = makePlaces(calls)
+    const places = makePlaces(api)
     const sessions = yield* makeSessions
-    const find = yield* makeFind(sessions)
+    const find = yield* makeFindVisit(sessions)
     const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets)
-    const failed = makeFailed(assets)
-    const proofs = yield* Proofs.make(calls, places, assets)
-    const line = LinePage.make(calls, places, assets)
-    const act = yield* makeAct({ calls, places, sessions, find, write })
+    const failed = makeErrorPage(assets)
+    const proofs = yield* DrawProof.make(api, places, assets)
+    const line = LinePage.make(api, places, assets)
+    const act = yield* makeFormHandler({ api, places, sessions, find, write })
 
     const unlessStopping = yield* makeUnlessStopping
     const route = (handle: Handle) =>
-      Effect.andThen(readableHereOnly, Effect.catchTag(Effect.andThen(unlessStopping, handle), "Refused", failed))
+      Effect.andThen(readableHereOnly, Effect.catchTag(Effect.andThen(unlessStopping, handle), "Refusal", failed))
     const slugOf = Effect.map(HttpRouter.params, ({ slug }) => slug)
 
     /** The shell. The address of an action, which a browser may reload, leads to the place. */
@@ -53,11 +52,11 @@ export const layer = HttpRouter.use(
       const slug = yield* slugOf
       const visit = yield* find("everybody")
       if (slug === undefined || !Actions.isAction(slug)) return yield* shell(visit, slug)
-      return yield* redirected(visit, places)
+      return yield* redirectToPlace(visit, places)
     })
     const place = Effect.gen(function* () {
       const visit = yield* find("visitor")
-      yield* calls.count(callerOf(visit), "consumers", "me")
+      yield* api.count(callerOf(visit), "consumers", "me")
       const response = yield* write(visit, variationOf(visit))
       return visit.session?.isDue === true ? yield* sessions.keep(response, visit.session) : response
     })
@@ -66,17 +65,17 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", "/e/:experienceId/:slug", route(shown))
     const now = Effect.flatMap(find("everybody"), (visit) => shell(visit, undefined, true))
     // Widgets of shops show it to visitors without a session.
-    yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refused", failed))
+    yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refusal", failed))
     yield* router.add("GET", "/e/:experienceId/place", route(place))
-    yield* router.add("GET", "/e/:experienceId/state", route(Effect.flatMap(find("visitor"), makeState(calls, places))))
-    yield* router.add("GET", "/e/:experienceId/live", route(Effect.flatMap(find("visitor"), makeLive(calls))))
+    yield* router.add("GET", "/e/:experienceId/state", route(Effect.flatMap(find("visitor"), makeState(api, places))))
+    yield* router.add("GET", "/e/:experienceId/live", route(Effect.flatMap(find("visitor"), makeLive(api))))
     yield* router.add("GET", "/e/:experienceId/line", route(Effect.flatMap(find("visitor"), line)))
     yield* router.add("GET", "/e/:experienceId/proof", route(Effect.flatMap(find("everybody"), proofs.page)))
     yield* router.add("GET", "/e/:experienceId/proof.json", route(Effect.flatMap(find("everybody"), proofs.file)))
     yield* router.add("GET", "/e/:experienceId/receipt", route(Effect.flatMap(find("visitor"), proofs.receipt)))
     yield* router.add("POST", "/e/:experienceId/:slug", route(Effect.flatMap(slugOf, act)))
   })
-).pipe(Layer.provide(Layer.mergeAll(AssignedProducts.layer, Calls.layer, Assets.layer, Rooms.layer)))
+).pipe(Layer.provide(Layer.mergeAll(AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, Rooms.layer)))
 
 /** The screen that the query asks for. */
 const variationOf = ({ url }: Visit): Variation => {
@@ -97,10 +96,10 @@ const variationOf = ({ url }: Visit): Variation => {
 }
 
 /** Makes the function that answers with the visitor's places as JSON. It has no grant: that is only in a form. */
-const makeState = (calls: Calls["Service"], places: Places) =>
+const makeState = (api: ConsumerApiClient["Service"], places: Places) =>
   Effect.fnUntraced(function* (visit: Visit) {
     const caller = callerOf(visit)
-    yield* calls.count(caller, "consumers", "me")
+    yield* api.count(caller, "consumers", "me")
     const { mechanisms } = yield* places.ofVisitor(caller, visit.room.experienceId)
     const found = yield* Effect.forEach(
       caller.access === undefined ? [] : mechanisms,
@@ -108,11 +107,7 @@ const makeState = (calls: Calls["Service"], places: Places) =>
         Effect.map(places.state(caller, kind, id), (state) => {
           const { group } = declarations[kind]
           const { status } = roomKindOf(kind)
-          const { admissionGrant: _, ...shown } = calls.encode(
-            group as "queues",
-            status as "status",
-            state as never
-          ) as {
+          const { admissionGrant: _, ...shown } = api.encode(group as "queues", status as "status", state as never) as {
             readonly admissionGrant?: string
           }
           return { id, kind, ...shown }
@@ -127,17 +122,17 @@ const makeState = (calls: Calls["Service"], places: Places) =>
   })
 
 /** Makes the function that follows one place of the visitor: `?of={kind}.{id}`. */
-const makeLive = (calls: Calls["Service"]) =>
+const makeLive = (api: ConsumerApiClient["Service"]) =>
   Effect.fnUntraced(function* (visit: Visit) {
     const caller = callerOf(visit)
     const request = yield* HttpServerRequest.HttpServerRequest
     const [kind = "", id = ""] = (queryOf(request).get("of") ?? "").split(".")
-    if (caller.access === undefined) return yield* new Refused({ status: 401, code: "UNAUTHORIZED" })
-    if (!isKind(kind)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
-    yield* calls.count(caller, "consumers", "me")
+    if (caller.access === undefined) return yield* new Refusal({ status: 401, code: "UNAUTHORIZED" })
+    if (!isKind(kind)) return yield* notFound
+    yield* api.count(caller, "consumers", "me")
     const { group, parameter } = declarations[kind]
     const last = request.headers["last-event-id"]
     const headers = last === undefined ? {} : { "last-event-id": last }
-    const stream = yield* calls.run(caller, group as "queues", "events", { params: { [parameter]: id }, headers })
+    const stream = yield* api.run(caller, group as "queues", "events", { params: { [parameter]: id }, headers })
     return stream as unknown as Response
   })

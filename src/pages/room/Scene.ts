@@ -3,14 +3,14 @@
  * of forms.
  */
 import type { Admission } from "../../store/experience/SequenceAccess.ts"
-import type { AnswerOf } from "../Calls.ts"
+import type { ConsumerAnswer } from "../ApiClients.ts"
 import type { Formats } from "../Formats.ts"
 import { html, type Html, type Inserted } from "../Html.ts"
 import { type CountedKey, filled, formFor, type Language, type PlainKey, type Values, type Words } from "../Words.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 
 /** An experience as the Consumer API answers it. */
-export type Experience = AnswerOf<"experiences", "get">
+export type Experience = ConsumerAnswer<"experiences", "get">
 
 export interface Scene {
   readonly language: Language

@@ -11,7 +11,7 @@ import { PageTokens, pageTokenSeconds } from "../../auth/tokens/PageTokens.ts"
 import { Tokens } from "../../auth/tokens/Tokens.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { Origins } from "../../http/server/Origins.ts"
-import { Refused } from "../Refused.ts"
+import { Refusal, unavailable } from "../Refusal.ts"
 import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
 
 /** The name of the cookie that a script can read. */
@@ -22,9 +22,7 @@ const nameOf = ({ organizationId, mode }: Tenant, isEncrypted: boolean): string 
 
 type Response = HttpServerResponse.HttpServerResponse
 
-const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
-
-const unknownToken = new Refused({ status: 401, code: "UNAUTHORIZED" })
+const unknownToken = new Refusal({ status: 401, code: "UNAUTHORIZED" })
 
 /** Makes the functions that read, keep and end the session of a visitor. */
 export const make = Effect.gen(function* () {

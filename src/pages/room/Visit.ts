@@ -1,27 +1,33 @@
 /** One request for a room: the experience, the visitor, and how the page is written for it. */
 import { Clock, Effect } from "effect"
-import { HttpServerRequest } from "effect/http"
-import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { PageSession } from "../../auth/tokens/PageTokens.ts"
 import { Protection } from "../../auth/sessions/Protection.ts"
 import type { VerifiedAccess } from "../../domain/consumer/Session.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
-import type { Room } from "../../store/organization/Rooms.ts"
+import { type Room, Rooms } from "../../store/organization/Rooms.ts"
 import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
-import type { Caller } from "../Calls.ts"
+import type { Caller } from "../ApiClients.ts"
 import { formatsOf } from "../Formats.ts"
 import { html, type Html, nothing } from "../Html.ts"
-import { Refused } from "../Refused.ts"
-import { headersOf } from "../Security.ts"
-import { type Language, languageOf, matching, wordsIn } from "../Words.ts"
+import { notFound, Refusal, unavailable } from "../Refusal.ts"
+import { bearerOf, headersOf } from "../Security.ts"
+import { type Language, languageOf, supportedLanguage, wordsIn } from "../Words.ts"
 import { documentOf } from "./Document.ts"
-import { messageOf } from "./Messages.ts"
+import { messageOf } from "./RefusalText.ts"
 import type { Mechanism } from "./mechanism/Kinds.ts"
-import type { Asked } from "./mechanism/RoomKind.ts"
+import type { ViewOptions } from "./mechanism/RoomKind.ts"
 import { piecesOf, type Place } from "./Pieces.ts"
-import type { Places, Shown } from "./Places.ts"
+import type { Places, PublicRoom } from "./Places.ts"
 import { type Experience, type Scene, timeOf } from "./Scene.ts"
+import { Delivery } from "../../delivery/Delivery.ts"
+import { isUuid } from "../../domain/values/Ids.ts"
+import { restrictingOrigin } from "../../http/credentials/AllowedOrigins.ts"
+import { RateLimits } from "../../http/limits/RateLimits.ts"
+import { countedAddress, Origins } from "../../http/server/Origins.ts"
+import type { Sessions } from "./Session.ts"
 
 /** The visitor and the requested room. */
 export interface Visit {
@@ -40,9 +46,9 @@ export interface Visit {
 }
 
 /** How a page differs from the visitor's place. */
-export interface Variation extends Asked {
+export interface Variation extends ViewOptions {
   /** Shown above the place. */
-  readonly refused?: Refused
+  readonly refusal?: Refusal
   /** Shown in its stead. */
   readonly screen?: (scene: Scene) => Html
   readonly status?: number
@@ -69,13 +75,13 @@ export const languageIn = (request: HttpServerRequest.HttpServerRequest): Langua
 
 /** Returns the shop's address to go on to: the asked one if its origin is allowed, else that of the first product. */
 export const shopUrlOf = (
-  asked: string | null,
+  returnUrl: string | null,
   { allowedOrigins = [] }: KeyHolder,
   { products }: Experience
 ): string | undefined => {
   const own = products.flatMap(({ product: { url } }) => (url !== null && isWebAddress(url) ? [new URL(url)] : []))
-  if (asked !== null && asked.length <= returnLengthMax && isWebAddress(asked)) {
-    const wanted = new URL(asked)
+  if (returnUrl !== null && returnUrl.length <= returnLengthMax && isWebAddress(returnUrl)) {
+    const wanted = new URL(returnUrl)
     if (allowedOrigins.includes(wanted.origin) || own.some(({ origin }) => origin === wanted.origin)) return wanted.href
   }
   return own[0]?.href
@@ -91,11 +97,11 @@ export const sceneOf = (
   access: VerifiedAccess | undefined
 ): Scene => {
   const { room, holder, url, language } = visit
-  const asked = url.get("return")
-  const shopUrl = shopUrlOf(asked, holder, experience)
+  const returnUrl = url.get("return")
+  const shopUrl = shopUrlOf(returnUrl, holder, experience)
   const kept = {
-    lang: matching(url.get("lang") ?? "") === language ? language : undefined,
-    return: shopUrl === undefined || asked === null ? undefined : shopUrl
+    lang: supportedLanguage(url.get("lang") ?? "") === language ? language : undefined,
+    return: shopUrl === undefined || returnUrl === null ? undefined : shopUrl
   }
   return {
     language,
@@ -138,11 +144,11 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     )
   }
 
-  const placesOf = Effect.fnUntraced(function* (visit: Visit, shown: Shown, from: string | undefined) {
+  const placesOf = Effect.fnUntraced(function* (visit: Visit, shown: PublicRoom, from: string | undefined) {
     const caller = callerOf(visit)
     return yield* Effect.forEach(
       shown.mechanisms,
-      Effect.fnUntraced(function* (found): Effect.fn.Return<Place, Refused, HttpServerRequest.HttpServerRequest> {
+      Effect.fnUntraced(function* (found): Effect.fn.Return<Place, Refusal, HttpServerRequest.HttpServerRequest> {
         const { kind, record } = found
         const mechanism = yield* presently(caller, found, from)
         if (caller.access === undefined) return { mechanism }
@@ -157,9 +163,9 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     const { room, session } = visit
     const shown = yield* places.ofVisitor(callerOf(visit), room.experienceId)
     const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, session)
-    const { refused, screen, from, widgetSources = [], status = refused?.status ?? 200 } = variation
+    const { refusal, screen, from, widgetSources = [], status = refusal?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
-    const message = refused === undefined ? nothing : messageOf(scene, refused)
+    const message = refusal === undefined ? nothing : messageOf(scene, refusal)
     const above = screen === undefined ? message : html`<section class="card">${message}${screen(scene)}</section>`
     const pieces = piecesOf(scene, found, above, variation)
     const formOrigins = formOriginsOf(scene)
@@ -190,6 +196,41 @@ const makeLimits = Effect.gen(function* () {
   }
 })
 
-const unavailable = () => Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
-
 export type Write = Effect.Success<ReturnType<typeof makeWrite>>
+
+/** Requests of one address for rooms in a minute. Behind a trusted proxy each client has its own. */
+const requestsPerAddress = 1_200
+
+/** Makes the function that finds a room. For `everybody` it reads no cookie. */
+export const makeFindVisit = Effect.fnUntraced(function* (sessions: Sessions) {
+  const rooms = yield* Rooms
+  const keys = yield* ApiKeys
+  const origins = yield* Origins
+  const takesPhones = (yield* Delivery).canSend("phone")
+  const limit = (yield* RateLimits).byAddress("rooms", requestsPerAddress)
+
+  return Effect.fnUntraced(function* (audience: "everybody" | "visitor") {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { retryAfterSeconds } = limit.pass(countedAddress(origins.of(request).address))
+    if (retryAfterSeconds !== undefined)
+      return yield* new Refusal({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })
+    const { experienceId = "" } = yield* HttpRouter.params
+    if (!isUuid(experienceId)) return yield* notFound
+    const room = yield* Effect.catchTag(rooms.find(experienceId.toLowerCase()), "Unavailable", unavailable)
+    if (room === undefined) return yield* notFound
+    const holder = yield* Effect.catchTag(keys.publishableOf(room.tenant), "Unavailable", unavailable)
+    if (holder === undefined) return yield* notFound
+    const token = bearerOf(request)
+    if (token !== undefined) yield* restrictingOrigin(request, Effect.succeed(holder))
+    const visit: Visit = {
+      room,
+      holder,
+      session: audience === "everybody" ? undefined : yield* sessions.read(room.tenant, token),
+      url: queryOf(request),
+      language: languageIn(request),
+      takesPhones,
+      isPart: request.headers["accept"]?.includes("part=room") === true
+    }
+    return visit
+  })
+})

@@ -28,7 +28,7 @@ type Load = () => Promise<{ readonly default: Step["run"] }>
 
 const runOf = (load: Load): Step["run"] => Effect.flatMap(Effect.promise(load), ({ default: run }) => run)
 
-/** The steps that this release knows. */
+/** The steps that this release knows. A later one is `{ kind: "expand", run: runOf(…), indexes }`, for example. */
 const steps: Steps = {
   "0001_baseline": { kind: "exclusive", run: runOf(() => import("./migrations/0001_baseline.ts")) }
 }

@@ -6,7 +6,7 @@ import { type DatabaseServer, openDatabaseServer } from "../../../bench/setup/Da
 import { fastifyPostgres, fastifyPostgresTuned } from "../../../bench/programs/FastifyPostgres.ts"
 import { fastifyRedis } from "../../../bench/programs/FastifyRedis.ts"
 import { noop, noopOpen } from "../../../bench/programs/Noop.ts"
-import type { Ground, Running } from "../../../bench/programs/Program.ts"
+import type { Setup, Running } from "../../../bench/programs/Program.ts"
 import { usher } from "../../../bench/programs/Usher.ts"
 import { openRedisServer } from "../../../bench/setup/Redis.ts"
 import { makeFixture } from "../../../bench/setup/Setup.ts"
@@ -19,14 +19,14 @@ const consumers = 6
 const waiting = 30
 let database: DatabaseServer
 let redis: Awaited<ReturnType<typeof openRedisServer>>
-let ground: Ground
+let setup: Setup
 let tokens: ReadonlyArray<string>
 
 beforeAll(async () => {
   database = await openDatabaseServer(directory)
   redis = await openRedisServer(directory)
   const fixture = await makeFixture(directory, database)
-  ground = { workDirectory: directory, database, redis, fixture }
+  setup = { workDirectory: directory, database, redis, fixture }
   const range = new Tokens(fixture.issuer, join(directory, "tokens")).range(consumers)
   tokens = readFileSync(range.file, "utf8").trimEnd().split("\n")
 })
@@ -47,11 +47,11 @@ const call = async (
   running: Running,
   operation: string,
   token: string,
-  queueId = ground.fixture.queueId
+  queueId = setup.fixture.queueId
 ): Promise<Answer> => {
   const response = await fetch(`http://127.0.0.1:${running.port}/api/queues/${queueId}/${operation}`, {
     method: operation === "status" ? "GET" : "POST",
-    headers: { authorization: `Bearer ${token}`, "x-publishable-key": ground.fixture.publishableKey }
+    headers: { authorization: `Bearer ${token}`, "x-publishable-key": setup.fixture.publishableKey }
   })
   return { status: response.status, body: (await response.json()) as Answer["body"] }
 }
@@ -101,7 +101,7 @@ describe("the programs of the bench", () => {
     const sentence = `${name} keeps a queue: exact positions, idempotent entries, credentials checked`
     const needsRedis = name === "fastify-redis"
     it.skipIf(needsRedis && !canStart)(needsRedis ? title(sentence) : sentence, async () => {
-      const program = make(ground)
+      const program = make(setup)
       assert.isUndefined(program.missing)
       const running = await program.start(waiting)
       try {
@@ -116,7 +116,7 @@ describe("the programs of the bench", () => {
   }
 
   it("noop answers an entry in the same shape, checks the same credentials, and keeps nothing", async () => {
-    const running = await noop(ground).start(0)
+    const running = await noop(setup).start(0)
     try {
       const [ada] = tokens as [string]
       assert.deepStrictEqual(fields(await call(running, "enter", ada)), entryFields)
@@ -129,7 +129,7 @@ describe("the programs of the bench", () => {
   })
 
   it("noop-open answers in the same shape and looks at no credentials", async () => {
-    const running = await noopOpen(ground).start(0)
+    const running = await noopOpen(setup).start(0)
     try {
       const [ada] = tokens as [string]
       for (const token of [ada, `${ada.slice(0, -6)}AAAAAA`, "none"]) {

@@ -19,7 +19,7 @@ class World extends Context.Service<
   World,
   {
     readonly sql: PgClient.PgClient
-    readonly ground: Queue.Ground
+    readonly setup: Queue.Setup
     readonly folder: string
     readonly march: string
     readonly april: string
@@ -33,10 +33,10 @@ class World extends Context.Service<
       const { url, sql, folder } = yield* databaseAndFolder
       const keys = yield* organization({ DATABASE_URL: url })
       const server = yield* serving({ DATABASE_URL: url })
-      const ground = { ...server, keys }
+      const setup = { ...server, keys }
       const [march, april, waiting] = yield* Effect.promise(async () => {
-        const ids = [await queueWithGuests(ground), await queueWithGuests(ground), await queueWithGuests(ground)]
-        for (const id of ids.slice(0, 2)) await asShop(ground, "DELETE", `/queues/${id}`)
+        const ids = [await queueWithGuests(setup), await queueWithGuests(setup), await queueWithGuests(setup)]
+        for (const id of ids.slice(0, 2)) await asShop(setup, "DELETE", `/queues/${id}`)
         return ids as [string, string, string]
       })
       yield* sql`select from mechanisms where archived and teardown_status = 'completed'`.pipe(
@@ -45,19 +45,19 @@ class World extends Context.Service<
       yield* sql`update mechanisms set created_at = '2024-03-31T23:59:59.999Z' where id = ${march}`
       yield* sql`update mechanisms set created_at = '2024-04-01T00:00:00Z' where id in ${sql.in([april, waiting])}`
       const usher = (...args: ReadonlyArray<string>) => UsherInProcess.run(args, { DATABASE_URL: url })
-      return { sql, ground, folder, march, april, waiting, usher }
+      return { sql, setup, folder, march, april, waiting, usher }
     })
   ).pipe(Layer.orDie)
 }
 
-const asShop = ({ adminUrl, keys }: Queue.Ground, method: string, path: string) =>
+const asShop = ({ adminUrl, keys }: Queue.Setup, method: string, path: string) =>
   Queue.send(method, `${adminUrl}/api${path}`, { authorization: `Bearer ${keys["secretKey"]}` })
 
 /** Creates a queue in which some guests wait. Returns its id. */
-async function queueWithGuests(ground: Queue.Ground): Promise<string> {
-  const id = await Queue.createQueue(ground)
+async function queueWithGuests(setup: Queue.Setup): Promise<string> {
+  const id = await Queue.createQueue(setup)
   for (let count = 0; count < guests; count++) {
-    const entered = await Queue.send("POST", `${ground.consumerUrl}/api/queues/${id}/enter`, await Queue.guest(ground))
+    const entered = await Queue.send("POST", `${setup.consumerUrl}/api/queues/${id}/enter`, await Queue.guest(setup))
     assert.strictEqual(entered.status, 200)
   }
   return id
@@ -110,7 +110,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "2 minutes" })("usher a
 
   it.effect("writes a month to a file that standard tools open, removes its rows, and brings them back", () =>
     Effect.gen(function* () {
-      const { sql, usher, march, april, waiting, folder, ground } = yield* World
+      const { sql, usher, march, april, waiting, folder, setup } = yield* World
       const file = join(folder, "usher-2024-03.tar")
       const stored = { march: yield* rowsOf(sql, march), april: yield* rowsOf(sql, april) }
       const { code, stdout, stderr } = yield* usher("archive", "--before", "2024-05", "--to", folder)
@@ -122,7 +122,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "2 minutes" })("usher a
       assert.deepStrictEqual(yield* rowsOf(sql, march), [])
       assert.deepStrictEqual(yield* rowsOf(sql, april), stored.april)
 
-      const listed = yield* Effect.promise(() => asShop(ground, "GET", "/queues?archived=true"))
+      const listed = yield* Effect.promise(() => asShop(setup, "GET", "/queues?archived=true"))
       assert.sameMembers(
         listed.body.data.map(({ id }: any) => id),
         [march, april]
@@ -135,7 +135,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "2 minutes" })("usher a
       const repeated = yield* usher("archive", "--before", "2024-04", "--to", folder)
       assert.match(repeated.stdout, /nothing to archive/)
       const place = yield* Effect.promise(async () =>
-        Queue.send("POST", `${ground.consumerUrl}/api/queues/${waiting}/enter`, await Queue.guest(ground))
+        Queue.send("POST", `${setup.consumerUrl}/api/queues/${waiting}/enter`, await Queue.guest(setup))
       )
       assert.strictEqual(place.body.position, guests + 1)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { declarations, grantingKinds, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
-import { reportedOfAll, reportedOfGrants } from "../../../src/domain/mechanism/ReportedEvents.ts"
+import { denied, reportedOfAll, reportedOfGrants } from "../../../src/domain/mechanism/ReportedEvents.ts"
 
 describe("The events that webhooks report", () => {
   for (const kind of kinds) {
@@ -10,9 +10,9 @@ describe("The events that webhooks report", () => {
   }
 
   for (const kind of grantingKinds) {
-    it(`have what becomes of a grant, and the grant itself: ${kind}`, () => {
+    it(`have each grant, its completion and its denial: ${kind}`, () => {
       const { grants, reported } = declarations[kind]
-      assert.deepInclude(reported, reportedOfGrants)
+      assert.deepInclude(reported, { Completed: reportedOfGrants.Completed, Denied: denied })
       for (const event of grants) {
         const row = (reported as { readonly [event: string]: ReadonlyArray<{ readonly type: string }> })[event]!
         assert.include(

@@ -3,7 +3,7 @@ import type { Socket } from "node:net"
 import type { Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
 import { Client, openSockets, paced, type Response } from "./Clients.ts"
 
-export interface Ground {
+export interface Setup {
   readonly server: ServerUnderTest
   readonly keys: Keys
   readonly queueId: string
@@ -14,10 +14,10 @@ export interface Attack {
   /** Attacks for so long. Returns what became of it, for the report. */
   readonly run?: Run
   /** Makes what the attack needs, before anything is measured. */
-  readonly prepare?: (ground: Ground) => Promise<Run>
+  readonly prepare?: (setup: Setup) => Promise<Run>
 }
 
-type Run = (ground: Ground, millis: number) => Promise<string>
+type Run = (setup: Setup, millis: number) => Promise<string>
 
 const attacker = "127.0.0.2"
 
@@ -25,24 +25,24 @@ const attacker = "127.0.0.2"
 const flood =
   (
     pace: number | { readonly total: number },
-    sent: (ground: Ground, index: number) => Parameters<Client["send"]>[0]
+    sent: (setup: Setup, index: number) => Parameters<Client["send"]>[0]
   ): Run =>
-  async (ground, millis) => {
-    const client = new Client(ground.server.consumerUrl, attacker, 16)
+  async (setup, millis) => {
+    const client = new Client(setup.server.consumerUrl, attacker, 16)
     const perSecond = typeof pace === "number" ? pace : (pace.total * 1_000) / millis
-    const responses = await paced(perSecond, millis, (index) => client.send(sent(ground, index)))
+    const responses = await paced(perSecond, millis, (index) => client.send(sent(setup, index)))
     client.close()
     return summary(responses)
   }
 
 /** Opens connections from several addresses and keeps them open. Reports how many were cut. */
 const hold =
-  (addresses: number, perAddress: number, text: (ground: Ground) => Promise<string>): Run =>
-  async (ground, millis) => {
-    const sent = await text(ground)
+  (addresses: number, perAddress: number, text: (setup: Setup) => Promise<string>): Run =>
+  async (setup, millis) => {
+    const sent = await text(setup)
     const sockets: Array<Socket> = []
     for (let index = 0; index < addresses; index++) {
-      sockets.push(...openSockets(ground.server.consumerUrl, `127.0.2.${index + 1}`, perAddress, sent))
+      sockets.push(...openSockets(setup.server.consumerUrl, `127.0.2.${index + 1}`, perAddress, sent))
       await new Promise((resume) => setTimeout(resume, 50))
     }
     await new Promise((resume) => setTimeout(resume, millis))

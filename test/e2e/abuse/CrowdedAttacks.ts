@@ -5,20 +5,20 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
 import { Apis } from "../support/Apis.ts"
-import { asPublic, type Attack, type Ground, summary } from "./Attacks.ts"
+import { asPublic, type Attack, type Setup, summary } from "./Attacks.ts"
 import { Client, paced, type Sent } from "./Clients.ts"
 import type { Reading } from "./Reader.ts"
 
 /** Sends requests at a pace from each of five addresses. */
 const fromFive =
-  (perSecond: number, sent: (ground: Ground, index: number) => Sent): NonNullable<Attack["run"]> =>
-  async (ground, millis) => {
+  (perSecond: number, sent: (setup: Setup, index: number) => Sent): NonNullable<Attack["run"]> =>
+  async (setup, millis) => {
     const clients = Array.from(
       { length: 5 },
-      (_, index) => new Client(ground.server.consumerUrl, `127.0.3.${index + 1}`, 16)
+      (_, index) => new Client(setup.server.consumerUrl, `127.0.3.${index + 1}`, 16)
     )
     const responses = await Promise.all(
-      clients.map((client) => paced(perSecond, millis, (index) => client.send(sent(ground, index))))
+      clients.map((client) => paced(perSecond, millis, (index) => client.send(sent(setup, index))))
     )
     for (const client of clients) client.close()
     return summary(responses.flat())

@@ -1,28 +1,31 @@
 /** Shows each check of the demo evidence that breaks its promise. A check must be able to fail. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Recorded } from "../../../src/cli/demo/Apis.ts"
 import * as Checks from "../../../src/cli/demo/Checks.ts"
 import * as Crowd from "../../../src/cli/demo/Crowd.ts"
+import type { Recorded } from "../../../src/load/Proofs.ts"
 
 type Line = readonly [type: string, consumerId?: string]
+
+/** The time of a consumer's entry, which its name gives. */
+const entryOf = (consumerId: string): number => 1_000 + consumerId.charCodeAt(0)
 
 /** Returns a consumer's notes. Its entry is acknowledged at the time that its name gives. */
 const notes = (consumerId: string, status: Crowd.Notes["status"], positions: ReadonlyArray<number>): Crowd.Notes => ({
   consumerId,
-  temper: "buys",
-  enteredAt: `entered ${consumerId}`,
+  behaviour: "buys",
+  enteredAt: entryOf(consumerId),
   positions: [...positions],
   grants: [],
-  status,
-  reason: undefined
+  status
 })
 
 const recorded = (lines: ReadonlyArray<Line>): ReadonlyArray<Recorded> =>
   lines.map(([type, consumerId], index) => ({
     sequence: index + 1,
     type,
-    at: type === "Entered" ? `entered ${consumerId}` : "later",
-    ...(consumerId === undefined ? {} : { consumerId })
+    at: type === "Entered" ? entryOf(consumerId!) : 2_000,
+    consumerId: consumerId ?? null,
+    data: {}
   }))
 
 const history: ReadonlyArray<Line> = [
@@ -53,7 +56,7 @@ const evidence = (): Checks.Evidence => ({
 const broken = (changed: Partial<Checks.Evidence>) =>
   Checks.run({ ...evidence(), ...changed })
     .filter(({ holds }) => !holds)
-    .map(({ promise }) => promise)
+    .map(({ claim }) => claim)
 
 describe("the demo's checks", () => {
   it("hold for a correct drop", () => {
@@ -66,7 +69,7 @@ describe("the demo's checks", () => {
       "no entry was lost"
     )
     const crowd = evidence().crowd
-    crowd.notes[2]!.enteredAt = "at another time"
+    crowd.notes[2]!.enteredAt = 3_000
     assert.deepStrictEqual(broken({ crowd }), ["no entry was lost"])
   })
 
@@ -79,7 +82,7 @@ describe("the demo's checks", () => {
   it("find a second admission, in the journal or in the notes", () => {
     assert.include(broken({ history: recorded([...history, ["Granted", "a"]]) }), "no consumer was admitted twice")
     const crowd = evidence().crowd
-    crowd.notes[1]!.grants.push({ token: "1", grantedAt: "1" }, { token: "2", grantedAt: "2" })
+    crowd.notes[1]!.grants.push({ token: "1", grantedAt: 1 }, { token: "2", grantedAt: 2 })
     assert.deepStrictEqual(broken({ crowd }), ["no consumer was admitted twice"])
   })
 

@@ -123,9 +123,9 @@ const causes: Readonly<Record<string, (alert: string) => Effect.Effect<void, unk
   UsherStreamsAlmostFull: Effect.fnUntraced(function* (alert) {
     const server = yield* Shared
     const queueId = yield* aQueue(server)
-    for (const ground of [server, yield* Scraped.forAnother(server)]) {
-      const queues = yield* Effect.replicateEffect(aQueue(ground), 4)
-      yield* Effect.forEach(queues, (queue) => Scraped.openStreams(ground, queue, 98))
+    for (const setup of [server, yield* Scraped.forAnother(server)]) {
+      const queues = yield* Effect.replicateEffect(aQueue(setup), 4)
+      yield* Effect.forEach(queues, (queue) => Scraped.openStreams(setup, queue, 98))
     }
     const scope = yield* Effect.scope
     const cause = Scope.provide(Scraped.openStreams(server, queueId, 20), scope)

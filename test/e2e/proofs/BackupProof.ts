@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { Apis } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
 import * as FreshDatabase from "../support/FreshDatabase.ts"
-import { Ground } from "../load/Ground.ts"
+import { Setup } from "../load/Setup.ts"
 import { Ledger } from "../load/Ledger.ts"
 import { Load } from "../load/Load.ts"
 import { type Keys, main, ServerUnderTest } from "../support/ServerUnderTest.ts"
@@ -65,20 +65,20 @@ export async function backupProof({ times, seed, workers = 16, onRound }: Option
   await server.start()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys, workers)
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   const ledger = new Ledger()
   const load = new Load(apis, ledger, dice, workers)
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
   try {
     for (let round = 1; round <= times; round++) {
       await grown(ledger, figures.acknowledged)
       await Processes.pause(dice.between(50, 500))
       const file = join(folder, `${round}.tar`)
       await killBackup(server, `${file}.killed`, dice, figures)
-      await backUpAndRestore({ server, keys, ground, ledger, dice, figures, file })
-      if (round % roundsPerDrop === 0) await ground.renewLasting()
-      await ground.addBrief(dice)
-      load.mechanisms = ground.mechanisms
+      await backUpAndRestore({ server, keys, setup, ledger, dice, figures, file })
+      if (round % roundsPerDrop === 0) await setup.renewLasting()
+      await setup.addBrief(dice)
+      load.mechanisms = setup.mechanisms
       onRound?.(round, figures)
     }
   } finally {
@@ -120,13 +120,13 @@ const killed = async (args: ReadonlyArray<string>, environment: NodeJS.ProcessEn
 const backUpAndRestore = async (of: {
   readonly server: ServerUnderTest
   readonly keys: Keys
-  readonly ground: Ground
+  readonly setup: Setup
   readonly ledger: Ledger
   readonly dice: Dice
   readonly figures: Figures
   readonly file: string
 }): Promise<void> => {
-  const { server, keys, ground, ledger, dice, figures, file } = of
+  const { server, keys, setup, ledger, dice, figures, file } = of
   // The snapshot must contain everything that clients know now.
   const known = ledger.copy()
   const backedUp = await timed(() => Processes.run([main, "backup", file, "--json"], environmentOf(server.database)))
@@ -147,7 +147,7 @@ const backUpAndRestore = async (of: {
   await using copy = await ServerUnderTest.make({ database })
   await copy.start()
   using copies = new Apis(copy, keys, 4)
-  figures.violations.push(...(await ground.checkCopy(copies, known)))
+  figures.violations.push(...(await setup.checkCopy(copies, known)))
   figures.restored += 1
   await rm(file)
 }

@@ -5,7 +5,7 @@
  */
 import { Apis } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
-import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import { type Findings, Setup, noFindings } from "../load/Setup.ts"
 import { Ledger } from "../load/Ledger.ts"
 import { Load } from "../load/Load.ts"
 import { ServerUnderTest } from "../support/ServerUnderTest.ts"
@@ -43,24 +43,24 @@ export async function crashProof(options: Options): Promise<Figures> {
   await server.start()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys, workers)
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   await server.terminate()
   await options.start(server, dice, 0)
 
   const ledger = new Ledger()
   const load = new Load(apis, ledger, dice, workers)
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
   try {
     while (figures.kills < options.kills) {
       await options.crash(server, dice)
       figures.kills += 1
       figures.restartMillis.push(await options.start(server, dice, figures.kills))
       const resume = await load.paused()
-      await ground.check(ledger, figures)
+      await setup.check(ledger, figures)
       if (figures.kills < options.kills) {
-        if (figures.kills % killsPerDrop === 0) await ground.renewLasting()
-        await ground.addBrief(dice)
-        load.mechanisms = ground.mechanisms
+        if (figures.kills % killsPerDrop === 0) await setup.renewLasting()
+        await setup.addBrief(dice)
+        load.mechanisms = setup.mechanisms
       }
       figures.retries = load.retries
       options.onRound?.(figures.kills, figures)
@@ -69,6 +69,6 @@ export async function crashProof(options: Options): Promise<Figures> {
   } finally {
     await load.stop()
   }
-  await ground.summarize(ledger, figures)
+  await setup.summarize(ledger, figures)
   return figures
 }

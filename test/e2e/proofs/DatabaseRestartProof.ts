@@ -4,7 +4,7 @@
  */
 import { Apis } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
-import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import { type Findings, Setup, noFindings } from "../load/Setup.ts"
 import type { Exchange } from "../support/HttpConnections.ts"
 import { Ledger } from "../load/Ledger.ts"
 import { Load } from "../load/Load.ts"
@@ -67,7 +67,7 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
   await using servers = await started(options.nodes, database)
   const keys = await servers.all[0]!.createOrganization()
   using apis = new Apis(servers.all, keys, workers, PatientConnections)
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   const ledger = new Ledger()
   using clients = new Apis(servers.all, keys, workers)
   clients.consumer.onEnd = (exchange) => note(exchange, figures)
@@ -75,7 +75,7 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
   paced.consumer.onEnd = (exchange) => note(exchange, figures)
   const pace = await Pace.begin(paced, await apis.createQueues(1))
   const load = new Load(clients, ledger, dice, workers, { restMillisMax })
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
   try {
     for (; figures.restarts < restarts; figures.restarts += 1) {
       await pause(warmUpMillis)
@@ -88,8 +88,8 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
       figures.awayMillis.push(performance.now() - begun)
       await pause((restartSeconds * 1_000) / 2)
       figures.backMillis.push((pace.firstWindow(begun, before * backShare) ?? Infinity) - begun)
-      await ground.addBrief(dice)
-      load.mechanisms = ground.mechanisms
+      await setup.addBrief(dice)
+      load.mechanisms = setup.mechanisms
       onRestart?.(figures)
     }
   } finally {
@@ -98,8 +98,8 @@ export async function databaseRestartProof(options: Options): Promise<Figures> {
   for (const { isRunning, log, name } of servers.all) {
     if (!isRunning) figures.violations.push(`${name} has ended:\n${log}`)
   }
-  await ground.check(ledger, figures)
-  await ground.summarize(ledger, figures)
+  await setup.check(ledger, figures)
+  await setup.summarize(ledger, figures)
   return figures
 }
 

@@ -6,7 +6,7 @@
 import { Apis, type Guest } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
 import { SubscribedPlaces } from "../load/SubscribedPlaces.ts"
-import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import { type Findings, Setup, noFindings } from "../load/Setup.ts"
 import type { Exchange } from "../support/HttpConnections.ts"
 import { Ledger } from "../load/Ledger.ts"
 import { Load } from "../load/Load.ts"
@@ -78,11 +78,11 @@ export async function nodesProof(options: Options): Promise<Figures> {
   const sequenceId = await apis.createSequence()
   const queueIds = await apis.createQueues(watchedQueues, {}, sequenceId)
   const stage: Stage = { sequenceId, queueIds, guest: await apis.guest() }
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   const ledger = new Ledger()
   using clients = new Apis(nodes.all, keys, workers)
   const load = new Load(clients, ledger, dice, workers, { restMillisMax })
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
 
   const play = async (round: Round, node: ServerUnderTest): Promise<void> => {
     try {
@@ -91,7 +91,7 @@ export async function nodesProof(options: Options): Promise<Figures> {
       const logs = nodes.all.map(({ name, log }) => `${name}:\n${log}`).join("\n")
       throw new Error(`in the round "${round}" of ${node.name}:\n${logs}`, { cause: error })
     }
-    await ground.checkUnder(load, ledger, figures, dice, figures.kills % killsPerDrop === 0)
+    await setup.checkUnder(load, ledger, figures, dice, figures.kills % killsPerDrop === 0)
     figures.retries = load.retries
     options.onRound?.(round, figures)
   }
@@ -113,7 +113,7 @@ export async function nodesProof(options: Options): Promise<Figures> {
   } finally {
     await load.stop()
   }
-  await ground.summarize(ledger, figures)
+  await setup.summarize(ledger, figures)
   return figures
 }
 

@@ -5,7 +5,7 @@
  */
 import { Apis, type Guest } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
-import { type Findings, Ground, noFindings } from "../load/Ground.ts"
+import { type Findings, Setup, noFindings } from "../load/Setup.ts"
 import type { HttpAnswer } from "../support/HttpConnections.ts"
 import { read } from "../invariants/Invariants.ts"
 import { Ledger } from "../load/Ledger.ts"
@@ -51,24 +51,24 @@ export async function staleOwnerProof({ rounds, seed, workers = 12, onRound }: O
   await nodes.start()
   const keys = await nodes.all[0]!.createOrganization()
   using apis = new Apis(nodes.all, keys, workers, PatientConnections)
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   const ledger = new Ledger()
   using clients = new Apis(nodes.all, keys, workers)
   const load = new Load(clients, ledger, dice, workers, { restMillisMax })
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
   try {
     for (; figures.stops < rounds; figures.stops += 1) {
       const node = dice.pick(nodes.all)
       using others = new Apis(nodes.except(node), keys, workers, PatientConnections)
       using own = new Apis(node, keys, 256)
       await sleepAndWake(node, others, own, ledger, figures)
-      await ground.checkUnder(load, ledger, figures, dice)
+      await setup.checkUnder(load, ledger, figures, dice)
       onRound?.(figures)
     }
   } finally {
     await load.stop()
   }
-  await ground.summarize(ledger, figures)
+  await setup.summarize(ledger, figures)
   return figures
 }
 

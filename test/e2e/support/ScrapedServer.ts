@@ -25,7 +25,7 @@ export const conditions: ReadonlyMap<string, string> = new Map(
   ).groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => [alert, expr] as const))
 )
 
-export interface ScrapedServer extends Usher.Run, Queue.Ground {
+export interface ScrapedServer extends Usher.Run, Queue.Setup {
   readonly databaseUrl: string
   readonly scrape: Effect.Effect<Scrape>
 }

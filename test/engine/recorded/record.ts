@@ -12,7 +12,7 @@ import type { Event } from "../../../src/domain/mechanism/Decider.ts"
 import type { Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import { casesOf, digestOf, eventsOf, type Recording, type Row, rowsOf } from "./replay.ts"
-import { Ground, noFindings } from "../../e2e/load/Ground.ts"
+import { Setup, noFindings } from "../../e2e/load/Setup.ts"
 import { Ledger } from "../../e2e/load/Ledger.ts"
 import { Load } from "../../e2e/load/Load.ts"
 import { Apis } from "../../e2e/support/Apis.ts"
@@ -47,13 +47,13 @@ async function recorded(): Promise<ReadonlyMap<Kind, ReadonlyArray<ReadonlyArray
   await server.start()
   using apis = new Apis([server], await server.createOrganization(), 8)
   const dice = new Dice(1)
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   const ledger = new Ledger()
   const load = new Load(apis, ledger, dice, 8, { restMillisMax: 40 })
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
   for (let round = 0; round < rounds; round++) {
     await pause(roundMillis)
-    await ground.checkUnder(load, ledger, noFindings(), dice)
+    await setup.checkUnder(load, ledger, noFindings(), dice)
   }
   await load.stop()
   await pause(roundMillis)

@@ -4,7 +4,11 @@
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { HttpClientRequest, HttpClientResponse } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
 import { IpNetwork } from "effect/net"
+import { AdminApi } from "../../../src/api/admin/AdminApi.ts"
+import { ConsumerApi } from "../../../src/api/consumer/ConsumerApi.ts"
 import { type Answer, asConsumer, asServer } from "../support/usherFixture.ts"
 import * as Fixture from "../support/usherFixture.ts"
 import { badCredentials, type Credential, goodCredentials, outcome, refusal } from "./credentials.ts"
@@ -50,6 +54,14 @@ const comparable = ({ status, text, headers }: Answer, { isEchoed = false, names
   }
 }
 
+/** Decodes a success as a client does that follows from the API's declaration. */
+const decoded = ({ api, group, endpoint }: Operation, { status, text, headers }: Answer) => {
+  const names = { group, endpoint } as never
+  const decode = HttpApiClient.decodeResponse((api === "admin" ? AdminApi : ConsumerApi) as never, names)
+  const response = new Response(status === 204 ? null : text, { status, headers: headers as Record<string, string> })
+  return decode(HttpClientResponse.fromWeb(HttpClientRequest.get("/"), response)) as Effect.Effect<unknown, Error>
+}
+
 const unknown = (names: ReadonlyArray<Name>) => names.map(({ own, unknown }) => [own, unknown] as const)
 
 const inputOf = (operation: Operation, world: World) => inputs[operation.name]!(world.sides.own, world)
@@ -92,7 +104,7 @@ describe("The matrix of credentials", () => {
 
     for (const operation of withRow) {
       it.effect(
-        `${operation.name} accepts its declared credentials, and does not reveal to strangers what exists`,
+        `${operation.name} accepts its declared credentials, answers as declared, and does not reveal to strangers what exists`,
         () =>
           Effect.gen(function* () {
             let accepted = 0
@@ -117,6 +129,7 @@ describe("The matrix of credentials", () => {
                 const answer = yield* send(operation, input, credential.headers)
                 if (!isAnother) assert.strictEqual(answer.status, input.status, `${what}: ${answer.text}`)
                 else assert.deepStrictEqual(yield* statusIn(world), before, what)
+                if (answer.status < 300) yield* decoded(operation, answer)
                 continue
               }
               const answer = yield* send(operation, input, credential.headers)

@@ -10,6 +10,9 @@ export interface Operation {
   /** `METHOD /path`, as declared. */
   readonly name: string
   readonly api: "consumer" | "admin"
+  /** The names of its group and its own, as a client has them. */
+  readonly group: string
+  readonly endpoint: string
   readonly method: string
   readonly path: string
   /** The alternatives; each is a set of schemes that are required together. */
@@ -18,13 +21,17 @@ export interface Operation {
 
 const operationsOf = (api: "consumer" | "admin", groups: object): ReadonlyArray<Operation> =>
   (Object.values(groups) as ReadonlyArray<HttpApiGroup.Top>).flatMap((group) =>
-    (Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>).map(({ method, path, middlewares }) => ({
-      name: `${method} ${path}`,
-      api,
-      method,
-      path,
-      requirement: requirementOf(middlewares)
-    }))
+    (Object.values(group.endpoints) as ReadonlyArray<HttpApiEndpoint.Top>).map(
+      ({ identifier, method, path, middlewares }) => ({
+        name: `${method} ${path}`,
+        api,
+        group: group.identifier,
+        endpoint: identifier,
+        method,
+        path,
+        requirement: requirementOf(middlewares)
+      })
+    )
   )
 
 function requirementOf(middlewares: Iterable<object>): Operation["requirement"] {

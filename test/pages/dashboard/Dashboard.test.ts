@@ -2,8 +2,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { fieldOf, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
-import { mechanismsOfEachKind } from "../../http/admin/experience/aggregateFixture.ts"
 import { type Answer, asConsumer, asServer, Usher } from "../../http/support/usherFixture.ts"
 import { confirmed, eventually, operator } from "../support/operatorFixture.ts"
 import { layer as usher, room, textOf } from "../support/roomFixture.ts"
@@ -190,22 +188,6 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
         assert.include(textOf(room), kind)
       }
       assert.include(textOf(yield* get("/dashboard")), "A Timed release")
-    })
-  )
-
-  it.effect("ends a mechanism of every kind", () =>
-    Effect.gen(function* () {
-      const { brand } = yield* Usher
-      const { send, signIn } = yield* operator
-      yield* signIn(brand.secretKey)
-      const { experience, sequence } = yield* room(mechanismsOfEachKind())
-      const path = `/dashboard/experiences/${experience.id}`
-      for (const kind of kinds) {
-        const [{ id, name }] = [sequence[fieldOf[kind]]].flat()
-        const ended = yield* send("POST", `${path}/end`, { mechanism: id, reason: "OTHER", confirmed: "yes" })
-        assert.strictEqual(ended.status, 200, kind)
-        assert.include(textOf(ended), `${name} has ended.`)
-      }
     })
   )
 

@@ -58,7 +58,6 @@ const addConsumer = (sql: PgClient.PgClient, id: string, row: object) =>
 
 const tenant = { organizationId, mode: "live" } as const
 const mechanismId = anyId(1001)
-const dayMillis = 86_400_000
 
 const namesOn = <E, R>(database: Layer.Layer<R, E>) =>
   Effect.provide(Effect.service(GrantNames), Layer.fresh(GrantNames.layer).pipe(Layer.provide(database)))
@@ -186,33 +185,19 @@ describe("The schema", () => {
     Effect.gen(function* () {
       const { database } = yield* emptyDatabase
       const [names, others] = [yield* namesOn(database), yield* namesOn(database)]
-      const made = [0, 1_000, Date.now(), Date.now() + 2 * dayMillis].map((at) => names.of(mechanismId, 7, at))
-      assert.lengthOf(new Set(made), 1)
-      assert.match(made[0]!, new RegExp(`^${mechanismId}\\.7\\.[\\w-]{22}$`))
-      assert.deepInclude(namedGrant(made[0]), { mechanismId, sequence: 7 })
-      assert.strictEqual(others.of(mechanismId, 7, 0), made[0])
-      const proofs = [names.of(mechanismId, 8, 0), names.of(anyId(1002), 7, 0), made[0]!].map(
-        (name) => name.split(".")[2]
-      )
+      const name = names.of(mechanismId, 7)
+      assert.match(name, new RegExp(`^${mechanismId}\\.7\\.[\\w-]{22}$`))
+      assert.deepInclude(namedGrant(name), { mechanismId, sequence: 7 })
+      assert.strictEqual(others.of(mechanismId, 7), name)
+      const proofs = [names.of(mechanismId, 8), names.of(anyId(1002), 7), name].map((name) => name.split(".")[2])
       assert.lengthOf(new Set(proofs), 3)
-    })
-  )
-
-  it.live("lets grants from before the secret counts keep their names", () =>
-    Effect.gen(function* () {
-      const { sql, database } = yield* emptyDatabase
-      const from = Date.now()
-      yield* sql`update server_secrets set valid_from = ${new Date(from)} where name = 'grant_names'`
-      const names = yield* namesOn(database)
-      assert.strictEqual(names.of(mechanismId, 7, from - 1), `${mechanismId}.7`)
-      assert.match(names.of(mechanismId, 7, from), new RegExp(`^${mechanismId}\\.7\\.[\\w-]{22}$`))
     })
   )
 
   it.live("names grants with a secret that is sealed like the others, and names stay", () =>
     Effect.gen(function* () {
       const { sql, database } = yield* emptyDatabase
-      const name = (yield* namesOn(database)).of(mechanismId, 7, 0)
+      const name = (yield* namesOn(database)).of(mechanismId, 7)
       const key = keyOf(randomBytes(32))
       const keyring = Layer.succeed(CurrentKeyring, keyringOf([key]))
       const sealed = GrantNames.layer.pipe(
@@ -220,7 +205,7 @@ describe("The schema", () => {
         Layer.provide(Layer.merge(database, keyring))
       )
       const again = yield* Effect.provide(Effect.service(GrantNames), Layer.fresh(sealed))
-      assert.strictEqual(again.of(mechanismId, 7, 0), name)
+      assert.strictEqual(again.of(mechanismId, 7), name)
       const [row] = yield* sql<any>`select sealed_by from server_secrets where name = 'grant_names'`
       assert.strictEqual(row.sealed_by, key.id)
     })

@@ -4,7 +4,7 @@ import type { Finding } from "./Finding.ts"
 import { lineAt, type TextFile, typescriptIn } from "./Tree.ts"
 
 /** Translated words of pages, and steps that are never edited. Neither follows the code. */
-const foreign = /^src\/(pages\/words|store\/postgres\/migrations)\//
+const foreign = /^src\/(pages\/words\/(?!en\.json)|store\/postgres\/migrations\/)/
 
 /** Returns the name of the folders that belong to a kind. */
 export function folderOf(kind: Kind): string {
@@ -32,5 +32,6 @@ export function listsOfKinds(tree: ReadonlyArray<TextFile>, agreed: ReadonlyArra
 }
 
 function sourcesIn(tree: ReadonlyArray<TextFile>): ReadonlyArray<TextFile> {
-  return typescriptIn(tree, "src/").filter(({ path }) => !foreign.test(path))
+  const words = tree.filter(({ path }) => /^src\/pages\/words\/.*\.json$/.test(path))
+  return [...typescriptIn(tree, "src/"), ...words].filter(({ path }) => !foreign.test(path))
 }

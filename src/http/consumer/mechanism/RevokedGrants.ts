@@ -20,8 +20,8 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "grants", (handlers) =>
           revoked.page(tenant, since, after === undefined ? undefined : positionOf(after))
         )
         return {
-          data: page.data.map(({ mechanismId, grantSequence, grantedAt, status, endedAt, expiresAt = null }) => ({
-            jti: names.of(mechanismId, grantSequence, grantedAt),
+          data: page.data.map(({ mechanismId, grantSequence, status, endedAt, expiresAt = null }) => ({
+            jti: names.of(mechanismId, grantSequence),
             status,
             endedAt,
             expiresAt

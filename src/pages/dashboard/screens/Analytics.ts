@@ -4,12 +4,11 @@ import type { KindData } from "../../../domain/mechanism/Declaration.ts"
 import { declarations, orderableKinds } from "../../../domain/mechanism/Mechanism.ts"
 import { sourceNames } from "../../../domain/organization/Analytics.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { get } from "../Route.ts"
-import { table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { instant, table } from "../Table.ts"
 
-type Bucket = AnswerOf<"analytics", "queryAnalytics">["data"][number]
+type Bucket = AdminAnswer<"analytics", "queryAnalytics">["data"][number]
 
 /** The ranges that are offered, each in buckets of a length that makes at most 100 of them. */
 const ranges = [
@@ -34,11 +33,11 @@ const width = 600
 const height = 160
 
 /** The routes of analytics. */
-export const make = (calls: AdminCalls["Service"]) => [
+export const make = (api: AdminApiClient["Service"]) => [
   get(
     "/analytics",
     Effect.fnUntraced(function* (operator, { query }) {
-      const { data: experiences } = yield* calls.run(operator, "experiences", "listExperiences", {
+      const { data: experiences } = yield* api.run(operator, "experiences", "listExperiences", {
         query: { first: "100", sortDir: "desc" }
       })
       const range = ranges.find(({ name }) => name === query.get("range")) ?? ranges[1]
@@ -46,7 +45,7 @@ export const make = (calls: AdminCalls["Service"]) => [
       const answers = yield* Effect.forEach(
         lines,
         ({ events }) =>
-          calls.run(operator, "analytics", "queryAnalytics", {
+          api.run(operator, "analytics", "queryAnalytics", {
             payload: {
               interval: range.interval,
               timeRange: range.name,

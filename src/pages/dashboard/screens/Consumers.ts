@@ -3,19 +3,24 @@ import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { Refusal } from "../../Refusal.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, doneNote } from "../Frame.ts"
-import { get, post, type Sent } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
-import { instant } from "../Times.ts"
-import { admission, admitForm } from "./Admission.ts"
-import { denial, denyForm } from "./Denial.ts"
+import { get, post, type RouteRequest } from "../Route.ts"
+import { facts, filter, filters, instant, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
-import * as PlaceAction from "./PlaceAction.ts"
+import {
+  admission,
+  admitForm,
+  denial,
+  denyForm,
+  makePlaceAction,
+  type Place,
+  type PlaceAction
+} from "./PlaceActions.ts"
 
-type Consumer = AnswerOf<"consumers", "getConsumer">
-type Session = AnswerOf<"consumers", "listConsumerSessions">["data"][number]
+type Consumer = AdminAnswer<"consumers", "getConsumer">
+type Session = AdminAnswer<"consumers", "listConsumerSessions">["data"][number]
 
 const path = "/dashboard/consumers"
 
@@ -26,10 +31,10 @@ const rowsMax = "50"
 const erasureWord = "ERASE"
 
 /** The routes of consumers. */
-export const make = (calls: AdminCalls["Service"]) => {
-  const show = makeShow(calls)
-  const steering = <Reason extends string>(action: PlaceAction.PlaceAction<Reason>) => {
-    const steer = PlaceAction.make(calls, path, action)
+export const make = (api: AdminApiClient["Service"]) => {
+  const show = makeShow(api)
+  const steering = <Reason extends string>(action: PlaceAction<Reason>) => {
+    const steer = makePlaceAction(api, path, action)
     return post(`/consumers/:id/${action.path}`, "operator", (operator, sent) =>
       Effect.flatMap(steer(operator, sent), (outcome) =>
         "ask" in outcome ? Effect.succeed(outcome.ask) : show(operator, sent.params["id"]!, outcome.done)
@@ -39,7 +44,7 @@ export const make = (calls: AdminCalls["Service"]) => {
   return [
     get("/consumers", (operator, { query }) =>
       Effect.map(
-        calls.run(operator, "consumers", "listConsumers", {
+        api.run(operator, "consumers", "listConsumers", {
           query: { sortDir: "desc", ...listQueryOf(query, ["search", "type"]) }
         }),
         (page) => ({ title: "Consumers", body: listOf(page, query) })
@@ -47,24 +52,24 @@ export const make = (calls: AdminCalls["Service"]) => {
     ),
     get("/consumers/:id", (operator, { params }) => show(operator, params["id"]!)),
     get("/consumers/:id/export", (operator, { params }) =>
-      Effect.map(calls.run(operator, "consumers", "exportConsumer", { params: { id: params["id"]! } }), (exported) => ({
-        file: JSON.stringify(calls.encode("consumers", "exportConsumer", exported), undefined, 2),
+      Effect.map(api.run(operator, "consumers", "exportConsumer", { params: { id: params["id"]! } }), (exported) => ({
+        file: JSON.stringify(api.encode("consumers", "exportConsumer", exported), undefined, 2),
         name: `consumer-${exported.consumer.id}.json`
       }))
     ),
     post("/consumers/:id/end-sessions", "operator", (operator, { params }) => {
       const id = params["id"]!
-      return Effect.flatMap(calls.run(operator, "consumers", "endConsumerSessions", { params: { id } }), ({ ended }) =>
+      return Effect.flatMap(api.run(operator, "consumers", "endConsumerSessions", { params: { id } }), ({ ended }) =>
         show(operator, id, `${ended} sessions were ended.`)
       )
     }),
-    steering(admission(calls)),
-    steering(denial(calls)),
-    post("/consumers/:id/erase", "admin", makeErase(calls))
+    steering(admission(api)),
+    steering(denial(api)),
+    post("/consumers/:id/erase", "admin", makeErase(api))
   ]
 }
 
-type Page = AnswerOf<"consumers", "listConsumers">
+type Page = AdminAnswer<"consumers", "listConsumers">
 
 const listOf = (page: Page, query: URLSearchParams): Html => html`
   ${filters(
@@ -91,15 +96,15 @@ const listOf = (page: Page, query: URLSearchParams): Html => html`
 const nameOf = ({ fullName, email, phone, id }: Consumer): string => fullName ?? email ?? phone ?? id
 
 /** Makes the function that shows one consumer. */
-const makeShow = (calls: AdminCalls["Service"]) =>
+const makeShow = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator, id: string, done?: string) {
     const input = { params: { id }, query: { first: rowsMax } }
-    const consumer = yield* calls.run(operator, "consumers", "getConsumer", { params: { id } })
+    const consumer = yield* api.run(operator, "consumers", "getConsumer", { params: { id } })
     const [places, sessions, orders] = yield* Effect.all(
       [
-        calls.run(operator, "consumers", "listConsumerPlaces", input),
-        calls.run(operator, "consumers", "listConsumerSessions", input),
-        calls.run(operator, "orders", "listOrders", { query: { first: rowsMax, sortDir: "desc", consumerId: id } })
+        api.run(operator, "consumers", "listConsumerPlaces", input),
+        api.run(operator, "consumers", "listConsumerSessions", input),
+        api.run(operator, "orders", "listOrders", { query: { first: rowsMax, sortDir: "desc", consumerId: id } })
       ],
       { concurrency: 3 }
     )
@@ -137,8 +142,8 @@ const profileOf = (consumer: Consumer): Html =>
     ["Known since", instant(consumer.createdAt)]
   ])
 
-const placesOf = (places: ReadonlyArray<PlaceAction.Place>, { role }: Operator, id: string): Html =>
-  table<PlaceAction.Place>(
+const placesOf = (places: ReadonlyArray<Place>, { role }: Operator, id: string): Html =>
+  table<Place>(
     "Places",
     places,
     [
@@ -147,13 +152,13 @@ const placesOf = (places: ReadonlyArray<PlaceAction.Place>, { role }: Operator, 
       { title: "Entered", cell: ({ enteredAt }) => instant(enteredAt) },
       { title: "Risk", cell: ({ risk }) => risk.score },
       ...(mayDo(role, "operator")
-        ? [{ title: "Steer", cell: (place: PlaceAction.Place) => steeringOf(place, `${path}/${id}`) }]
+        ? [{ title: "Steer", cell: (place: Place) => steeringOf(place, `${path}/${id}`) }]
         : [])
     ],
     "This consumer has not entered any mechanism."
   )
 
-const steeringOf = (place: PlaceAction.Place, consumerPath: string): Html =>
+const steeringOf = (place: Place, consumerPath: string): Html =>
   html`${admitForm(consumerPath, place)} ${denyForm(consumerPath, place)}`
 
 const sessionsOf = (sessions: ReadonlyArray<Session>): Html =>
@@ -187,12 +192,12 @@ const erasureOf = (id: string): Html => html`
 `
 
 /** Makes the form that erases a consumer, if it is confirmed. */
-const makeErase = (calls: AdminCalls["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, { params, fields }: Sent) {
+const makeErase = (api: AdminApiClient["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, { params, fields }: RouteRequest) {
     if (fields.get("confirmation") !== erasureWord) {
-      return yield* new Refused({ status: 400, code: "INVALID", detail: `Type ${erasureWord} to confirm.` })
+      return yield* new Refusal({ status: 400, code: "INVALID", detail: `Type ${erasureWord} to confirm.` })
     }
-    yield* calls.run(operator, "consumers", "archiveConsumer", {
+    yield* api.run(operator, "consumers", "archiveConsumer", {
       params: { id: params["id"]! },
       query: { erase: "true" }
     })

@@ -1,7 +1,7 @@
 /** Drops: the running ones, a new one from a template, and the control room of each. */
 import { Effect } from "effect"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls } from "../AdminCalls.ts"
+import { notFound } from "../../Refusal.ts"
+import type { AdminApiClient } from "../../ApiClients.ts"
 import * as ControlRoom from "../ControlRoom.ts"
 import * as Home from "../Home.ts"
 import * as NewDrop from "../NewDrop.ts"
@@ -9,11 +9,14 @@ import { get, post, type Route } from "../Route.ts"
 import * as Steering from "../Steering.ts"
 
 /** The routes of drops. */
-export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: string) => string): ReadonlyArray<Route> => {
-  const controlRoom = ControlRoom.make(calls, roomUrl)
-  const showHome = Home.make(calls)
-  const createDrop = NewDrop.make(calls)
-  const steer = Steering.make(calls)
+export const make = (
+  api: AdminApiClient["Service"],
+  roomUrl: (experienceId: string) => string
+): ReadonlyArray<Route> => {
+  const controlRoom = ControlRoom.make(api, roomUrl)
+  const showHome = Home.make(api)
+  const createDrop = NewDrop.make(api)
+  const steer = Steering.make(api)
 
   return [
     get("", (operator) => showHome(operator)),
@@ -32,7 +35,7 @@ export const make = (calls: AdminCalls["Service"], roomUrl: (experienceId: strin
       "operator",
       Effect.fnUntraced(function* (operator, { params, fields }) {
         const action = params["action"]
-        if (!Steering.isAction(action)) return yield* new Refused({ status: 404, code: "NOT_FOUND" })
+        if (!Steering.isAction(action)) return yield* notFound
         const outcome = yield* steer(operator, action, fields)
         return "ask" in outcome ? outcome.ask : yield* controlRoom.screen(operator, params["id"]!, outcome.done)
       })

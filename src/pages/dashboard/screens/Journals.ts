@@ -4,27 +4,26 @@ import { Effect } from "effect"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { tenantEventTypes } from "../../../domain/organization/TenantEvent.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
-import { type Author, makeAuthors } from "../Authors.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import { type Author, makeAuthors } from "./People.ts"
 import { get } from "../Route.ts"
-import { filter, filters, listQueryOf, pager, table } from "../Table.ts"
-import { instant, written } from "../Times.ts"
+import { filter, filters, instant, listQueryOf, pager, table, written } from "../Table.ts"
 
-type Entry = AnswerOf<"distributions", "listDistributionHistory">["data"][number]
-type Change = AnswerOf<"auditLog", "listAuditLog">["data"][number]
+type Entry = AdminAnswer<"distributions", "listDistributionHistory">["data"][number]
+type Change = AdminAnswer<"auditLog", "listAuditLog">["data"][number]
 
 const auditPath = "/dashboard/audit-log"
 
 /** The routes of both journals. */
-export const make = (calls: AdminCalls["Service"]) => {
-  const authors = makeAuthors(calls)
+export const make = (api: AdminApiClient["Service"]) => {
+  const authors = makeAuthors(api)
   return [
     get(
       "/mechanisms/:id/history",
       Effect.fnUntraced(function* (operator, { params, query }) {
         const id = params["id"]!
-        const mechanism = yield* calls.run(operator, "distributions", "getDistribution", { params: { id } })
-        const page = yield* calls.run(operator, "distributions", "listDistributionHistory", {
+        const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
+        const page = yield* api.run(operator, "distributions", "listDistributionHistory", {
           params: { id },
           query: { sortDir: "desc", ...listQueryOf(query, ["type"]) }
         })
@@ -45,7 +44,7 @@ export const make = (calls: AdminCalls["Service"]) => {
     get(
       "/audit-log",
       Effect.fnUntraced(function* (operator, { query }) {
-        const page = yield* calls.run(operator, "auditLog", "listAuditLog", {
+        const page = yield* api.run(operator, "auditLog", "listAuditLog", {
           query: { sortDir: "desc", ...listQueryOf(query, ["type", "actor", "subjectId"]) }
         })
         return {

@@ -5,15 +5,14 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { sameTenant } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import { unavailable } from "../../Refusal.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { doneNote, problemNote } from "../Frame.ts"
-import { get, post, type Sent } from "../Route.ts"
-import { table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { get, post, type RouteRequest } from "../Route.ts"
+import { instant, table } from "../Table.ts"
 import type { KeyKind } from "../../../domain/organization/ApiKey.ts"
 
-type Key = AnswerOf<"apiKeys", "listApiKeys">["data"][number]
+type Key = AdminAnswer<"apiKeys", "listApiKeys">["data"][number]
 
 const path = "/dashboard/keys"
 
@@ -24,19 +23,19 @@ const uses: { readonly [K in KeyKind]: string } = {
 }
 
 /** The routes of keys. */
-export const make = (calls: AdminCalls["Service"], keys: ApiKeys["Service"]) => {
-  const show = makeShow(calls)
+export const make = (api: AdminApiClient["Service"], keys: ApiKeys["Service"]) => {
+  const show = makeShow(api)
   return [
     get("/keys", (operator) => show(operator)),
     ...(["publishable", "secret"] as const).map((kind) =>
-      post(`/keys/${kind}/rotate`, "admin", makeRotate(calls, keys, kind, show))
+      post(`/keys/${kind}/rotate`, "admin", makeRotate(api, keys, kind, show))
     )
   ]
 }
 
-const makeShow = (calls: AdminCalls["Service"]) =>
+const makeShow = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator, problem?: string) {
-    const { data } = yield* calls.run(operator, "apiKeys", "listApiKeys", { query: { first: "100" } })
+    const { data } = yield* api.run(operator, "apiKeys", "listApiKeys", { query: { first: "100" } })
     return {
       title: "Keys",
       status: problem === undefined ? 200 : 403,
@@ -77,19 +76,19 @@ const rotationOf = ({ kind, display }: Key): Html => html`
 
 /** Makes the form that replaces a key of this kind. */
 const makeRotate = (
-  calls: AdminCalls["Service"],
+  api: AdminApiClient["Service"],
   keys: ApiKeys["Service"],
   kind: KeyKind,
   show: ReturnType<typeof makeShow>
 ) =>
-  Effect.fnUntraced(function* (operator: Operator, { fields }: Sent) {
+  Effect.fnUntraced(function* (operator: Operator, { fields }: RouteRequest) {
     const holder = yield* Effect.catchTag(keys.lookup((fields.get("key") ?? "").trim()), "Unavailable", () =>
-      Effect.fail(new Refused({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: 1 }))
+      unavailable()
     )
     if (holder?.kind !== "secret" || !sameTenant(holder.tenant, operator.tenant)) {
       return yield* show(operator, `This is not the secret key of ${operator.tenant.mode} mode. Nothing was replaced.`)
     }
-    const { key } = yield* calls.run(operator, "apiKeys", "rotateApiKey", { params: { kind } })
+    const { key } = yield* api.run(operator, "apiKeys", "rotateApiKey", { params: { kind } })
     return {
       title: "Key replaced",
       body: html`

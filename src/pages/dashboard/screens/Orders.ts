@@ -3,20 +3,19 @@ import { Effect } from "effect"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { OrderStatus } from "../../../domain/consumer/Order.ts"
 import { type Html, html, type Inserted } from "../../Html.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { get } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { facts, filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 
-type Order = AnswerOf<"orders", "getOrder">
+type Order = AdminAnswer<"orders", "getOrder">
 
 const path = "/dashboard/orders"
 
 /** The routes of orders. */
-export const make = (calls: AdminCalls["Service"]) => [
+export const make = (api: AdminApiClient["Service"]) => [
   get("/orders", (operator, { query }) =>
     Effect.map(
-      calls.run(operator, "orders", "listOrders", {
+      api.run(operator, "orders", "listOrders", {
         query: { sortDir: "desc", ...listQueryOf(query, ["search", "status"]) }
       }),
       (page) => ({
@@ -40,7 +39,7 @@ export const make = (calls: AdminCalls["Service"]) => [
     )
   ),
   get("/orders/:id", (operator, { params }) =>
-    Effect.map(calls.run(operator, "orders", "getOrder", { params: { id: params["id"]! } }), (order) => ({
+    Effect.map(api.run(operator, "orders", "getOrder", { params: { id: params["id"]! } }), (order) => ({
       title: `Order ${order.number ?? order.externalId ?? order.id}`,
       body: orderOf(order)
     }))

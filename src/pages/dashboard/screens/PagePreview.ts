@@ -8,7 +8,7 @@ import { ApiKeys } from "../../../auth/keys/ApiKeys.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import type { PublicExperiencePage } from "../../../domain/experience/ExperiencePage.ts"
 import { Assets } from "../../Assets.ts"
-import { Calls } from "../../Calls.ts"
+import { ConsumerApiClient } from "../../ApiClients.ts"
 import { type Html, html } from "../../Html.ts"
 import { documentOf } from "../../room/Document.ts"
 import { piecesOf } from "../../room/Pieces.ts"
@@ -17,7 +17,7 @@ import { sceneOf } from "../../room/Visit.ts"
 import { defaultLanguage } from "../../Words.ts"
 
 /** The page of a document that is not published. */
-type Typed = Pick<PublicExperiencePage, "experienceId" | "title" | "creativeDocument">
+type PageDraft = Pick<PublicExperiencePage, "experienceId" | "title" | "creativeDocument">
 
 interface Preview {
   readonly html: Html
@@ -32,22 +32,22 @@ export class PagePreview extends Context.Service<PagePreview, MakePreview>()(
   static readonly layer = Layer.effect(
     PagePreview,
     Effect.suspend(() => make)
-  ).pipe(Layer.provide([Calls.layer, Assets.layer]))
+  ).pipe(Layer.provide([ConsumerApiClient.layer, Assets.layer]))
 }
 
 /** Returns the preview; undefined if consumers do not see the experience, or its facts are out of reach. */
 export type MakePreview = (
   operator: Operator,
-  page: Typed
+  page: PageDraft
 ) => Effect.Effect<Preview | undefined, never, HttpServerRequest.HttpServerRequest>
 
 const make = Effect.gen(function* () {
-  const calls = yield* Calls
+  const api = yield* ConsumerApiClient
   const keys = yield* ApiKeys
   const assets = yield* Assets
-  const places = makePlaces(calls)
+  const places = makePlaces(api)
 
-  const preview = Effect.fnUntraced(function* ({ tenant, organizationName }: Operator, page: Typed) {
+  const preview = Effect.fnUntraced(function* ({ tenant, organizationName }: Operator, page: PageDraft) {
     const { experienceId, title } = page
     const holder = yield* keys.publishableOf(tenant)
     if (holder === undefined) return undefined
@@ -81,6 +81,6 @@ const make = Effect.gen(function* () {
   })
 
   const made: MakePreview = (operator, page) =>
-    Effect.catchTags(preview(operator, page), { Refused: () => Effect.undefined, Unavailable: () => Effect.undefined })
+    Effect.catchTags(preview(operator, page), { Refusal: () => Effect.undefined, Unavailable: () => Effect.undefined })
   return made
 })

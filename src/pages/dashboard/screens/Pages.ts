@@ -1,19 +1,23 @@
-/** Experience pages: the list, a new one, and one page with its document, preview and publication. */
-import { Effect } from "effect"
+/** Experience pages: the list, a new one, and one page with the editor of its document as JSON, preview and publication. */
+import { Effect, Option, Schema } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
-import { type Html, html } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
-import { doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type Sent } from "../Route.ts"
-import { filter, filters, listQueryOf, pager, search, table } from "../Table.ts"
-import { instant } from "../Times.ts"
-import { documentIn, editorOf, pageDocumentIn, previewOf } from "./PageEditor.ts"
+import { type Html, html, nothing } from "../../Html.ts"
+import type { Refusal } from "../../Refusal.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import { action, doneNote, field, problemNote } from "../Frame.ts"
+import { get, post, type RouteRequest } from "../Route.ts"
+import { filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 import type { MakePreview } from "./PagePreview.ts"
+import { CreativeDocument } from "../../../domain/experience/creative/Document.ts"
+import { renderEmail, renderSms } from "../../../domain/experience/creative/Rendering.ts"
+import { pageHtml } from "../../../domain/experience/creative/rendering/PageHtml.ts"
+import { formatsOf } from "../../Formats.ts"
+import { contextOf } from "../../room/Document.ts"
+import { wordsIn } from "../../Words.ts"
 
-type Page = AnswerOf<"experiencePages", "getExperiencePage">
-type Calls = AdminCalls["Service"]
+type Page = AdminAnswer<"experiencePages", "getExperiencePage">
+type Api = AdminApiClient["Service"]
 
 const path = "/dashboard/pages"
 
@@ -26,28 +30,28 @@ const firstDocument = {
 }
 
 /** The routes of pages. */
-export const make = (calls: Calls, preview: MakePreview) => {
+export const make = (api: Api, preview: MakePreview) => {
   const screenOf = makeScreenOf(preview)
-  const showAll = makeShowAll(calls)
-  const find = (operator: Operator, { params }: Sent) =>
-    calls.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
+  const showAll = makeShowAll(api)
+  const find = (operator: Operator, { params }: RouteRequest) =>
+    api.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
 
   return [
     get("/pages", showAll),
-    post("/pages", "operator", makeCreate(calls, showAll)),
+    post("/pages", "operator", makeCreate(api, showAll)),
     get("/pages/:id", (operator, sent) => Effect.flatMap(find(operator, sent), (page) => screenOf(operator, page))),
     post(
       "/pages/:id",
       "operator",
       Effect.fnUntraced(function* (operator, sent) {
         const page = yield* find(operator, sent)
-        return yield* makeEdit(calls, screenOf)(operator, page, sent.fields)
+        return yield* makeEdit(api, screenOf)(operator, page, sent.fields)
       })
     ),
     ...(["publish", "unpublish"] as const).map((change) =>
       post(`/pages/:id/${change}`, "operator", (operator, { params }) =>
         Effect.flatMap(
-          calls.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
+          api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
           (page) => screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
         )
       )
@@ -55,12 +59,12 @@ export const make = (calls: Calls, preview: MakePreview) => {
   ]
 }
 
-const makeShowAll = (calls: Calls) =>
-  Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, problem?: string) {
-    const page = yield* calls.run(operator, "experiencePages", "listExperiencePages", {
+const makeShowAll = (api: Api) =>
+  Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
+    const page = yield* api.run(operator, "experiencePages", "listExperiencePages", {
       query: { sortDir: "desc", ...listQueryOf(query, ["search", "status"]) }
     })
-    const { data: experiences } = yield* calls.run(operator, "experiences", "listExperiences", {
+    const { data: experiences } = yield* api.run(operator, "experiences", "listExperiences", {
       query: { first: "100", sortDir: "desc" }
     })
     const names = new Map(experiences.map(({ id, name }) => [id, name]))
@@ -121,7 +125,7 @@ const newForm = (
 `
 
 /** Makes the form that creates a draft and opens its editor. */
-const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: Sent) => {
+const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) => (operator: Operator, sent: RouteRequest) => {
   const { fields } = sent
   const payload = {
     experienceId: fields.get("experienceId") ?? "",
@@ -129,19 +133,19 @@ const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) => (o
     slug: fields.get("slug")?.trim() ?? "",
     creativeDocument: firstDocument
   }
-  return calls.run(operator, "experiencePages", "createExperiencePage", { payload }).pipe(
+  return api.run(operator, "experiencePages", "createExperiencePage", { payload }).pipe(
     Effect.map(({ id }) => ({ goTo: `${path}/${id}` })),
-    Effect.catchTag("Refused", (refused) =>
-      isOfForm(refused) ? showAll(operator, sent, refused.detail ?? "A value does not fit.") : Effect.fail(refused)
+    Effect.catchTag("Refusal", (refusal) =>
+      isOfForm(refusal) ? showAll(operator, sent, refusal.detail ?? "A value does not fit.") : Effect.fail(refusal)
     )
   )
 }
 
 /** True if another input could be accepted. */
-const isOfForm = ({ status }: Refused): boolean => status === 400 || status === 409
+const isOfForm = ({ status }: Refusal): boolean => status === 400 || status === 409
 
 /** The parts of a screen of a page besides the page. */
-interface Edited {
+interface EditState {
   readonly done?: string
   readonly problem?: string
   /** The typed values. */
@@ -150,7 +154,7 @@ interface Edited {
 
 /** Makes the function that shows a page with its editor and its preview. */
 const makeScreenOf = (preview: MakePreview) =>
-  Effect.fnUntraced(function* (operator: Operator, page: Page, { done, problem, fields }: Edited = {}) {
+  Effect.fnUntraced(function* (operator: Operator, page: Page, { done, problem, fields }: EditState = {}) {
     const typed = fields?.get("document") ?? JSON.stringify(page.creativeDocument, undefined, 2)
     const title = fields?.get("title") ?? page.title
     const slug = fields?.get("slug") ?? page.slug
@@ -179,7 +183,7 @@ const makeScreenOf = (preview: MakePreview) =>
 
 /** Makes the function that saves the form of the editor, or only shows its preview. */
 const makeEdit =
-  (calls: Calls, screenOf: ReturnType<typeof makeScreenOf>) =>
+  (api: Api, screenOf: ReturnType<typeof makeScreenOf>) =>
   (operator: Operator, page: Page, fields: URLSearchParams) => {
     const found = documentIn(fields.get("document") ?? "")
     if (!("document" in found)) return screenOf(operator, page, { problem: found.problem, fields })
@@ -191,12 +195,97 @@ const makeEdit =
       slug: fields.get("slug")?.trim() ?? "",
       creativeDocument: found.document
     }
-    return calls.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
+    return api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
       Effect.flatMap((saved) => screenOf(operator, saved, { done: "The page was saved." })),
-      Effect.catchTag("Refused", (refused) =>
-        isOfForm(refused)
-          ? screenOf(operator, page, { problem: refused.detail ?? "A value does not fit.", fields })
-          : Effect.fail(refused)
+      Effect.catchTag("Refusal", (refusal) =>
+        isOfForm(refusal)
+          ? screenOf(operator, page, { problem: refusal.detail ?? "A value does not fit.", fields })
+          : Effect.fail(refusal)
       )
     )
   }
+
+const parsed = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+const decoded = Schema.decodeUnknownOption(CreativeDocument)
+
+/** Returns the JSON value of a typed document, or the error in the text. */
+const documentIn = (text: string): { readonly document: unknown } | { readonly problem: string } => {
+  const document = Option.getOrUndefined(parsed(text))
+  return document === undefined ? { problem: "The document is not valid JSON." } : { document }
+}
+
+/** The fields of the form of a page. */
+interface PageFields {
+  readonly title: string
+  readonly slug: string
+  /** The document as text. */
+  readonly typed: string
+}
+
+/** The forms that change a page. */
+const editorOf = (
+  { id, status }: { readonly id: string; readonly status: "DRAFT" | "PUBLISHED" },
+  { title, slug, typed }: PageFields
+): Html => html`
+  <form method="post" action="/dashboard/pages/${id}" class="card">
+    ${field("Title", "title", { value: title })} ${field("Slug", "slug", { value: slug })}
+    <label
+      >Document
+      <textarea name="document" rows="18" spellcheck="false" required>${"\n"}${typed}</textarea>
+      <span class="hint"
+        >JSON. <code>body.blocks</code> of a page holds nodes such as heading, p, image, button, and the parts place,
+        countdown, products, rules.</span
+      ></label
+    >
+    <button name="do" value="save">Save</button>
+    <button name="do" value="preview" class="quiet">Preview without saving</button>
+  </form>
+  <div class="actions">
+    ${
+      status === "DRAFT"
+        ? action(`/dashboard/pages/${id}/publish`, "Publish")
+        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet")
+    }
+  </div>
+`
+
+/** Returns the typed document if it is that of a page, which is shown as the room. */
+const pageDocumentIn = (document: unknown) =>
+  Option.getOrUndefined(Option.filter(decoded(document), ({ editor }) => editor === "rich-content-v0"))
+
+/** The preview of a document, with the names of the nodes that consumers will not see. `room` is that of a page. */
+const previewOf = (document: unknown, room: Html | undefined): Html => {
+  const known = Option.getOrUndefined(decoded(document))
+  return html`
+    <section class="card" aria-label="Preview">
+      <h2>Preview</h2>
+      ${known === undefined ? html`<p class="error">This is not a document that can be saved.</p>` : shown(known, room)}
+    </section>
+  `
+}
+
+const shown = (document: CreativeDocument, room: Html | undefined): Html => {
+  switch (document.editor) {
+    case "rich-content-v0":
+      return pageOf(document.body, room)
+    case "email-components-v1": {
+      const { subject, text } = renderEmail(document, {}, {})
+      return html`<p class="lead">${subject}</p>
+        <pre>${text}</pre>`
+    }
+    case "sms-text-v1":
+      return html`<pre>${renderSms(document, {})}</pre>`
+  }
+}
+
+const pageOf = (body: { readonly [name: string]: unknown }, room: Html | undefined): Html => {
+  const context = contextOf({ formats: formatsOf("en", "UTC"), words: wordsIn("en", null) }, () => nothing)
+  const rendered = pageHtml(body, context)
+  return html`
+    ${
+      rendered.skipped.length > 0 &&
+      html`<p class="error" role="alert">Unknown or malformed, and not shown: ${rendered.skipped.join(", ")}</p>`
+    }
+    ${room ?? html`<p>Consumers do not see the experience now, so there is no preview.</p>`}
+  `
+}

@@ -2,20 +2,18 @@
 import { isolated } from "../../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
-import { mayDo, Role } from "../../../domain/organization/Person.ts"
+import { authorOf, mayDo, Role } from "../../../domain/organization/Person.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
-import { makeAuthors } from "../Authors.ts"
+import { notFound } from "../../Refusal.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, doneNote, field, problemNote } from "../Frame.ts"
 import type { Sessions } from "../Guard.ts"
-import { get, post, type Route, type Run, type Sent } from "../Route.ts"
-import { listQueryOf, pager, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { get, post, type Route, type Run, type RouteRequest } from "../Route.ts"
+import { instant, listQueryOf, pager, table } from "../Table.ts"
 
-type Person = AnswerOf<"people", "getPerson">
-type Calls = AdminCalls["Service"]
+type Person = AdminAnswer<"people", "getPerson">
+type Api = AdminApiClient["Service"]
 
 const path = "/dashboard/people"
 
@@ -27,14 +25,14 @@ const uses: { readonly [R in Role]: string } = {
 }
 
 /** The routes of people. */
-export const make = (calls: Calls, sessions: Sessions): ReadonlyArray<Route> => {
-  const show = makeShow(calls)
+export const make = (api: Api, sessions: Sessions): ReadonlyArray<Route> => {
+  const show = makeShow(api)
   return [
     get("/people", show),
-    post("/people", "admin", makeInvite(calls, show)),
+    post("/people", "admin", makeInvite(api, show)),
     post("/people/:id/role", "admin", (operator, sent) =>
       Effect.flatMap(
-        calls.run(operator, "people", "changePerson", {
+        api.run(operator, "people", "changePerson", {
           params: { id: sent.params["id"]! },
           payload: { role: sent.fields.get("role") }
         }),
@@ -43,7 +41,7 @@ export const make = (calls: Calls, sessions: Sessions): ReadonlyArray<Route> => 
     ),
     post("/people/:id/remove", "admin", (operator, sent) =>
       Effect.flatMap(
-        calls.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
+        api.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
         ({ id, email }): ReturnType<Run> =>
           id === operator.personId
             ? Effect.succeed({ goTo: "/dashboard/sign-in" })
@@ -60,11 +58,15 @@ interface Outcome {
   readonly problem?: string
 }
 
-const makeShow = (calls: Calls) => {
-  const authors = makeAuthors(calls)
-  return Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, { done, problem }: Outcome = {}) {
+const makeShow = (api: Api) => {
+  const authors = makeAuthors(api)
+  return Effect.fnUntraced(function* (
+    operator: Operator,
+    { query, fields }: RouteRequest,
+    { done, problem }: Outcome = {}
+  ) {
     const isAdmin = mayDo(operator.role, "admin")
-    const page = yield* calls.run(operator, "people", "listPeople", { query: listQueryOf(query) })
+    const page = yield* api.run(operator, "people", "listPeople", { query: listQueryOf(query) })
     const author = yield* authors(operator)
     return {
       title: "People",
@@ -126,19 +128,19 @@ const invitation = (fields: URLSearchParams, problem: string | undefined): Html 
   </form>
 `
 
-const makeInvite = (calls: Calls, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: Sent) => {
+const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: Operator, sent: RouteRequest) => {
   const name = sent.fields.get("name")?.trim() ?? ""
   const payload = {
     email: sent.fields.get("email")?.trim() ?? "",
     role: sent.fields.get("role"),
     ...(name !== "" && { name })
   }
-  return calls.run(operator, "people", "createPerson", { payload }).pipe(
+  return api.run(operator, "people", "createPerson", { payload }).pipe(
     Effect.flatMap(({ email }) => show(operator, sent, { done: `${email} was invited.` })),
-    Effect.catchTag("Refused", (refused) =>
-      refused.status === 400 || refused.status === 409
-        ? show(operator, sent, { problem: refused.detail ?? "A value does not fit." })
-        : Effect.fail(refused)
+    Effect.catchTag("Refusal", (refusal) =>
+      refusal.status === 400 || refusal.status === 409
+        ? show(operator, sent, { problem: refusal.detail ?? "A value does not fit." })
+        : Effect.fail(refusal)
     )
   )
 }
@@ -170,8 +172,30 @@ const choiceOf = (memberships: Memberships) => ({
 })
 
 const makeSwitch = (sessions: Sessions) =>
-  Effect.fnUntraced(function* (_: Operator, { fields }: Sent) {
+  Effect.fnUntraced(function* (_: Operator, { fields }: RouteRequest) {
     const personId = fields.get("person") ?? ""
     const hasChanged = isUuid(personId) && (yield* sessions.become(personId))
-    return hasChanged ? { goTo: "/dashboard" } : yield* new Refused({ status: 404, code: "NOT_FOUND" })
+    return hasChanged ? { goTo: "/dashboard" } : yield* notFound
   })
+
+/** People whose names are looked up: present and removed ones, the newest first. */
+const peopleMax = "100"
+
+/** Makes the function that reads the people of a tenant and returns how an author is written. */
+export const makeAuthors = (api: AdminApiClient["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator) {
+    const pages = yield* Effect.forEach(["false", "true"], (archived) =>
+      api.run(operator, "people", "listPeople", { query: { first: peopleMax, sortDir: "desc", archived } })
+    )
+    const names = new Map(
+      pages.flatMap(({ data }) => data.map(({ id, name, email }) => [authorOf(id), name ?? email] as const))
+    )
+    return (by: unknown): Html => {
+      if (typeof by !== "string") return html`–`
+      const name = names.get(by)
+      return name === undefined ? html`${by}` : html`${name}<br /><small>${by}</small>`
+    }
+  })
+
+/** Writes an author. */
+export type Author = (by: unknown) => Html

@@ -3,20 +3,19 @@ import { Effect } from "effect"
 import type { Readiness } from "../../../engine/lifecycle/Readiness.ts"
 import { apiVersion } from "../../../api/OpenApi.ts"
 import { html } from "../../Html.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { get } from "../Route.ts"
-import { facts, mechanismColumns, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { facts, instant, mechanismColumns, table } from "../Table.ts"
 
-type Nodes = AnswerOf<"nodes", "listNodes">
+type Nodes = AdminAnswer<"nodes", "listNodes">
 
 /** The routes of the system. */
-export const make = (calls: AdminCalls["Service"], readiness: Readiness["Service"], nodeName: string) => [
+export const make = (api: AdminApiClient["Service"], readiness: Readiness["Service"], nodeName: string) => [
   get(
     "/system",
     Effect.fnUntraced(function* (operator) {
       const { isReady, ...report } = yield* readiness.report
-      const found = yield* calls.run(operator, "nodes", "listNodes", {})
+      const found = yield* api.run(operator, "nodes", "listNodes", {})
       return {
         title: "System",
         body: html`

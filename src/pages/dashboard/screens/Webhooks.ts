@@ -4,24 +4,23 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { type Html, html } from "../../Html.ts"
-import type { AdminCalls, AnswerOf } from "../AdminCalls.ts"
+import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type Run, type Sent } from "../Route.ts"
-import { facts, filter, filters, listQueryOf, pager, table } from "../Table.ts"
-import { instant } from "../Times.ts"
+import { get, post, type Run, type RouteRequest } from "../Route.ts"
+import { facts, filter, filters, instant, listQueryOf, pager, table } from "../Table.ts"
 
-type Webhook = AnswerOf<"webhooks", "getWebhook">
-type Delivery = AnswerOf<"webhooks", "listWebhookDeliveries">["data"][number]
-type Calls = AdminCalls["Service"]
+type Webhook = AdminAnswer<"webhooks", "getWebhook">
+type Delivery = AdminAnswer<"webhooks", "listWebhookDeliveries">["data"][number]
+type Api = AdminApiClient["Service"]
 
 const path = "/dashboard/webhooks"
 
 /** The routes of webhooks. */
-export const make = (calls: Calls) => {
-  const showAll = makeShowAll(calls)
-  const show = makeShow(calls)
+export const make = (api: Api) => {
+  const showAll = makeShowAll(api)
+  const show = makeShow(api)
   /** An operation on a webhook, after which the webhook is shown. */
-  const doing = (perform: (operator: Operator, id: string) => ReturnType<typeof calls.run>, done: string): Run =>
+  const doing = (perform: (operator: Operator, id: string) => ReturnType<typeof api.run>, done: string): Run =>
     Effect.fnUntraced(function* (operator, sent) {
       yield* perform(operator, sent.params["id"]!)
       return yield* show(operator, sent, done)
@@ -30,18 +29,13 @@ export const make = (calls: Calls) => {
 
   return [
     get("/webhooks", showAll),
-    post("/webhooks", "admin", makeCreate(calls, showAll)),
+    post("/webhooks", "admin", makeCreate(api, showAll)),
     get("/webhooks/:id", show),
     post(
       "/webhooks/:id/test",
       "admin",
       Effect.fnUntraced(function* (operator, sent) {
-        const { statusCode, body } = yield* calls.run(
-          operator,
-          "webhooks",
-          "testWebhook",
-          input(sent.params["id"]!, {})
-        )
+        const { statusCode, body } = yield* api.run(operator, "webhooks", "testWebhook", input(sent.params["id"]!, {}))
         return yield* show(operator, sent, `The test event was answered with ${statusCode ?? "nothing"}. ${body}`)
       })
     ),
@@ -49,7 +43,7 @@ export const make = (calls: Calls) => {
       "/webhooks/:id/replay",
       "admin",
       doing(
-        (operator, id) => calls.run(operator, "webhooks", "replayWebhook", input(id, { from: "failed" })),
+        (operator, id) => api.run(operator, "webhooks", "replayWebhook", input(id, { from: "failed" })),
         "The failed deliveries are sent again."
       )
     ),
@@ -57,7 +51,7 @@ export const make = (calls: Calls) => {
       "/webhooks/:id/disable",
       "admin",
       doing(
-        (operator, id) => calls.run(operator, "webhooks", "disableWebhook", input(id)),
+        (operator, id) => api.run(operator, "webhooks", "disableWebhook", input(id)),
         "The webhook is disabled. Its events wait."
       )
     ),
@@ -65,16 +59,16 @@ export const make = (calls: Calls) => {
       "/webhooks/:id/enable",
       "admin",
       doing(
-        (operator, id) => calls.run(operator, "webhooks", "enableWebhook", input(id, {})),
+        (operator, id) => api.run(operator, "webhooks", "enableWebhook", input(id, {})),
         "The webhook is enabled. It gets what it missed."
       )
     )
   ]
 }
 
-const makeShowAll = (calls: Calls) =>
-  Effect.fnUntraced(function* (operator: Operator, { query, fields }: Sent, problem?: string) {
-    const page = yield* calls.run(operator, "webhooks", "listWebhooks", {
+const makeShowAll = (api: Api) =>
+  Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
+    const page = yield* api.run(operator, "webhooks", "listWebhooks", {
       query: { sortDir: "desc", ...listQueryOf(query) }
     })
     return {
@@ -129,20 +123,20 @@ const newForm = (fields: URLSearchParams, problem: string | undefined): Html => 
 `
 
 /** Makes the form that creates a webhook. Its answer shows the secret, this once. */
-const makeCreate = (calls: Calls, showAll: ReturnType<typeof makeShowAll>) =>
-  Effect.fnUntraced(function* (operator: Operator, sent: Sent) {
+const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) =>
+  Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
     const description = sent.fields.get("description")?.trim() ?? ""
     const payload = {
       url: sent.fields.get("url")?.trim() ?? "",
       events: sent.fields.getAll("events"),
       ...(description !== "" && { description })
     }
-    return yield* calls.run(operator, "webhooks", "createWebhook", { payload }).pipe(
+    return yield* api.run(operator, "webhooks", "createWebhook", { payload }).pipe(
       Effect.map(({ id, url, secret }) => ({ title: "Webhook created", body: secretOf(id, url, secret) })),
-      Effect.catchTag("Refused", (refused) =>
-        refused.status === 400
-          ? showAll(operator, sent, refused.detail ?? "Choose an https address and at least one event.")
-          : Effect.fail(refused)
+      Effect.catchTag("Refusal", (refusal) =>
+        refusal.status === 400
+          ? showAll(operator, sent, refusal.detail ?? "Choose an https address and at least one event.")
+          : Effect.fail(refusal)
       )
     )
   })
@@ -156,11 +150,11 @@ const secretOf = (id: string, url: string, secret: string): Html => html`
   </section>
 `
 
-const makeShow = (calls: Calls) =>
-  Effect.fnUntraced(function* (operator: Operator, { params, query }: Sent, done?: string) {
+const makeShow = (api: Api) =>
+  Effect.fnUntraced(function* (operator: Operator, { params, query }: RouteRequest, done?: string) {
     const id = params["id"]!
-    const webhook = yield* calls.run(operator, "webhooks", "getWebhook", { params: { id } })
-    const page = yield* calls.run(operator, "webhooks", "listWebhookDeliveries", {
+    const webhook = yield* api.run(operator, "webhooks", "getWebhook", { params: { id } })
+    const page = yield* api.run(operator, "webhooks", "listWebhookDeliveries", {
       params: { id },
       query: { sortDir: "desc", ...listQueryOf(query, ["status"]) }
     })

@@ -1,7 +1,7 @@
 /** An appointment in a room: free slots, and the visitor's booking. */
 import { Effect } from "effect"
 import { isolated } from "../../../domain/values/Direction.ts"
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { calendarAddress } from "./CalendarFile.ts"
@@ -9,9 +9,9 @@ import { barred, closed, ended, type LiveFacts, scheduled } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, hidden, nameHeading, say, type Scene, turning } from "../Scene.ts"
 
-type AppointmentRecord = AnswerOf<"appointments", "get">
-type State = AnswerOf<"appointments", "me">
-type Slots = AnswerOf<"appointments", "slots">
+type AppointmentRecord = ConsumerAnswer<"appointments", "get">
+type State = ConsumerAnswer<"appointments", "me">
+type Slots = ConsumerAnswer<"appointments", "slots">
 type Booking = Exclude<State, { readonly status: "NOT_BOOKED" }>
 
 interface AppointmentContext {
@@ -36,15 +36,12 @@ export const appointment: RoomKind<AppointmentContext, State> = {
     html: shown(scene, { ...appointment, isRescheduling }, state),
     isLive: state.status === "BOOKED"
   }),
-  read: (record, { calls, caller, share }) =>
-    Effect.map(
-      share(calls.run(caller, "appointments", "slots", { params: { appointmentId: record.id } })),
-      (slots) => ({
-        kind: "appointment",
-        record,
-        slots
-      })
-    ),
+  read: (record, { api, caller, share }) =>
+    Effect.map(share(api.run(caller, "appointments", "slots", { params: { appointmentId: record.id } })), (slots) => ({
+      kind: "appointment",
+      record,
+      slots
+    })),
   operations: {
     book: (fields) => ({ name: "book", payload: { slotId: fields.get("slot") } }),
     cancel: () => ({ name: "cancel" }),

@@ -1,6 +1,6 @@
 /** An auction in a room: english with bids, or dutch with a falling price. */
 import { Effect } from "effect"
-import type { AnswerOf, Caller, Calls } from "../../Calls.ts"
+import type { ConsumerAnswer, Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import { html, type Html, type Inserted } from "../../Html.ts"
 import { bidsShownMax } from "../../../domain/auction/Auction.ts"
 import { isBelow, plus, wholeFrom } from "../../../domain/values/Amount.ts"
@@ -10,13 +10,13 @@ import { barred, closed, closing, deniedFor, ended, type LiveFacts, type Piece, 
 import type { RoomKind, UnconfirmedBid } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, hidden, say, type Scene } from "../Scene.ts"
 
-type AuctionRecord = AnswerOf<"auctions", "get">
-type State = AnswerOf<"auctions", "status">
+type AuctionRecord = ConsumerAnswer<"auctions", "get">
+type State = ConsumerAnswer<"auctions", "status">
 
 /** The public facts of an auction. */
 export interface AuctionFacts {
-  readonly leading: AnswerOf<"auctions", "bids">["data"]
-  readonly price: AnswerOf<"auctions", "currentPrice">
+  readonly leading: ConsumerAnswer<"auctions", "bids">["data"]
+  readonly price: ConsumerAnswer<"auctions", "currentPrice">
 }
 
 interface AuctionContext {
@@ -29,14 +29,14 @@ interface AuctionContext {
 
 /** Reads the leading bids and the price. */
 export const auctionFactsOf = Effect.fnUntraced(function* (
-  calls: Calls["Service"],
+  api: ConsumerApiClient["Service"],
   { holder }: Caller,
   auctionId: string
 ) {
   const params = { auctionId }
   const query = { limit: `${bidsShownMax}` }
-  const { data: leading } = yield* calls.run({ holder }, "auctions", "bids", { params, query })
-  return { leading, price: yield* calls.run({ holder }, "auctions", "currentPrice", { params }) }
+  const { data: leading } = yield* api.run({ holder }, "auctions", "bids", { params, query })
+  return { leading, price: yield* api.run({ holder }, "auctions", "currentPrice", { params }) }
 })
 
 export const auction: RoomKind<AuctionContext, State> = {
@@ -44,12 +44,12 @@ export const auction: RoomKind<AuctionContext, State> = {
   action: "enterAuction",
   status: "status",
   rule: (scene) => say(scene, "bidFinal"),
-  piece: (scene, auction, state, asked) => {
-    const unconfirmed = asked.unconfirmed?.at === auction.record.id ? asked.unconfirmed : undefined
+  piece: (scene, auction, state, options) => {
+    const unconfirmed = options.unconfirmed?.at === auction.record.id ? options.unconfirmed : undefined
     return auctionPiece(scene, { ...auction, unconfirmed }, state)
   },
-  read: (record, { calls, caller, share }) =>
-    Effect.map(share(auctionFactsOf(calls, caller, record.id)), (facts) => ({ kind: "auction", record, facts })),
+  read: (record, { api, caller, share }) =>
+    Effect.map(share(auctionFactsOf(api, caller, record.id)), (facts) => ({ kind: "auction", record, facts })),
   operations: {
     bid: (fields) => ({
       name: "bid",

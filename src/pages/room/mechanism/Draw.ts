@@ -1,13 +1,13 @@
 /** A draw in a room. */
 import { Effect } from "effect"
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { closed, closing, deniedFor, ended, enter, type LiveFacts, scheduled, turn } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
 
-export type DrawRecord = AnswerOf<"draws", "get">
-type State = AnswerOf<"draws", "status">
+export type DrawRecord = ConsumerAnswer<"draws", "get">
+type State = ConsumerAnswer<"draws", "status">
 
 /** A draw with what happens in it now. */
 interface Draw {
@@ -30,8 +30,8 @@ export const draw: RoomKind<Draw, State> = {
     isLive: state.status === "ENTERED" || state.status === "WON"
   }),
   // The list has no commitment.
-  read: ({ id }, { calls, caller, share }) =>
-    Effect.map(share(calls.run(caller, "draws", "get", { params: { drawId: id } })), (record) => ({
+  read: ({ id }, { api, caller, share }) =>
+    Effect.map(share(api.run(caller, "draws", "get", { params: { drawId: id } })), (record) => ({
       kind: "draw",
       record
     })),

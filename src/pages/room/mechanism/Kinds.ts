@@ -3,7 +3,7 @@ import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { appointment } from "./Appointment.ts"
 import { auction } from "./Auction.ts"
 import { draw } from "./Draw.ts"
-import type { LiveFacts, Seen } from "./Parts.ts"
+import type { LiveFacts, MechanismWithFacts } from "./Parts.ts"
 import { queue } from "./Queue.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { timedRelease } from "./TimedRelease.ts"
@@ -23,7 +23,7 @@ type RoomKinds = typeof roomKinds
 export const shownKinds = Object.keys(roomKinds) as ReadonlyArray<Kind>
 
 /** Returns what a kind declares. The mechanisms and states given to it must be of the kind. */
-export const roomKindOf = (kind: Kind): RoomKind<Seen, unknown> => roomKinds[kind]
+export const roomKindOf = (kind: Kind): RoomKind<MechanismWithFacts, unknown> => roomKinds[kind]
 
 /** A mechanism with its public facts. */
 export type Mechanism = {

@@ -1,10 +1,10 @@
 /** The live state of mechanisms, from the public facts of an experience, shown in a line of each card. */
 import { Effect } from "effect"
 import { Headers, HttpServerRequest } from "effect/http"
-import type { Caller, Calls } from "../../Calls.ts"
+import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { say, type Scene } from "../Scene.ts"
-import type { LiveFacts, Seen } from "./Parts.ts"
+import type { LiveFacts, MechanismWithFacts } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 
 /** Runs an operation whose answer callers share. It must not depend on what one of them has in its cache. */
@@ -13,8 +13,8 @@ export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerReq
 )
 
 /** Reads the live facts of an experience by the ids of its mechanisms. There are none while they cannot be read. */
-export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId: string) =>
-  forEverybody(calls.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
+export const liveOf = (api: ConsumerApiClient["Service"], { holder }: Caller, experienceId: string) =>
+  forEverybody(api.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
     Effect.map(({ mechanisms }) => new Map<string, LiveFacts>(mechanisms.map((facts) => [facts.id, facts]))),
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )
@@ -22,8 +22,8 @@ export const liveOf = (calls: Calls["Service"], { holder }: Caller, experienceId
 /** The line of a mechanism that is open, with a fact of its kind. */
 export const liveLine = (
   scene: Scene,
-  { record, live }: Seen,
-  { liveFact }: Pick<RoomKind<Seen, unknown>, "liveFact">
+  { record, live }: MechanismWithFacts,
+  { liveFact }: Pick<RoomKind<MechanismWithFacts, unknown>, "liveFact">
 ): Html | undefined => {
   if (live === undefined || record.lifecycle !== "open") return undefined
   const [key, count] = liveFact?.(live) ?? []

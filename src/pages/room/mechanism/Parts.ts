@@ -27,7 +27,7 @@ export interface LiveFacts {
 }
 
 /** A mechanism with what happens in it now. */
-export interface Seen {
+export interface MechanismWithFacts {
   readonly kind: string
   readonly record: Record
   readonly live?: LiveFacts | undefined
@@ -75,7 +75,7 @@ export const closing = (scene: Scene, { closeAt }: Record): Html | undefined => 
 /** A form to enter, or what stands in its way. `full` has the words for a mechanism without a free place or unit. */
 export const enter = (
   scene: Scene,
-  mechanism: Seen,
+  mechanism: MechanismWithFacts,
   label: string,
   fields?: Inserted,
   full: PlainKey = "full"
@@ -85,7 +85,11 @@ export const enter = (
 }
 
 /** Why this visitor cannot enter the open mechanism now; undefined if it can. */
-export const barred = (scene: Scene, { kind, record, live }: Seen, full: PlainKey = "full"): Html | undefined => {
+export const barred = (
+  scene: Scene,
+  { kind, record, live }: MechanismWithFacts,
+  full: PlainKey = "full"
+): Html | undefined => {
   if (live?.isFull === true) return html`<p><strong>${say(scene, full)}</strong></p>`
   if (scene.admission === "order limit reached") return html`<p>${say(scene, "reasonLimit")}</p>`
   if (scene.admission === "not invited") return html`<p>${say(scene, "notInvited")}</p>`
@@ -123,7 +127,7 @@ export const turn = (scene: Scene, title: string, { admissionGrant, expiresAt }:
   }${more}`
 
 /** Why a place has ended. */
-export interface Ended {
+export interface Ending {
   readonly title: PlainKey
   readonly reason?: PlainKey | undefined
   /** A form to enter again, where that is allowed. */
@@ -131,19 +135,21 @@ export interface Ended {
 }
 
 /** A standing that may not allow another entry. */
-export interface Limited {
+export interface GrantLimit {
   readonly grantLimitReached?: true
 }
 
 /** The way to enter again; for a visitor that has had all its grants, that it has. */
-export const orLimit = ({ grantLimitReached }: Limited, again: () => Inserted): Pick<Ended, "reason" | "again"> =>
-  grantLimitReached === true ? { reason: "grantLimit" } : { again: again() }
+export const orGrantLimit = (
+  { grantLimitReached }: GrantLimit,
+  again: () => Inserted
+): Pick<Ending, "reason" | "again"> => (grantLimitReached === true ? { reason: "grantLimit" } : { again: again() })
 
-export const ended = (scene: Scene, { title, reason, again }: Ended): Html =>
+export const ended = (scene: Scene, { title, reason, again }: Ending): Html =>
   html`${heading(say(scene, title))}${reason !== undefined && html`<p>${say(scene, reason)}</p>`}${again}`
 
 /** The words for the reason of a denial. */
-export const deniedFor = (reason: string | undefined): Ended => {
+export const deniedFor = (reason: string | undefined): Ending => {
   switch (reason) {
     case "ADMISSION_EXPIRED":
       return { title: "expired", reason: "reasonExpired" }

@@ -1,5 +1,5 @@
 /** A queue in a room. */
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import {
   closed,
@@ -7,8 +7,8 @@ import {
   deniedFor,
   ended,
   enter,
-  type Limited,
-  orLimit,
+  type GrantLimit,
+  orGrantLimit,
   type LiveFacts,
   scheduled,
   turn
@@ -16,8 +16,8 @@ import {
 import type { RoomKind } from "./RoomKind.ts"
 import { form, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
-type QueueRecord = AnswerOf<"queues", "get">
-type State = AnswerOf<"queues", "status">
+type QueueRecord = ConsumerAnswer<"queues", "get">
+type State = ConsumerAnswer<"queues", "status">
 
 /** A queue with what happens in it now. */
 interface Queue {
@@ -100,8 +100,8 @@ const notify = (scene: Scene): Html =>
     <button type="button" class="quiet" id="notify">${say(scene, "notifyMe")}</button>
   </p>`
 
-const again = (scene: Scene, queue: Queue, state: Limited) =>
-  isOpenAt(queue.record, scene.now) && orLimit(state, () => enter(scene, queue, say(scene, "again")))
+const again = (scene: Scene, queue: Queue, state: GrantLimit) =>
+  isOpenAt(queue.record, scene.now) && orGrantLimit(state, () => enter(scene, queue, say(scene, "again")))
 
 const lobby = (scene: Scene, record: QueueRecord): Html =>
   html`${heading(say(scene, "lobby"))}${

@@ -1,13 +1,13 @@
 /** What a kind of mechanism declares for rooms. `Kinds.ts` lists the kinds. */
 import type { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import type { Caller, Calls } from "../../Calls.ts"
-import type { Refused } from "../../Refused.ts"
+import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
+import type { Refusal } from "../../Refusal.ts"
 import type { PlainKey } from "../../Words.ts"
 import type { Scene } from "../Scene.ts"
-import type { LiveFacts, Piece, Seen } from "./Parts.ts"
+import type { LiveFacts, Piece, MechanismWithFacts } from "./Parts.ts"
 
-export interface RoomKind<Mechanism extends Seen, State> {
+export interface RoomKind<Mechanism extends MechanismWithFacts, State> {
   /** The words for the kind, and for its first action. */
   readonly name: PlainKey
   readonly action: PlainKey
@@ -16,7 +16,7 @@ export interface RoomKind<Mechanism extends Seen, State> {
   /** Returns how the kind works, in a sentence; empty if no sentence is needed. */
   rule(scene: Scene, record: Mechanism["record"]): string
   /** Shows the mechanism to a visitor; without a state to one that has no place. */
-  piece(scene: Scene, mechanism: Mechanism, state: State | undefined, asked: Asked): Piece
+  piece(scene: Scene, mechanism: Mechanism, state: State | undefined, options: ViewOptions): Piece
   /** Reads the facts that an experience does not list with the mechanism. Absent: it lists them all. */
   read?(listed: Mechanism["record"], reads: Reads): Read<Mechanism>
   /** Returns the fact in the line of an open mechanism, with the key of its words; undefined: no line. */
@@ -36,17 +36,17 @@ export interface Operation {
   readonly payload?: unknown
 }
 
-export type Read<A> = Effect.Effect<A, Refused, HttpServerRequest.HttpServerRequest>
+export type Read<A> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 
 /** How the facts of one mechanism are read. Visitors share them. */
 export interface Reads {
-  readonly calls: Calls["Service"]
+  readonly api: ConsumerApiClient["Service"]
   readonly caller: Caller
   readonly share: <A>(read: Read<A>) => Read<A>
 }
 
 /** The visitor's requests beyond the place itself. */
-export interface Asked {
+export interface ViewOptions {
   readonly unconfirmed?: (UnconfirmedBid & { readonly at: string }) | undefined
   readonly isRescheduling?: boolean | undefined
   /** The mechanism of the visitor's last action. A script moves the focus to its heading. */

@@ -1,6 +1,6 @@
 /** A timed release in a room. */
 import { isolated } from "../../../domain/values/Direction.ts"
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import {
   barred,
@@ -8,8 +8,8 @@ import {
   closing,
   ended,
   enter,
-  type Limited,
-  orLimit,
+  type GrantLimit,
+  orGrantLimit,
   type LiveFacts,
   scheduled,
   turn
@@ -17,8 +17,8 @@ import {
 import type { RoomKind } from "./RoomKind.ts"
 import { type Experience, form, nameHeading, say, type Scene } from "../Scene.ts"
 
-type ReleaseRecord = AnswerOf<"timedReleases", "get">
-type State = AnswerOf<"timedReleases", "status">
+type ReleaseRecord = ConsumerAnswer<"timedReleases", "get">
+type State = ConsumerAnswer<"timedReleases", "status">
 
 /** A timed release with what happens in it now. */
 interface Release {
@@ -57,8 +57,8 @@ export const timedRelease: RoomKind<Release, State> = {
 
 const shown = (scene: Scene, release: Release, state: State): Html => {
   const { record } = release
-  const again = (limited: Limited) =>
-    record.lifecycle === "open" && orLimit(limited, () => entering(scene, release, "again"))
+  const again = (limited: GrantLimit) =>
+    record.lifecycle === "open" && orGrantLimit(limited, () => entering(scene, release, "again"))
   switch (state.status) {
     case "NOT_ENTERED":
       return outside(scene, release)

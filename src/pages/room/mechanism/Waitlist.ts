@@ -1,14 +1,14 @@
 /** A waitlist in a room. */
 import { Effect } from "effect"
-import type { AnswerOf } from "../../Calls.ts"
+import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { barred, closed, type LiveFacts, scheduled } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
 
-type WaitlistRecord = AnswerOf<"waitlists", "get">
-type State = AnswerOf<"waitlists", "status">
+type WaitlistRecord = ConsumerAnswer<"waitlists", "get">
+type State = ConsumerAnswer<"waitlists", "status">
 
 /** A waitlist with what happens in it now. */
 interface Waitlist {
@@ -33,8 +33,8 @@ export const waitlist: RoomKind<Waitlist, State> = {
     }
   },
   // The list has no name and no times.
-  read: ({ id }, { calls, caller, share }) =>
-    Effect.map(share(calls.run(caller, "waitlists", "get", { params: { waitlistId: id } })), (record) => ({
+  read: ({ id }, { api, caller, share }) =>
+    Effect.map(share(api.run(caller, "waitlists", "get", { params: { waitlistId: id } })), (record) => ({
       kind: "waitlist",
       record
     })),

@@ -9,9 +9,9 @@ import { positionIn } from "../../../domain/queue/LineChecks.ts"
 import type { Act, Line } from "../../../domain/queue/Tickets.ts"
 import * as Answer from "../../Answer.ts"
 import type { Assets } from "../../Assets.ts"
-import type { Calls } from "../../Calls.ts"
+import type { ConsumerApiClient } from "../../ApiClients.ts"
 import { type Html, html, style } from "../../Html.ts"
-import { Refused } from "../../Refused.ts"
+import { notFound } from "../../Refusal.ts"
 import { headersOf } from "../../Security.ts"
 import { lookOf } from "../../Theme.ts"
 import { directionOf, type PlainKey } from "../../Words.ts"
@@ -20,20 +20,18 @@ import type { Places } from "../Places.ts"
 import { facts, instant, say, type Scene } from "../Scene.ts"
 import { callerOf, sceneOf, type Visit } from "../Visit.ts"
 
-const unknown = new Refused({ status: 404, code: "NOT_FOUND" })
-
 /** Makes the function that answers with the page of the queue that the query names. */
-export const make = (calls: Calls["Service"], places: Places, assets: Assets["Service"]) => {
+export const make = (api: ConsumerApiClient["Service"], places: Places, assets: Assets["Service"]) => {
   const lineOf = ({ holder }: Visit, queueId: string) =>
-    forEverybody(calls.run({ holder }, "live", "line", { params: { queueId } }))
+    forEverybody(api.run({ holder }, "live", "line", { params: { queueId } }))
 
   return Effect.fnUntraced(function* (visit: Visit) {
     const caller = callerOf(visit)
     const queueId = visit.url.get("at") ?? ""
-    yield* calls.count(caller, "live", "line")
+    yield* api.count(caller, "live", "line")
     const { experience, mechanisms } = yield* places.shown(caller, visit.room.experienceId)
     // The operation also finds queues of other rooms.
-    if (!mechanisms.some(({ kind, record }) => kind === "queue" && record.id === queueId)) return yield* unknown
+    if (!mechanisms.some(({ kind, record }) => kind === "queue" && record.id === queueId)) return yield* notFound
     const { line } = yield* lineOf(visit, queueId)
     const state = caller.access === undefined ? undefined : yield* places.state(caller, "queue", queueId)
     const ticket = state?.status === "QUEUED" ? state.ticket : undefined

@@ -1,16 +1,15 @@
 /** The screens on which a visitor signs in with a code, by mail or SMS, or shows an access code. */
-import { codeField } from "../../CodeField.ts"
 import { html, type Html } from "../../Html.ts"
 import { form, hidden, say, type Scene, screenHeading } from "../Scene.ts"
 
 /** The action after the sign-in, and its mechanism. */
-export interface Afterwards {
+export interface NextAction {
   readonly action?: string | undefined
   readonly at?: string | undefined
 }
 
 /** The address of a visitor, as it was typed. */
-export interface Typed {
+export interface ContactAddress {
   readonly channel: "email" | "phone"
   readonly value: string
 }
@@ -27,19 +26,19 @@ const phoneField = (scene: Scene, value = ""): Html =>
     <input type="tel" name="phone" dir="ltr" autocomplete="tel" required maxlength="64" value="${value}"
   /></label>`
 
-const kept = ({ action, at }: Afterwards) =>
+const kept = ({ action, at }: NextAction) =>
   html`${action !== undefined && hidden("then", action)}${at !== undefined && hidden("at", at)}`
 
 /** Asks for an address. */
 export const signInScreen = (
   scene: Scene,
-  afterwards: Afterwards,
-  { channel, value }: Typed = { channel: "email", value: "" }
+  next: NextAction,
+  { channel, value }: ContactAddress = { channel: "email", value: "" }
 ): Html => {
   const field = channel === "email" ? emailField(scene, value) : phoneField(scene, value)
   const other = channel === "email" ? scene.takesPhones && screenOf.phone : screenOf.email
   return html`${screenHeading(say(scene, "signIn"))}
-    ${form(scene, "sign-in", { label: say(scene, "sendCode"), fields: html`${kept(afterwards)}${field}`, id: "send" })}
+    ${form(scene, "sign-in", { label: say(scene, "sendCode"), fields: html`${kept(next)}${field}`, id: "send" })}
     ${other !== false && html`<p><a href="${scene.path("place", { show: other.show })}">${say(scene, other.key)}</a></p>`}
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
 }
@@ -53,14 +52,14 @@ const screenOf = {
 /** Asks for the code that was sent. */
 export const codeScreen = (
   scene: Scene,
-  sent: { readonly to: Typed; readonly requestId: string },
-  afterwards: Afterwards
+  sent: { readonly to: ContactAddress; readonly requestId: string },
+  next: NextAction
 ): Html =>
   html`${screenHeading(say(scene, "signIn"))}
     <p>${say(scene, "codeSent", { address: sent.to.value })}</p>
     ${form(scene, "code", {
       label: say(scene, "signIn"),
-      fields: html`${kept(afterwards)}${hidden(sent.to.channel, sent.to.value)}${hidden("request", sent.requestId)}
+      fields: html`${kept(next)}${hidden(sent.to.channel, sent.to.value)}${hidden("request", sent.requestId)}
         <label>${say(scene, "code")} ${codeField}</label>`,
       id: "verify"
     })}
@@ -78,3 +77,15 @@ export const accessCodeScreen = (scene: Scene): Html =>
       id: "unlock"
     })}
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
+
+/** Six digits of any script, with anything between them: codes are pasted as they were sent. */
+const pattern = String.raw`\P{Nd}*(?:\p{Nd}\P{Nd}*){6,12}`
+
+export const codeField = html`<input
+  name="code"
+  inputmode="numeric"
+  autocomplete="one-time-code"
+  pattern="${pattern}"
+  maxlength="100"
+  required
+/>`

@@ -4,7 +4,7 @@
  *
  * Attackers, shoppers and server share one machine here, so the load of making the attack counts against the server.
  */
-import { asPublic, type Attack, attacks, type Ground, summary } from "../../abuse/Attacks.ts"
+import { asPublic, type Attack, attacks, type Setup, summary } from "../../abuse/Attacks.ts"
 import { crowdedAttacks } from "../../abuse/CrowdedAttacks.ts"
 import { Client, paced, type Response } from "../../abuse/Clients.ts"
 import { Apis } from "../../support/Apis.ts"
@@ -46,12 +46,12 @@ export async function abuseProof(options: {
   for (const attack of [...attacks, ...crowdedAttacks]) {
     if (options.only !== undefined && !options.only.includes(attack.name)) continue
     // Each attack has an organization of its own, whose limits are unused.
-    outcomes.push(await outcomeOf(attack, await groundOf(server), options.millis))
+    outcomes.push(await outcomeOf(attack, await setupOf(server), options.millis))
   }
   return { outcomes }
 }
 
-async function groundOf(server: ServerUnderTest): Promise<Ground> {
+async function setupOf(server: ServerUnderTest): Promise<Setup> {
   const keys = await server.createOrganization()
   const limits = Object.entries(rateLimits).flatMap(([name, number]) => ["--limit", `${name}=${number}`])
   const organization = ["--organization", keys.organizationId, "--plan", "enterprise"]
@@ -59,18 +59,18 @@ async function groundOf(server: ServerUnderTest): Promise<Ground> {
   return { server, keys, queueId: await createQueue(server, keys) }
 }
 
-async function outcomeOf(attack: Attack, ground: Ground, millis: number): Promise<Outcome> {
+async function outcomeOf(attack: Attack, setup: Setup, millis: number): Promise<Outcome> {
   const shoppers = Array.from(
     { length: shopperAddresses },
-    (_, index) => new Client(ground.server.consumerUrl, `127.0.1.${index + 1}`)
+    (_, index) => new Client(setup.server.consumerUrl, `127.0.1.${index + 1}`)
   )
-  const shop = new Client(ground.server.consumerUrl, "127.0.0.1")
-  const run = attack.run ?? (await attack.prepare!(ground))
+  const shop = new Client(setup.server.consumerUrl, "127.0.0.1")
+  const run = attack.run ?? (await attack.prepare!(setup))
   await nextMinute(millis)
-  const alone = await honest(shoppers, shop, ground, millis)
+  const alone = await honest(shoppers, shop, setup, millis)
   const [attacked, result] = await Promise.all([
-    pause(300).then(() => honest(shoppers, shop, ground, millis)),
-    run(ground, millis + 500)
+    pause(300).then(() => honest(shoppers, shop, setup, millis)),
+    run(setup, millis + 500)
   ])
   for (const client of [...shoppers, shop]) client.close()
   const failures = [...alone.failures, ...attacked.failures]
@@ -85,7 +85,7 @@ async function outcomeOf(attack: Attack, ground: Ground, millis: number): Promis
 }
 
 /** The load of honest callers. */
-async function honest(shoppers: ReadonlyArray<Client>, shop: Client, { keys, queueId }: Ground, millis: number) {
+async function honest(shoppers: ReadonlyArray<Client>, shop: Client, { keys, queueId }: Setup, millis: number) {
   const [reads, codes, validations] = await Promise.all([
     paced(shopperRequestsPerSecond, millis, (index) =>
       shoppers[index % shoppers.length]!.send({ path: `/api/queues/${queueId}`, headers: asPublic(keys) })

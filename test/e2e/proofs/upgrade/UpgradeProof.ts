@@ -6,7 +6,7 @@
 import * as FreshDatabase from "../../support/FreshDatabase.ts"
 import { Apis, type Guest } from "../../support/Apis.ts"
 import { Dice } from "../../support/Dice.ts"
-import { type Findings, Ground, noFindings } from "../../load/Ground.ts"
+import { type Findings, Setup, noFindings } from "../../load/Setup.ts"
 import { Ledger } from "../../load/Ledger.ts"
 import { Load } from "../../load/Load.ts"
 import { Nodes, nodeSettings, ownedBy } from "../../support/Nodes.ts"
@@ -73,17 +73,17 @@ export async function upgradeProof(options: Options): Promise<Figures> {
   const keys = await nodes.all[0]!.createOrganization()
   using clients = new Apis(nodes.all, keys, workers)
   using apis = new Apis(nodes.all, keys, workers, PatientConnections)
-  const ground = await Ground.make(apis, dice)
+  const setup = await Setup.make(apis, dice)
   const ledger = new Ledger()
   const load = new Load(clients, ledger, dice, workers, { restMillisMax })
-  load.mechanisms = ground.mechanisms
+  load.mechanisms = setup.mechanisms
   const queueIds = await apis.createQueues(watchedQueues, {})
   const guest = await apis.guest()
 
   const switchTo = async (build: Build, node: ServerUnderTest): Promise<void> => {
     using others = new Apis(nodes.except(node), keys, 2 * watchedQueues, PatientConnections)
     await switched({ node, build, others, clients, queueIds, guest, figures })
-    await ground.checkUnder(load, ledger, figures, dice)
+    await setup.checkUnder(load, ledger, figures, dice)
     figures.parked += await parkedIn(database)
     figures.retries = load.retries
     options.onStep?.(`${node.name} is ${build.name}`, figures)
@@ -112,14 +112,14 @@ export async function upgradeProof(options: Options): Promise<Figures> {
     else await late.start([former.main, "serve"])
     await late[Symbol.asyncDispose]()
     // Meanwhile the load was written at the new level.
-    await ground.checkUnder(load, ledger, figures, dice)
+    await setup.checkUnder(load, ledger, figures, dice)
   } catch (error) {
     const logs = nodes.all.map(({ name, log }) => `${name}:\n${log}`).join("\n")
     throw new Error(`after ${figures.switches} switches:\n${logs}`, { cause: error })
   } finally {
     await load.stop()
   }
-  await ground.summarize(ledger, figures)
+  await setup.summarize(ledger, figures)
   figures.parked += await parkedIn(database)
   return figures
 }

@@ -29,12 +29,12 @@ const declaration: Release = {
   schema: next(release.schema, 2)
 }
 
-/** Writes the new column of the next two consumers. Returns the last of them. */
-const fillConsumers = (after: string | null): string => `
+/** Writes the new column of the next consumers. */
+const fill = (after: string | null): string => `
   with batch as (
-    select id from consumers where ${after === null ? "true" : `id > '${after}'`} order by id limit 2
+    select id from consumers where ${after === null ? "true" : `id > '${after}'`} order by id limit 1000
   ), filled as (
-    update consumers c set next_release = c.id::text from batch where c.id = batch.id
+    update consumers c set next_release = 1 from batch b where c.id = b.id
   )
   select id::text as last from batch order by id desc limit 1`
 
@@ -44,14 +44,17 @@ export const nextSteps: Steps = {
     kind: "expand",
     indexes: [
       { name: "places_next_release", definition: "on places (next_release)" },
-      { name: "consumers_next_release", definition: "on consumers (next_release)", fill: fillConsumers }
+      { name: "consumers_next_release", definition: "on consumers (next_release)", fill }
     ],
     run: Effect.flatMap(SqlClient.SqlClient, (sql) =>
-      Effect.all([
-        sql`alter table places add column next_release int4`,
-        sql`alter table consumers add column next_release text`,
-        sql`create table next_release (id int4 primary key)`
-      ])
+      Effect.all(
+        [
+          sql`alter table places add column next_release int4`,
+          sql`alter table consumers add column next_release int4`,
+          sql`create table next_release (id int4 primary key)`
+        ],
+        { discard: true }
+      )
     )
   },
   [contracted]: {

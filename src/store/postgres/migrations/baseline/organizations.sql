@@ -41,8 +41,7 @@ create table signing_keys (
 create table server_secrets (
   name text primary key,
   secret bytea not null,
-  sealed_by text,
-  valid_from timestamptz
+  sealed_by text
 );
 
 create table people (
