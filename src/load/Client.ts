@@ -130,9 +130,14 @@ interface Page<A> {
   readonly pageInfo: { readonly endCursor: string | null }
 }
 
+/** The position after which a page begins. */
+interface Cursor {
+  readonly after?: string
+}
+
 /** Reads all items of a list, page by page. */
-export const allOf = <A, E>(pageAfter: (cursor: { readonly after?: string }) => Effect.Effect<Page<A>, E>) =>
-  Stream.paginate({} as { readonly after?: string }, (cursor) =>
+export const allOf = <A, E>(pageAfter: (cursor: Cursor) => Effect.Effect<Page<A>, E>) =>
+  Stream.paginate<Cursor, A, E>({}, (cursor) =>
     Effect.map(pageAfter(cursor), ({ data, pageInfo: { endCursor } }) => [
       data,
       endCursor === null || data.length === 0 ? Option.none() : Option.some({ after: endCursor })

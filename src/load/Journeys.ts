@@ -4,7 +4,7 @@
  * those before it, and may be too late. In a draw and a waitlist it enters and looks at its place. In an appointment it
  * books a slot.
  */
-import { Duration, Effect, FiberSet, Result, Schema, type Semaphore, Stream } from "effect"
+import { Duration, Effect, FiberSet, Schema, type Semaphore, Stream } from "effect"
 import { HttpApiClient } from "effect/http-api"
 import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { QueueState } from "../api/consumer/QueueApi.ts"
@@ -86,15 +86,15 @@ interface Place {
 /** Sends a consumer's requests. */
 type Caller = ReturnType<Client["consumer"]>
 
-/** The operations of a kind, which most kinds have alike. Their inputs differ in the name of the path parameter. */
+/** The operations of a kind, and the path parameter. Most kinds have the same operations, with a parameter of their own. */
 const operationsOf = (api: ConsumerClient, { kind, id }: Mechanism) => {
   const { group, parameter } = declarations[kind]
   const params = { [parameter]: id } as unknown as { readonly queueId: string }
-  return { ...(api[group] as unknown as ConsumerClient["queues"]), params }
+  return [api[group] as unknown as ConsumerClient["queues"], params] as const
 }
 
 /** Sends the entry. `number` counts the arrivals. */
-const sendEntry = (consumer: Caller, mechanism: Mechanism, number: number): Effect.Effect<Place, RequestError> => {
+const enter = (consumer: Caller, mechanism: Mechanism, number: number): Effect.Effect<Place, RequestError> => {
   const { kind, id, slotIds = [] } = mechanism
   if (kind === "auction") {
     return consumer((api) => api.auctions.bid({ params: { auctionId: id }, payload: { amount: `${number + 1}` } }))
@@ -104,11 +104,20 @@ const sendEntry = (consumer: Caller, mechanism: Mechanism, number: number): Effe
     return consumer((api) => api.appointments.book({ params: { appointmentId: id }, payload }))
   }
   return consumer((api) => {
-    const { enter, params } = operationsOf(api, mechanism)
+    const [operations, params] = operationsOf(api, mechanism)
     // A kind whose entry has a body accepts an empty one.
-    return enter({ params, payload: {} } as { readonly params: typeof params })
+    return operations.enter({ params, payload: {} } as { readonly params: typeof params })
   })
 }
+
+/** Reads the consumer's place. */
+const look = (consumer: Caller, mechanism: Mechanism): Effect.Effect<Place, RequestError> =>
+  mechanism.kind === "appointment"
+    ? consumer((api) => api.appointments.me({ params: { appointmentId: mechanism.id } }))
+    : consumer((api) => {
+        const [operations, params] = operationsOf(api, mechanism)
+        return operations.status({ params })
+      })
 
 /** Makes the function that makes one consumer's journey. A failed request ends it. `number` counts the arrivals. */
 export const makeJourney = (context: RunContext) => {
@@ -144,7 +153,7 @@ const arrive = Effect.fnUntraced(function* (
   const session = yield* client.guest
   const { consumerId } = session
   const consumer = client.consumer(session)
-  const place = yield* sendEntry(consumer, mechanism, number).pipe(
+  const place = yield* enter(consumer, mechanism, number).pipe(
     Effect.catchIf(
       ({ reason }) => kind === "auction" && reason === "409",
       () => Effect.undefined
@@ -169,38 +178,29 @@ interface Entry {
 const makeFollow = ({ client, tally, watch, slots, now }: RunContext) => {
   const limited = slots.withPermits(1)
 
-  const look = (mechanism: Mechanism, consumer: Caller) =>
-    limited(
-      consumer((api): Effect.Effect<QueueState, unknown> => {
-        if (mechanism.kind === "appointment") {
-          return api.appointments.me({ params: { appointmentId: mechanism.id } }) as Effect.Effect<never, unknown>
-        }
-        const { status, params } = operationsOf(api, mechanism)
-        return status({ params })
-      })
-    )
+  const wait = (consumer: Caller, queueId: string) => {
+    tally.waiting++
+    const status = limited(consumer((api) => api.queues.status({ params: { queueId } })))
+    const decided =
+      watch === "stream"
+        ? firstDecided(consumer, queueId)
+        : Effect.repeat(Effect.delay(status, pollPause), { until: isDecided })
+    return Effect.tap(decided, () => Effect.sync(() => tally.waiting--))
+  }
   const complete = (mechanism: Mechanism, consumerId: string) => {
     tally.grant(mechanism.kind, consumerId, now())
     const request = client.shop((api) => {
-      const { complete, params } = operationsOf(api, mechanism)
-      return complete({ params, payload: { consumerId } })
+      const [operations, params] = operationsOf(api, mechanism)
+      return operations.complete({ params, payload: { consumerId } })
     })
     return Effect.tap(limited(request), () => Effect.sync(() => tally.count("completed", now())))
   }
-  const wait = (mechanism: Mechanism, consumer: Caller) => {
-    tally.waiting++
-    const decided =
-      watch === "stream"
-        ? firstDecided(consumer, mechanism.id)
-        : Effect.repeat(Effect.delay(look(mechanism, consumer), pollPause), { until: isDecided })
-    return Effect.tap(decided, () => Effect.sync(() => tally.waiting--))
-  }
 
   return Effect.fnUntraced(function* (mechanism: Mechanism, { consumerId, consumer, place }: Entry) {
-    const { kind } = mechanism
+    const { kind, id } = mechanism
     if (kind === "queue") {
       const { status } = yield* passQueue(place as QueueState, {
-        wait: () => wait(mechanism, consumer),
+        wait: () => wait(consumer, id),
         spend: () => complete(mechanism, consumerId)
       })
       if (status !== "COMPLETED") return yield* unexpected(status)
@@ -208,7 +208,7 @@ const makeFollow = ({ client, tally, watch, slots, now }: RunContext) => {
       const { status = "no status" } = place
       if (standingOf(kind, status) !== "admitted") return yield* unexpected(status)
       yield* complete(mechanism, consumerId)
-    } else yield* look(mechanism, consumer)
+    } else yield* limited(look(consumer, mechanism))
   })
 }
 
@@ -235,9 +235,7 @@ const firstDecided = (consumer: Caller, queueId: string): Effect.Effect<QueueSta
         Stream.decodeText(),
         Stream.splitLines,
         Stream.filter((line) => line.startsWith("data: ")),
-        Stream.map((line) => decodeState(line.slice("data: ".length))),
-        Stream.filter(Result.isSuccess),
-        Stream.map(({ success }) => success),
+        Stream.filterMap((line) => decodeState(line.slice("data: ".length))),
         Stream.filter(isDecided)
       )
     ),

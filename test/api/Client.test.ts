@@ -95,9 +95,8 @@ describe("an error that an operation declares", () => {
           const samples = errors.filter(Schema.is(Schema.toType(schema)))
           assert.isAbove(samples.length, 0, `${schema.ast.annotations?.["identifier"]} has no sample`)
           for (const sample of samples) {
-            const encoded = Schema.encodeSync(schema)(sample) as object
-            const { body, headers = {} } =
-              "body" in encoded ? (encoded as { body: unknown; headers?: {} }) : { body: encoded }
+            const encoded = Schema.encodeSync(schema)(sample) as { readonly body?: unknown; readonly headers?: {} }
+            const { body, headers = {} } = "body" in encoded ? encoded : { body: encoded }
             const response = Response.json(body, { status, headers })
             const exit = yield* Effect.exit(decode(HttpClientResponse.fromWeb(HttpClientRequest.get("/"), response)))
             const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined

@@ -99,23 +99,10 @@ const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, con
   )
   yield* untilTornDown(client, queueId)
 
-  const evidence = {
-    crowd,
-    maxAdmissions,
-    history: yield* Client.historyOf(client, queueId),
-    places: yield* Client.allOf((cursor) =>
-      client.admin((api) =>
-        api.distributions.listDistributionConsumers({ params: { id: queueId }, query: { first: 100, ...cursor } })
-      )
-    )
-  }
-  const keySet = yield* Effect.flatMap(
-    HttpClient.get(`${server.consumerUrl}/.well-known/jwks.json`),
-    ({ json }) => json
-  )
+  const evidence = yield* evidenceOf(client, crowd, queueId, maxAdmissions)
   const checks = [
     ...Checks.run(evidence),
-    yield* Checks.grantsVerify(crowd.notes, keySet, queueId),
+    yield* Checks.grantsVerify(crowd.notes, yield* keySetOf(server), queueId),
     ...sideChecks,
     stopsGracefully(yield* server.stop)
   ]
@@ -124,6 +111,25 @@ const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, con
   const seconds = (((yield* Clock.currentTimeMillis) - begun) / 1000).toFixed(1)
   yield* Console.log(`\nAll ${checks.length} promises held. It took ${seconds} s.`)
 })
+
+/** Reads what the server has recorded of the queue. */
+const evidenceOf = Effect.fnUntraced(function* (
+  client: Client.Client,
+  crowd: Crowd.Crowd,
+  queueId: string,
+  maxAdmissions: number
+) {
+  const places = yield* Client.allOf((cursor) =>
+    client.admin((api) =>
+      api.distributions.listDistributionConsumers({ params: { id: queueId }, query: { first: 100, ...cursor } })
+    )
+  )
+  return { crowd, maxAdmissions, places, history: yield* Client.historyOf(client, queueId) }
+})
+
+/** Reads the published keys of grants. */
+const keySetOf = ({ consumerUrl }: DemoServer.DemoServer) =>
+  Effect.flatMap(HttpClient.get(`${consumerUrl}/.well-known/jwks.json`), ({ json }) => json)
 
 /** Where a person watches the demo in a browser. The key is of the demo's own database. */
 const addresses = (server: DemoServer.DemoServer, keys: DemoServer.Keys, experienceId: string): string =>
