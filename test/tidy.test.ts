@@ -73,7 +73,7 @@ describe("the source", () => {
 
   it("that writes the condition on the tenant elsewhere is found", () => {
     const text = "const a = sql`select from orders o\nwhere o.organization_id = ${id}`"
-    const sample = ["store/consumer/Orders", "store/records/Tenancy", "store/postgres/migrations/0008_orders"].map(
+    const sample = ["store/consumer/Orders", "store/records/Tenancy", "store/postgres/migrations/0002_orders"].map(
       (path) => ({ path: `src/${path}.ts`, text })
     )
     assert.deepStrictEqual(found(scatteredTenancy(sample)), [

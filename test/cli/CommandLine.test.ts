@@ -1,11 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Effect, type Layer, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { existsSync } from "node:fs"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
-import { neededOf } from "../../src/store/postgres/SchemaState.ts"
-import { CurrentSteps, numberOf } from "../../src/store/postgres/Steps.ts"
+import { expanded as nextStep, nextRelease } from "../e2e/support/release/nextRelease.ts"
 import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
@@ -173,7 +172,7 @@ describe("usher", () => {
       Effect.gen(function* () {
         const { url } = yield* TestDatabase.migratedDatabase
         const sql = yield* connected(url)
-        const refused = Effect.fnUntraced(function* (expected: ReadonlyArray<string>) {
+        const refused = Effect.fnUntraced(function* (expected: ReadonlyArray<string>, release?: Layer.Layer<never>) {
           for (const args of [
             create(),
             ["organizations", "list"],
@@ -184,7 +183,7 @@ describe("usher", () => {
             ["nodes"]
           ]) {
             const settings = { DATABASE_URL: url, LOG_LEVEL: "warn" }
-            const { code, stdout, stderr } = yield* UsherInProcess.run(args, settings)
+            const { code, stdout, stderr } = yield* UsherInProcess.run(args, settings, release)
             assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
             assert.strictEqual(stderr.trim().split("\n").length, 1)
             for (const text of expected) assert.include(stderr, text)
@@ -196,13 +195,10 @@ describe("usher", () => {
         )
         const latest = yield* step
         // Steps that only remove what former releases use may be missing.
-        const needed = numberOf(neededOf(yield* CurrentSteps).at(-1)!)
-        yield* sql`update usher_migrations set migration_id = -migration_id where migration_id >= ${needed}`
-        const earlier = yield* step
-        yield* refused([`at step ${earlier}`, `works with step ${needed}`, "run `usher migrate`"])
-        assert.strictEqual(yield* step, earlier)
-        yield* sql`update usher_migrations set migration_id = -migration_id where migration_id < 0`
-        yield* sql`update usher_migrations set migration_id = ${latest + 1} where migration_id = ${latest}`
+        const needed = Number.parseInt(nextStep)
+        yield* refused([`at step ${latest}`, `works with step ${needed}`, "run `usher migrate`"], nextRelease)
+        assert.strictEqual(yield* step, latest)
+        yield* sql`insert into usher_migrations (migration_id, name) values (${latest + 1}, 'from_the_future')`
         const expanded = { DATABASE_URL: url, LOG_LEVEL: "warn" }
         assert.strictEqual((yield* UsherInProcess.run(["nodes"], expanded)).code, 0)
         yield* sql`update installation set schema_base = ${latest + 1}`
@@ -213,6 +209,32 @@ describe("usher", () => {
         ])
         assert.strictEqual(yield* step, latest + 1)
       })
+    )
+
+    it.live(
+      "refuses a database of a version from before the first release in every command, and does not change it",
+      () =>
+        Effect.gen(function* () {
+          const { url } = yield* TestDatabase.emptyDatabase
+          const sql = yield* connected(url)
+          yield* sql`create table usher_migrations (migration_id int primary key, name text not null)`
+          yield* sql`insert into usher_migrations values (1, 'foundation'), (43, 'textContracted')`
+          for (const args of [
+            ["serve"],
+            ["migrate"],
+            create(),
+            ["nodes"],
+            ["upgrade", "status"],
+            ["verify-journal"],
+            ["backup", "unwritten.usher"]
+          ]) {
+            const { code, stdout, stderr } = yield* UsherInProcess.run(args, { DATABASE_URL: url, LOG_LEVEL: "warn" })
+            assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
+            assert.match(stderr, /^usher: .* from before the first release.* Name another database .*\n$/)
+          }
+          const tables = yield* sql`select tablename as name from pg_tables where schemaname = 'public'`
+          assert.deepStrictEqual(tables, [{ name: "usher_migrations" }])
+        })
     )
 
     it.live("lists and rotates keys, and reports an unknown organization or key with the fix", () =>

@@ -3,8 +3,7 @@ import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { organization } from "./servingProcess.ts"
-import { lastBase } from "../../src/store/postgres/Steps.ts"
-import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
+import { exclusiveRelease } from "../e2e/support/release/nextRelease.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
@@ -197,16 +196,9 @@ describe("usher serve", () => {
         shown.stdout,
         /^NODE +ADDRESS +VERSION +PROTOCOL +LEVEL +SCHEMA +SHARDS .*\nalone +- +\d+\.\d+\.\d+ .* - /
       )
-      // A step that only one release at a time can work with is left now, as one of a newer version would be.
-      yield* Effect.promise(() =>
-        FreshDatabase.query(url, (sql) => sql`delete from usher_migrations where migration_id >= ${lastBase}`)
-      )
       for (const command of ["migrate", "serve"]) {
-        const { code, stderr } = yield* UsherInProcess.run([command], {
-          ...anyPorts,
-          ...settings,
-          NODE_NAME: "another"
-        })
+        const another = { ...anyPorts, ...settings, NODE_NAME: "another" }
+        const { code, stderr } = yield* UsherInProcess.run([command], another, exclusiveRelease)
         assert.strictEqual(code, 1)
         assert.match(stderr, /under processes that work with an earlier one\. End them first: alone \(/)
       }

@@ -2,7 +2,7 @@
  * Runs the command line in this process: the same program as `usher`, without the start of a process. Output and exit
  * code are those that the process would have.
  */
-import { ConfigProvider, Console, Effect, Runtime } from "effect"
+import { ConfigProvider, Console, Effect, Layer, Runtime } from "effect"
 import { format } from "node:util"
 import { program } from "../../src/cli/Usher.ts"
 import type { End } from "./usherProcess.ts"
@@ -18,8 +18,12 @@ const keepListeners = Effect.acquireRelease(
     })
 )
 
-/** Runs `usher` with arguments and settings. Only one call may run at a time. */
-export const run = (args: ReadonlyArray<string>, settings: Record<string, string> = {}): Effect.Effect<End> =>
+/** Runs `usher` with arguments and settings, as this release or as another. Only one call may run at a time. */
+export const run = (
+  args: ReadonlyArray<string>,
+  settings: Record<string, string> = {},
+  release: Layer.Layer<never> = Layer.empty
+): Effect.Effect<End> =>
   Effect.gen(function* () {
     const printed = { stdout: "", stderr: "" }
     const to = (output: keyof typeof printed) => ({
@@ -40,6 +44,7 @@ export const run = (args: ReadonlyArray<string>, settings: Record<string, string
       // Otherwise each call reads the settings of the first one.
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv()),
       Effect.provideService(Console.Console, captured),
+      Effect.provide(release),
       Effect.exit
     )
     let code = 0

@@ -27,7 +27,7 @@ import * as JournalSql from "../../store/journal/JournalSql.ts"
 import { CurrentRelease } from "../../store/coordination/CurrentRelease.ts"
 import * as InstallationState from "../../store/coordination/Installation.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
-import * as Level from "../../store/coordination/Level.ts"
+import * as FormatVersion from "../../store/coordination/FormatVersion.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import * as Environment from "./Environment.ts"
 import * as TraceExport from "./TraceExport.ts"
@@ -103,7 +103,7 @@ const serving = Layer.merge(http, workers).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(TracedEngine.layer.pipe(Layer.provide(engine), Layer.provideMerge(journal))),
   Layer.provideMerge(heartbeat),
-  Layer.provideMerge(Layer.merge(InstallationState.layer, Level.layer))
+  Layer.provideMerge(Layer.merge(InstallationState.layer, FormatVersion.layer))
 )
 
 const environment = Environment.withMigratedDatabase.pipe(

@@ -18,13 +18,14 @@ const currentStatus = Effect.catchTag(Upgrade.status, "SqlError", ({ message }) 
 
 const status = Command.make("status", { json }, ({ json }) =>
   Effect.gen(function* () {
-    const { processes, former, ...found } = yield* currentStatus
+    const found = yield* currentStatus
+    const { release, step, base, formatVersion: level, isPending, steps, processes, former } = found
     const names = former.map(({ name }) => name)
     const nodes = processes.map(({ name, address, release, startedAt }) => ({ name, address, release, startedAt }))
     yield* Console.log(
       json
-        ? JSON.stringify({ ...found, former: names, processes: nodes })
-        : readable({ ...found, processes, former }).join("\n")
+        ? JSON.stringify({ release, step, base, level, isPending, steps, former: names, processes: nodes })
+        : readable(found).join("\n")
     )
   }).pipe(orDatabaseProblem, Effect.provide(services), interruptible)
 ).pipe(
@@ -37,9 +38,9 @@ const status = Command.make("status", { json }, ({ json }) =>
 
 const finish = Command.make("finish", { json }, ({ json }) =>
   Effect.gen(function* () {
-    const { isPending, level: before } = yield* currentStatus
+    const { isPending, formatVersion: before } = yield* currentStatus
     const steps = yield* Upgrade.finish
-    const { level } = yield* currentStatus
+    const { formatVersion: level } = yield* currentStatus
     yield* Console.log(
       json
         ? JSON.stringify({ wasPending: isPending, steps, levelBefore: before, level })
@@ -65,9 +66,9 @@ export const command = Command.make("upgrade").pipe(
 
 const listed = (names: ReadonlyArray<string>): string => (names.length === 0 ? "nothing" : names.join(", "))
 
-const readable = ({ release, step, base, level, isPending, steps, processes, former }: Upgrade.Status) => [
+const readable = ({ release, step, base, formatVersion, isPending, steps, processes, former }: Upgrade.Status) => [
   `This version is ${release.version}: protocol ${textOf(release.protocol)}, level ${textOf(release.level)}, schema ${textOf(release.schema)}.`,
-  `The database is at schema ${textOf([base, step])}, level ${level}.`,
+  `The database is at schema ${textOf([base, step])}, level ${formatVersion}.`,
   isPending
     ? `The upgrade is not finished: level ${release.level[1]} is not written, and these steps are left: ${listed(steps)}.`
     : "No upgrade is pending.",

@@ -125,9 +125,9 @@ const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
 
 /** The services that an actor needs from its registry. */
 export interface ActorOptions {
-  /** 16 fresh random bytes as hex, and the level that the installation writes. */
+  /** 16 fresh random bytes as hex, and the format version that the installation writes. */
   readonly entropy: () => string
-  readonly level: { readonly current: number }
+  readonly formatVersion: { readonly current: number }
   /** Called after each commit with its changes; must return at once. */
   readonly onCommit: (change: Change) => void
   /**
@@ -140,7 +140,7 @@ export interface ActorOptions {
 /** Creates an actor over the recovered state; its loop is `run`. */
 export const make = Effect.fnUntraced(function* (
   recovered: Recovered,
-  { entropy, level, onCommit, onStop }: ActorOptions
+  { entropy, formatVersion, onCommit, onStop }: ActorOptions
 ): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Clock.Clock
@@ -171,7 +171,7 @@ export const make = Effect.fnUntraced(function* (
     kind: identity.kind,
     expectedSequence: sequence,
     epoch: recovered.epoch,
-    level: moment.level,
+    formatVersion: moment.level,
     events: batch.events,
     places: Array.from(batch.consumerIds, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! })),
     wakeAt: decider.wakeAt(state) ?? null,
@@ -199,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
 
   const step = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>) {
     current = messages
-    const moment: Moment = { now: now(), entropy, level: level.current }
+    const moment: Moment = { now: now(), entropy, level: formatVersion.current }
     const commands = commandsOf(messages)
     meter.took(commands.length, decider.wakeAt(state), moment.now)
     const batch = runBatch(decider, state, commands, moment)

@@ -51,7 +51,7 @@ const sharedOptions = {
 
 const keyOf = ({ secret }: Identity) => createHmac("sha256", secret).update("usher-nodes").digest()
 
-/** Writes the ranges of a release as the handshake carries them: `usher protocol=1-1 level=1-1 schema=36-36`. */
+/** Writes the ranges of a release as the handshake carries them: `usher protocol=1-1 level=1-1 schema=1-1`. */
 export const announce = (release: Release): string =>
   ["usher", ...rangeNames.map((name) => `${name}=${release[name].join("-")}`)].join(" ")
 

@@ -10,7 +10,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { type ConfigurationOf, deciders, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Parents, WaitlistExists } from "../../store/experience/CreateInSequence.ts"
-import { Level } from "../../store/coordination/Level.ts"
+import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
 import { type Creation as JournalCreation, Journal } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../store/records/RecordNotFound.ts"
@@ -78,7 +78,7 @@ export class Creation extends Context.Service<
       const notices = yield* NoticeSchedule
       const random = yield* SecureRandom.SecureRandom
       const entropy = yield* Entropy
-      const level = yield* Level
+      const formatVersion = yield* FormatVersion
 
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
@@ -92,7 +92,7 @@ export class Creation extends Context.Service<
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
             creations.push(
-              creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy, level.current)
+              creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy, formatVersion.current)
             )
           }
           yield* journal.create(creations)
@@ -139,12 +139,12 @@ export function creationOf<K extends Kind>(
   by: string,
   now: Millis,
   entropy = systemEntropy,
-  level = 1
+  formatVersion = 1
 ): JournalCreation {
   const decider: AnyDecider = deciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
-  const { events } = runBatch(decider, state, [configure], { now, entropy, level })
+  const { events } = runBatch(decider, state, [configure], { now, entropy, level: formatVersion })
   return {
     identity,
     createdBy: by,
@@ -152,7 +152,7 @@ export function creationOf<K extends Kind>(
       mechanismId: identity.id,
       kind: identity.kind,
       expectedSequence: 0,
-      level,
+      formatVersion,
       events,
       places: [],
       wakeAt: decider.wakeAt(state) ?? null,

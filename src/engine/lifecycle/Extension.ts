@@ -61,7 +61,7 @@ export const extendHeld = Effect.fnUntraced(function* (
   let moved = 0
   for (;;) {
     const command: Extend = { _tag: "Extend", to, by, after }
-    const moment = { now: recovered.lastAt, entropy: noEntropy, level: head.level }
+    const moment = { now: recovered.lastAt, entropy: noEntropy, level: head.formatVersion }
     const events = decider.decide(state, command, moment) as ReadonlyArray<Event>
     if (events.length > 0) yield* journal.append(commitOf(recovered, decider, events, sequence))
     sequence += events.length

@@ -7,7 +7,7 @@ import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "ef
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
-import { Level } from "../../store/coordination/Level.ts"
+import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
   const actors = new RunningActors(ownership, (yield* Measures).mechanisms)
   const evictor = new ArchivedEvictor()
   const { canRead, taken } = yield* makeTakeover(ownership)
-  const level = yield* Level
+  const formatVersion = yield* FormatVersion
   let isRestored = false
 
   const subscriptions = yield* ChangeSubscriptions.make(ownership)
@@ -97,7 +97,7 @@ export const make = Effect.fnUntraced(function* (
       if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recover(head).pipe(
-      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, level, onCommit, onStop })),
+      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, formatVersion, onCommit, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
@@ -265,17 +265,17 @@ export class ArchivedEvictor {
 /** The mechanism does not run here. */
 const notHeld = Effect.fail(new Unavailable({ cause: hasStopped }))
 
-const notReadable = ({ level }: Head) =>
-  Effect.fail(new Unavailable({ cause: `the mechanism's journal needs a release that reads level ${level}` }))
+const notReadable = ({ formatVersion }: Head) =>
+  Effect.fail(new Unavailable({ cause: `the mechanism's journal needs a release that reads level ${formatVersion}` }))
 
 /**
- * Takes a mechanism over before it starts here. A mechanism whose journal has events of a level that this release cannot
+ * Takes a mechanism over before it starts here. A mechanism whose journal has events of a format version that this release cannot
  * read is left alone, so that a process of a newer release runs it.
  */
 const makeTakeover = Effect.fnUntraced(function* (ownership: ShardOwnership) {
   const journal = yield* Journal
-  const [, levelMax] = (yield* CurrentRelease).level
-  const canRead = (head: Head): boolean => head.level <= levelMax
+  const [, versionMax] = (yield* CurrentRelease).level
+  const canRead = (head: Head): boolean => head.formatVersion <= versionMax
 
   /** Takes over a mechanism and returns its head; undefined if there is no such mechanism. */
   const taken = (id: string): Effect.Effect<Head | undefined, Unavailable> =>

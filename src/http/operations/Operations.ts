@@ -16,7 +16,7 @@ import { isLoopback } from "../../settings/Loopback.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 import * as Tls from "../connections/Tls.ts"
 import { CurrentRelease } from "../../store/coordination/CurrentRelease.ts"
-import { Level } from "../../store/coordination/Level.ts"
+import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
 import * as Scrape from "./Scrape.ts"
 import { annotated } from "../../measures/StateChange.ts"
 
@@ -79,10 +79,12 @@ const routes = HttpRouter.use(
         json({ status: isReady ? "ready" : "not ready", ...report }, isReady ? 200 : 503)
       )
     )
-    const level = yield* Level
+    const formatVersion = yield* FormatVersion
     const release = yield* CurrentRelease
     yield* get("/version", () =>
-      Effect.sync(() => json({ ...release, writtenLevel: level.current, nodeJs: process.version, node: nodeName }))
+      Effect.sync(() =>
+        json({ ...release, writtenLevel: formatVersion.current, nodeJs: process.version, node: nodeName })
+      )
     )
     yield* get("/metrics", () => Effect.map(scrape.all, text))
     yield* get("/metrics/mechanisms", ({ url }) => {

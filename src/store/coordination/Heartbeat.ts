@@ -17,7 +17,7 @@ import { CurrentRelease } from "./CurrentRelease.ts"
 import { DatabaseClock, type DatabaseTime, machineOf } from "./DatabaseClock.ts"
 import { Installation } from "./Installation.ts"
 import { monotonicMillisOf } from "./LeaseClock.ts"
-import { Level } from "./Level.ts"
+import { FormatVersion } from "./FormatVersion.ts"
 import * as BoundedClient from "../postgres/BoundedClient.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as Migrations from "../postgres/Migrations.ts"
@@ -128,14 +128,14 @@ interface Found {
   readonly timeline: string
   readonly isHeld: boolean
   readonly base: number
-  readonly level: number
+  readonly formatVersion: number
 }
 
 /** Compares the installation with the one that this process works for. */
 const watchInstallation = Effect.gen(function* () {
   const { timeline, heldAt } = yield* Installation
   const release = yield* CurrentRelease
-  const writtenLevel = yield* Level
+  const writtenVersion = yield* FormatVersion
   const changed = yield* Deferred.make<"restored" | "resumed">()
   return {
     changed: Deferred.await(changed),
@@ -145,7 +145,7 @@ const watchInstallation = Effect.gen(function* () {
       const isResumed = heldAt !== undefined && !found.isHeld
       const signal = isOther || isResumed ? Deferred.succeed(changed, isOther ? "restored" : "resumed") : Effect.void
       const problem = isOther ? "restored from a backup" : problemOf(found, release)
-      if (problem === undefined) writtenLevel.current = found.level
+      if (problem === undefined) writtenVersion.current = found.formatVersion
       return Effect.as(signal, problem)
     }
   }

@@ -113,7 +113,7 @@ export const join = (id: string, { address, lockSeconds }: Membership) =>
 
 /**
  * Records a heartbeat of a process, and removes processes that have long been silent. Returns whether the row still
- * exists, the installation's base of the schema, level and timeline, whether it is on hold, and the database's time.
+ * exists, the installation's base of the schema, format version and timeline, whether it is on hold, and the database's time.
  */
 export const beat = (id: string) =>
   Effect.gen(function* () {
@@ -125,7 +125,8 @@ export const beat = (id: string) =>
         removed as (
           delete from nodes where heard_at < now() - make_interval(secs => ${keptSeconds}) and id <> ${id} returning 1
         )
-      select exists (select from own) as "isThere", schema_base as base, level, timeline, held_at is not null as "isHeld", clock_timestamp() as at
+      select exists (select from own) as "isThere", schema_base as base, format_version as "formatVersion", timeline,
+        held_at is not null as "isHeld", clock_timestamp() as at
       from installation`
     const { at, ...found } = row!
     const time: DatabaseTime = {
@@ -139,7 +140,7 @@ export const beat = (id: string) =>
 interface BeatRow {
   readonly isThere: boolean
   readonly base: number
-  readonly level: number
+  readonly formatVersion: number
   readonly timeline: string
   readonly isHeld: boolean
   readonly at: Date

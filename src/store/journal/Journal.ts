@@ -24,8 +24,8 @@ export interface Commit {
    * over.
    */
   readonly epoch?: number
-  /** The level at which the events were decided. Absent means 1. */
-  readonly level?: number
+  /** The format version of the events. Absent means 1. */
+  readonly formatVersion?: number
   /**
    * The events in order; the first gets sequence `expectedSequence + 1`. Never empty, and at most some 10,000: a
    * commit is one transaction, and later commits wait until it is done. Instants are whole milliseconds.
@@ -63,8 +63,8 @@ export interface Head {
   readonly sequence: number
   /** How often the mechanism has been taken over. */
   readonly epoch: number
-  /** The highest level of the journal's commits. */
-  readonly level: number
+  /** The highest format version of the journal's commits. */
+  readonly formatVersion: number
   readonly wakeAt: Millis | null
   /** Archived and torn down: no command reaches the mechanism, and it has no timed transition left. */
   readonly isOver: boolean

@@ -4,7 +4,7 @@ import type { Mode } from "../../domain/values/Ids.ts"
 import type { Head } from "./Journal.ts"
 
 const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.epoch,
-  head.level, head.wake_at, archived and teardown_status is not distinct from 'completed'`
+  head.format_version, head.wake_at, archived and teardown_status is not distinct from 'completed'`
 
 const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
 
@@ -40,7 +40,7 @@ export type HeadRow = readonly [
   kind: Kind,
   sequence: number,
   epoch: number,
-  level: number,
+  formatVersion: number,
   wakeAt: Date | null,
   isOver: boolean
 ]
@@ -54,14 +54,14 @@ export const toHead = ([
   kind,
   sequence,
   epoch,
-  level,
+  formatVersion,
   wakeAt,
   isOver
 ]: HeadRow): Head => ({
   identity: { id, organizationId, mode, experienceId, sequenceId, kind },
   sequence,
   epoch,
-  level,
+  formatVersion,
   wakeAt: wakeAt === null ? null : wakeAt.getTime(),
   isOver
 })

@@ -24,7 +24,7 @@ export interface Stored {
   record: MechanismRecord
   wakeAt: Millis | null
   epoch: number
-  level: number
+  formatVersion: number
   readonly events: Array<Recorded>
   readonly places: Map<string, PlaceRow>
 }
@@ -57,7 +57,7 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
           record,
           wakeAt,
           epoch: 0,
-          level: 1,
+          formatVersion: 1,
           events: [],
           places: new Map()
         }
@@ -103,19 +103,19 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
     Effect.sync(() => [...tables.values()].filter(({ wakeAt }) => wakeAt !== null && wakeAt <= at).map(headOf))
 })
 
-function write(stored: Stored, { events, places, wakeAt, record, level = 1 }: Commit) {
-  stored.level = Math.max(stored.level, level)
+function write(stored: Stored, { events, places, wakeAt, record, formatVersion = 1 }: Commit) {
+  stored.formatVersion = Math.max(stored.formatVersion, formatVersion)
   for (const event of events) stored.events.push({ sequence: stored.events.length + 1, event })
   for (const { consumerId, ...place } of places) stored.places.set(consumerId, place)
   stored.wakeAt = wakeAt
   if (record !== undefined) stored.record = record
 }
 
-const headOf = ({ identity, events, wakeAt, epoch, level, record }: Stored): Head => ({
+const headOf = ({ identity, events, wakeAt, epoch, formatVersion, record }: Stored): Head => ({
   identity,
   sequence: events.length,
   epoch,
-  level,
+  formatVersion,
   wakeAt,
   isOver: record.archived && record.status.teardownStatus === "completed"
 })

@@ -12,7 +12,7 @@ import type { EncodedCommit, OwnFields } from "./JournalCodec.ts"
 
 /** The beginning of both statements that write: the commits, from 1. `before` counts the events of earlier commits. */
 const commits = `unnest($1::uuid[], $2::int8[], $3::int4[], $4::int4[], $5::int4[], $6::timestamptz[], $20::int4[])
-      with ordinality as expecting (mechanism_id, sequence, epoch, events, before, wake_at, level, number)`
+      with ordinality as expecting (mechanism_id, sequence, epoch, events, before, wake_at, format_version, number)`
 
 /** Inserts the events and places of the commits in the table `written` (number, mechanism_id, base). */
 const rows = `inserted as (
@@ -50,7 +50,7 @@ export const append = `
   with written as (
     update mechanism_heads as head
     set sequence = expecting.sequence + expecting.events, wake_at = expecting.wake_at,
-      level = greatest(head.level, expecting.level)
+      format_version = greatest(head.format_version, expecting.format_version)
     from ${commits}
     where head.mechanism_id = expecting.mechanism_id
       and head.sequence = expecting.sequence and head.epoch = expecting.epoch
@@ -76,8 +76,8 @@ export const create = `
       as creation (number, record, identity, created_at, created_by)
     join expecting on expecting.number = creation.number
   ), headed as (
-    insert into mechanism_heads (mechanism_id, sequence, wake_at, level)
-    select mechanism_id, sequence + events, wake_at, level from expecting
+    insert into mechanism_heads (mechanism_id, sequence, wake_at, format_version)
+    select mechanism_id, sequence + events, wake_at, format_version from expecting
   ), written as (
     select number::int4 as number, mechanism_id, sequence - before as base from expecting
   ), ${rows}
@@ -114,7 +114,7 @@ export const appendParameters = (encoded: ReadonlyArray<EncodedCommit>): Readonl
     array(place.fields, PgTypes.OID.jsonb),
     array(record.number, PgTypes.OID.int4),
     array(record.record, PgTypes.OID.jsonb),
-    array(commit.level, PgTypes.OID.int4)
+    array(commit.formatVersion, PgTypes.OID.int4)
   ]
 }
 
@@ -155,7 +155,7 @@ const emptyColumns = () => ({
     events: [] as Array<number>,
     before: [] as Array<number>,
     wakeAt: [] as Array<Millis | null>,
-    level: [] as Array<number>
+    formatVersion: [] as Array<number>
   },
   event: {
     number: [] as Array<number>,
@@ -179,7 +179,7 @@ const emptyColumns = () => ({
 })
 
 function addCommit({ commit, event, place, record }: Columns, number: number, encoded: EncodedCommit) {
-  const { mechanismId, expectedSequence, epoch = 0, level = 1, events, places, wakeAt } = encoded.commit
+  const { mechanismId, expectedSequence, epoch = 0, formatVersion = 1, events, places, wakeAt } = encoded.commit
   const { record: changed } = encoded.commit
   commit.mechanismId.push(mechanismId)
   commit.sequence.push(BigInt(expectedSequence))
@@ -187,7 +187,7 @@ function addCommit({ commit, event, place, record }: Columns, number: number, en
   commit.events.push(events.length)
   commit.before.push(event.number.length)
   commit.wakeAt.push(wakeAt)
-  commit.level.push(level)
+  commit.formatVersion.push(formatVersion)
   for (let index = 0; index < events.length; index++) {
     const { at, _tag, consumerId } = events[index]!
     const data = encoded.data[index]!

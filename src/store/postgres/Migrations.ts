@@ -17,7 +17,7 @@ import { CurrentRelease } from "../coordination/CurrentRelease.ts"
 import * as Nodes from "../coordination/Nodes.ts"
 import * as SchemaState from "./SchemaState.ts"
 import type { Unavailable } from "./Unavailable.ts"
-import { CurrentSteps, lastBase, numberOf, type Steps } from "./Steps.ts"
+import { CurrentSteps, numberOf, type Steps } from "./Steps.ts"
 
 /** The key of the advisory lock. Any fixed number works. */
 const migrationLock = 0x75_73_68_65_73n
@@ -41,17 +41,17 @@ const apply = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   if (names.every((name) => numberOf(name) <= after)) return []
   const loader = Migrator.fromRecord(Object.fromEntries(names.map((name) => [name, steps[name]!.run])))
   const applied = yield* Migrator.make({})({ loader, table: SchemaState.table })
-  const contract = names.findLast((name) => steps[name]!.kind === "contract" && numberOf(name) > after)
-  if (contract !== undefined) yield* sql`update installation set schema_base = ${numberOf(contract)}`
+  const last = names.findLast((name) => steps[name]!.kind !== "expand" && numberOf(name) > after)
+  if (last !== undefined) yield* sql`update installation set schema_base = ${numberOf(last)}`
   return applied.map(([id, name]) => `${`${id}`.padStart(4, "0")}_${name}`)
 })
 
-/** Applies all outstanding steps, and writes the highest level from then on. */
+/** Applies all outstanding steps, and writes the highest format version from then on. */
 const applyAll = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const { level } = yield* CurrentRelease
+  const [, versionMax] = (yield* CurrentRelease).level
   const applied = yield* apply(Object.keys(yield* CurrentSteps))
-  yield* sql`update installation set level = ${level[1]}, former_at = null`
+  yield* sql`update installation set format_version = ${versionMax}, former_at = null`
   return applied
 })
 
@@ -88,11 +88,11 @@ export const run = Effect.gen(function* () {
       const found = yield* SchemaState.read
       if (found === undefined) return yield* applyAll
       yield* SchemaState.refuseNewer(found, release)
-      yield* refuseHindered(yield* hindering)
+      yield* refuseConflicting(yield* conflictingProcesses)
       const applied = yield* apply(SchemaState.neededOf(steps))
       const sql = yield* SqlClient.SqlClient
-      const [lowest] = release.level
-      if (found.level < lowest) yield* sql`update installation set level = ${lowest}`
+      const [versionMin] = release.level
+      if (found.formatVersion < versionMin) yield* sql`update installation set format_version = ${versionMin}`
       return applied
     })
   )
@@ -107,7 +107,7 @@ export const run = Effect.gen(function* () {
 )
 
 /**
- * Finishes the upgrade to this release: applies the contract steps, and writes its highest level from now on. Former
+ * Finishes the upgrade to this release: applies the contract steps, and writes its highest format version from now on. Former
  * releases can no longer start. Refuses while processes of one live. `permitted` may refuse too.
  */
 export const finish = <R>(permitted: Effect.Effect<void, StartRefused | Unavailable, R>) =>
@@ -149,22 +149,22 @@ export const whileCurrent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 /** A process next to which this one cannot work, and why. */
-interface Hindering {
+interface ConflictingProcess {
   readonly process: Nodes.AliveProcess
   readonly conflict: string
 }
 
 /** Returns the live processes next to which this one cannot work, or cannot apply its outstanding steps. */
-const hindering = Effect.gen(function* () {
+const conflictingProcesses = Effect.gen(function* () {
   const release = yield* CurrentRelease
   const steps = yield* CurrentSteps
   const step = (yield* SchemaState.read)?.step ?? 0
   const outstanding = SchemaState.neededOf(steps).filter((name) => numberOf(name) > step)
-  const base = outstanding.findLast((name) => steps[name]!.kind !== "expand")
-  return (yield* Nodes.heard).flatMap((process): ReadonlyArray<Hindering> => {
+  const last = outstanding.findLast((name) => steps[name]!.kind !== "expand")
+  return (yield* Nodes.heard).flatMap((process): ReadonlyArray<ConflictingProcess> => {
     const conflict =
-      base !== undefined && (process.release.schema[1] < numberOf(base) || step < lastBase)
-        ? `the schema must be brought to step ${numberOf(base)}, under processes that work with an earlier one`
+      last !== undefined && process.release.schema[1] < numberOf(last)
+        ? `the schema must be brought to step ${numberOf(last)}, under processes that work with an earlier one`
         : conflictOf(release, process.release)
     return conflict === undefined ? [] : [{ process, conflict }]
   })
@@ -175,18 +175,18 @@ const hindering = Effect.gen(function* () {
  * is refused. So a process that died can be replaced at once by one of another version.
  */
 const awaitDead = Effect.gen(function* () {
-  const first = new Map((yield* hindering).map(({ process }) => [process.id, process.heardAt.getTime()]))
+  const first = new Map((yield* conflictingProcesses).map(({ process }) => [process.id, process.heardAt.getTime()]))
   for (;;) {
-    const found = yield* hindering
+    const found = yield* conflictingProcesses
     if (found.length === 0) return
     if (found.some(({ process }) => first.get(process.id) !== process.heardAt.getTime())) {
-      return yield* refuseHindered(found)
+      return yield* refuseConflicting(found)
     }
     yield* Effect.sleep(checkMillis)
   }
 })
 
-const refuseHindered = (found: ReadonlyArray<Hindering>) => {
+const refuseConflicting = (found: ReadonlyArray<ConflictingProcess>) => {
   const [first] = found
   if (first === undefined) return Effect.void
   const names = found.map(

@@ -1,9 +1,9 @@
 /** The state of the schema in the database, and the releases that may use it. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { release as own, type Release, textOf } from "../../domain/values/Release.ts"
+import { type Release, textOf } from "../../domain/values/Release.ts"
 import { StartRefused } from "../../settings/Settings.ts"
-import { CurrentSteps, lastBase, numberOf, type Steps } from "./Steps.ts"
+import { CurrentSteps, numberOf, type Steps } from "./Steps.ts"
 
 /** The name of the first step, as the table has it. */
 const firstStep = "baseline"
@@ -22,8 +22,8 @@ export interface SchemaState {
   readonly step: number
   /** Programs that know at least this step may use the schema. */
   readonly base: number
-  /** The level of events that the installation writes. */
-  readonly level: number
+  /** The format version of events and questions that the installation writes. */
+  readonly formatVersion: number
 }
 
 /**
@@ -35,13 +35,12 @@ export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const present = yield* sql`select from pg_class where oid = to_regclass(${table})`
   if (present.length === 0) return undefined
-  const [row] = yield* sql<{ readonly step: number | null; readonly first: string | null }>`
+  const [row] = yield* sql<{ readonly step: number; readonly first: string | null }>`
     select max(migration_id) as step, min(name) filter (where migration_id = 1) as first from ${sql(table)}`
-  const { step: applied, first } = row!
-  if (first !== null && first !== firstStep) return yield* refuse(unreleased)
-  const step = applied ?? 0
-  if (step < lastBase) return { step, base: step, level: own.level[0] }
-  const [found] = yield* sql<Omit<SchemaState, "step">>`select schema_base as base, level from installation`
+  const { step, first } = row!
+  if (first !== firstStep) return yield* refuse(unreleased)
+  const [found] = yield* sql<Omit<SchemaState, "step">>`
+    select schema_base as base, format_version as "formatVersion" from installation`
   return { step, ...found! }
 })
 
@@ -52,10 +51,11 @@ export const neededOf = (steps: Steps): ReadonlyArray<string> => {
 }
 
 /** Returns the problem of a schema that a newer release has finished its upgrade of, in short; undefined if there is none. */
-export const problemOf = ({ base, level }: Omit<SchemaState, "step">, release: Release): string | undefined => {
+export const problemOf = ({ base, formatVersion }: Omit<SchemaState, "step">, release: Release): string | undefined => {
   if (base > release.schema[1])
     return `schema needs a release that knows step ${base}, and this one knows ${release.schema[1]}`
-  if (level > release.level[1]) return `installation is at level ${level}, and this release knows ${release.level[1]}`
+  if (formatVersion > release.level[1])
+    return `installation is at level ${formatVersion}, and this release knows ${release.level[1]}`
   return undefined
 }
 
@@ -77,11 +77,11 @@ export const refuseUnusable = Effect.fnUntraced(function* (found: SchemaState | 
 })
 
 /** Refuses a database for which a newer release has finished its upgrade. */
-export const refuseNewer = ({ step, base, level }: SchemaState, release: Release) =>
-  problemOf({ base, level }, release) === undefined
+export const refuseNewer = ({ step, base, formatVersion }: SchemaState, release: Release) =>
+  problemOf({ base, formatVersion }, release) === undefined
     ? Effect.void
     : refuse(
-        `The database's schema is at steps ${textOf([base, step])} and level ${level}, but this version of Usher ` +
+        `The database's schema is at steps ${textOf([base, step])} and level ${formatVersion}, but this version of Usher ` +
           `(${release.version}) knows steps up to ${release.schema[1]} and levels ${textOf(release.level)}: a newer Usher has ` +
           "worked on it, and its upgrade is finished. Start that version or a later one, or name another database in DATABASE_URL or " +
           "DATA_DIR."

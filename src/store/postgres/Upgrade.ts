@@ -1,6 +1,6 @@
 /**
  * The upgrade of an installation from one release to the next. While processes of both run, the schema is only expanded,
- * and events of the former level are written. The end of the upgrade contracts the schema and raises the level.
+ * and events of the former format version are written. The end of the upgrade contracts the schema and raises the version.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -32,12 +32,12 @@ export const status = Effect.gen(function* () {
   const release = yield* CurrentRelease
   const found = yield* SchemaState.read
   yield* SchemaState.refuseUnusable(found, release)
-  const { step, base, level } = found!
+  const { step, base, formatVersion } = found!
   const steps = Object.keys(yield* CurrentSteps).filter((name) => numberOf(name) > step)
   const processes = yield* Nodes.heard
-  const isPending = level < release.level[1] || steps.length > 0
+  const isPending = formatVersion < release.level[1] || steps.length > 0
   const former = processes.filter(({ release: other }) => isFormer(other, release))
-  return { release, step, base, level, isPending, steps, processes, former } satisfies Status
+  return { release, step, base, formatVersion, isPending, steps, processes, former } satisfies Status
 })
 
 const isFormer = (other: Release, own: Release): boolean =>

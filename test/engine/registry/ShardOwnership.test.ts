@@ -4,7 +4,7 @@ import { hasStopped } from "../../../src/engine/actor/Actor.ts"
 import * as Registry from "../../../src/engine/registry/Registry.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import { CurrentRelease } from "../../../src/store/coordination/CurrentRelease.ts"
-import { Level } from "../../../src/store/coordination/Level.ts"
+import { FormatVersion } from "../../../src/store/coordination/FormatVersion.ts"
 import { type Commit, Journal } from "../../../src/store/journal/Journal.ts"
 import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { byHand, consumer, createQueue, enter, layerJournal, queueId } from "../engineFixture.ts"
@@ -42,7 +42,7 @@ it.effect("a mechanism whose journal needs a newer release is left alone, and ne
         })
     })
     yield* createQueue(1, byHand)
-    yield* (yield* Journal).append({ ...entries(1), level: release.level[1] + 1 })
+    yield* (yield* Journal).append({ ...entries(1), formatVersion: release.level[1] + 1 })
     yield* registry.startUnfinished
     for (let attempt = 0; attempt < 20; attempt++) {
       const refused = yield* Effect.flip(registry.acquire(queueId(1)))
@@ -54,28 +54,28 @@ it.effect("a mechanism whose journal needs a newer release is left alone, and ne
     }
     assert.deepStrictEqual([takenOver, registry.parked(), registry.running(queueId(1))], [[], [], undefined])
 
-    // A release that reads the level runs it.
+    // A release that reads the version runs it.
     const newer = { ...release, level: [1, release.level[1] + 1] } as const
     const other = yield* Effect.provideService(Registry.make(), CurrentRelease, newer)
     assert.isDefined(yield* other.acquire(queueId(1)))
   }).pipe(Effect.provide(layerJournal))
 )
 
-it.effect("a commit has the level that the installation writes at that moment", () =>
+it.effect("a commit has the format version that the installation writes at that moment", () =>
   Effect.gen(function* () {
-    const level = { current: 1 }
-    const registry = yield* Effect.provideService(Registry.make(), Level, level)
+    const formatVersion = { current: 1 }
+    const registry = yield* Effect.provideService(Registry.make(), FormatVersion, formatVersion)
     yield* createQueue(1, byHand)
     const actor = yield* registry.acquire(queueId(1))
-    const levels: Array<number | undefined> = []
+    const versions: Array<number | undefined> = []
     for (const [consumer, current] of [
       [1, 1],
       [2, 2]
     ] as const) {
-      level.current = current
+      formatVersion.current = current
       yield* actor!.send(enter(consumer))
-      levels.push((yield* (yield* Journal).head(queueId(1)))?.level)
+      versions.push((yield* (yield* Journal).head(queueId(1)))?.formatVersion)
     }
-    assert.deepStrictEqual(levels, [1, 2])
+    assert.deepStrictEqual(versions, [1, 2])
   }).pipe(Effect.provide(layerJournal))
 )

@@ -264,7 +264,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
           identity: first,
           sequence: 1,
           epoch: 0,
-          level: 1,
+          formatVersion: 1,
           wakeAt: null,
           isOver: false
         })

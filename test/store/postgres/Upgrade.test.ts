@@ -5,6 +5,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { release } from "../../../src/domain/values/Release.ts"
+import * as Measures from "../../../src/measures/Measures.ts"
 import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { CurrentRelease } from "../../../src/store/coordination/CurrentRelease.ts"
 import { Heartbeat } from "../../../src/store/coordination/Heartbeat.ts"
@@ -12,7 +13,14 @@ import * as BoundedClient from "../../../src/store/postgres/BoundedClient.ts"
 import * as Migrations from "../../../src/store/postgres/Migrations.ts"
 import { latest } from "../../../src/store/postgres/Steps.ts"
 import * as Upgrade from "../../../src/store/postgres/Upgrade.ts"
-import { contracted, expanded, nextRelease, nextSteps } from "../../e2e/support/release/nextRelease.ts"
+import {
+  contracted,
+  exclusiveRelease,
+  expanded,
+  nextRelease,
+  nextSteps,
+  rewritten
+} from "../../e2e/support/release/nextRelease.ts"
 import { connect } from "../support/connections.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -26,7 +34,8 @@ const aDatabase = Effect.gen(function* () {
   const client = yield* BoundedClient.make({ url: Redacted.make(url), maxConnections: 8 }).pipe(
     Effect.provide(Reactivity.layer)
   )
-  const services = Context.make(PgClient.PgClient, client).pipe(
+  const services = (yield* Layer.build(Layer.fresh(Measures.layer))).pipe(
+    Context.add(PgClient.PgClient, client),
     Context.add(SqlClient.SqlClient, client),
     Context.add(Availability, { isAway: false })
   )
@@ -53,15 +62,15 @@ describe("an upgrade", () => {
         assert.deepStrictEqual(yield* asNext(run), [expanded])
         assert.isUndefined(former.problem())
         assert.include(yield* messageOf(asNext(finish)), "former (1.0.0)")
-        assert.deepInclude(yield* asNext(status), { isPending: true, level: 1 })
+        assert.deepInclude(yield* asNext(status), { isPending: true, formatVersion: 1 })
         // The former release can still be started.
         assert.deepStrictEqual(yield* run, [])
         yield* Effect.scoped(process("another"))
       }).pipe(Effect.scoped)
       assert.deepStrictEqual(yield* asNext(finish), [contracted])
-      assert.deepInclude(yield* asNext(status), { isPending: false, level: 2 })
-      const [found] = yield* sql`select level, schema_base from installation`
-      assert.deepStrictEqual(found, { level: 2, schema_base: latest + 2 })
+      assert.deepInclude(yield* asNext(status), { isPending: false, formatVersion: 2 })
+      const [found] = yield* sql`select format_version, schema_base from installation`
+      assert.deepStrictEqual(found, { format_version: 2, schema_base: latest + 2 })
       const refused = yield* messageOf(run)
       assert.include(refused, `at steps ${latest + 2} and level 2`)
       assert.include(refused, `knows steps up to ${latest} and levels 1`)
@@ -112,10 +121,18 @@ describe("an upgrade", () => {
     })
   )
 
+  it.live("keeps the former release out after a step that runs while no process serves", () =>
+    Effect.gen(function* () {
+      const { run } = yield* aDatabase
+      assert.deepStrictEqual(yield* Effect.provide(run, exclusiveRelease), [rewritten])
+      assert.include(yield* messageOf(run), `at steps ${latest + 1} and level 1`)
+    })
+  )
+
   it.live("is finished by a worker an hour after the last process of the former release", () =>
     Effect.gen(function* () {
       const { sql, process, run, status, noteFormer } = yield* aDatabase
-      const level = Effect.map(asNext(status), (found) => found.level)
+      const version = Effect.map(asNext(status), ({ formatVersion }) => formatVersion)
       const wait = (minutes: number) =>
         sql`update installation set former_at = former_at - make_interval(mins => ${minutes}::int4)`
       yield* asNext(run)
@@ -125,15 +142,15 @@ describe("an upgrade", () => {
           yield* asNext(noteFormer)
           yield* wait(61)
           yield* asNext(noteFormer)
-          assert.strictEqual(yield* level, 1)
+          assert.strictEqual(yield* version, 1)
         })
       )
       yield* wait(59)
       yield* asNext(noteFormer)
-      assert.strictEqual(yield* level, 1)
+      assert.strictEqual(yield* version, 1)
       yield* wait(2)
       yield* asNext(noteFormer)
-      assert.strictEqual(yield* level, 2)
+      assert.strictEqual(yield* version, 2)
     })
   )
 

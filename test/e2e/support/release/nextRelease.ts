@@ -1,6 +1,7 @@
 /**
- * The release after this one, as far as upgrades are concerned: it reads and later writes one more level, knows one more
- * protocol, and has two more steps of the schema. One expands, the other contracts.
+ * The releases after this one, as far as upgrades are concerned. One is upgraded to node by node: it reads and later writes
+ * one more level, knows one more protocol, and has two more steps of the schema. One expands, the other contracts. The
+ * other release has a step that runs while no process serves.
  */
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,6 +12,9 @@ import { CurrentSteps, latest, type Steps } from "../../../../src/store/postgres
 /** The names of its steps. */
 export const expanded = stepNamed(latest + 1, "expanded")
 export const contracted = stepNamed(latest + 2, "contracted")
+
+/** The name of the step of {@link exclusiveRelease}. */
+export const rewritten = stepNamed(latest + 1, "rewritten")
 
 function stepNamed(number: number, name: string): string {
   return `${`${number}`.padStart(4, "0")}_${name}`
@@ -63,4 +67,18 @@ export const nextSteps: Steps = {
 export const nextRelease = Layer.mergeAll(
   Layer.succeed(CurrentRelease, declaration),
   Layer.succeed(CurrentSteps, nextSteps)
+)
+
+/** Makes a program run as a release with a step that runs while no process serves. */
+export const exclusiveRelease = Layer.mergeAll(
+  Layer.succeed(CurrentRelease, { ...release, version: "1.1.0", schema: [latest + 1, latest + 1] }),
+  Layer.succeed(CurrentSteps, {
+    ...CurrentSteps.defaultValue(),
+    [rewritten]: {
+      kind: "exclusive",
+      run: Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        Effect.asVoid(sql`alter table places alter column status type varchar`)
+      )
+    }
+  })
 )

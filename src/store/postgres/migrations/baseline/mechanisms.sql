@@ -34,7 +34,7 @@ create table mechanism_heads (
   sequence bigint not null,
   wake_at timestamptz,
   epoch int not null default 0,
-  level int not null default 1
+  format_version int not null default 1
 ) with (fillfactor = 50);
 
 create table journal (

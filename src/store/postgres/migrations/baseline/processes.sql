@@ -8,7 +8,7 @@ create table installation (
   timeline uuid not null,
   held_at timestamptz,
   backup_at timestamptz,
-  level int not null default 1,
+  format_version int not null default 1,
   schema_base int not null default 1,
   former_at timestamptz
 );
