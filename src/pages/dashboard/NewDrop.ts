@@ -185,7 +185,7 @@ const templates: ReadonlyArray<Template> = [
   {
     name: "timed-release",
     title: "Timed release",
-    use: "Whoever claims a unit first holds it for a while, without a line.",
+    use: "The first consumers to claim a unit hold it for a while, without a line.",
     asks: [units],
     mechanisms: ({ units: capacity }, openAt, name) => ({ timedReleases: [{ name, capacity, openAt: toText(openAt) }] })
   }
