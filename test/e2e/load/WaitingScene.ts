@@ -74,6 +74,8 @@ export class WaitingScene {
   private readonly stranger: Guest
   private readonly entered = new Set<string>()
   private readonly places: ReadonlyArray<Place>
+  /** Since when the rate may have admitted consumers whose places were read. */
+  private readAt = 0
   private begunAt = 0
   private isAway = false
   /** Whether the database is unreachable, so that cached places expire after a minute. */
@@ -116,12 +118,16 @@ export class WaitingScene {
     ]
   }
 
-  /** Sends a request with every token except the stranger's to each node, so that the tokens are cached there. */
+  /**
+   * Sends a request with every token except the stranger's to each node, so that the tokens are cached there, and reads
+   * the places.
+   */
   async showTokens(nodes: ReadonlyArray<Apis>): Promise<void> {
+    this.readAt = performance.now()
     for (const node of nodes) {
       await node.status(this.byHand, this.newcomer)
       await node.status(this.byHand, this.leaver)
-      await Promise.all(this.places.map(({ queueId, guest }) => node.status(queueId, guest)))
+      await Promise.all(this.places.map((place) => this.read(place, node)))
     }
   }
 
@@ -200,13 +206,13 @@ export class WaitingScene {
       last = position
       return position <= before
     }
-    const mayBeMoving = () => last <= 2 + ((performance.now() - this.begunAt) * admitRate) / 60_000
+    const mayBeMoving = () => last <= 2 + ((performance.now() - this.readAt) * admitRate) / 60_000
     return { queueId: this.byRate, guest, isRight, mayBeMoving }
   }
 
-  private async read({ queueId, guest, isRight, mayBeMoving }: Place): Promise<void> {
+  private async read({ queueId, guest, isRight, mayBeMoving }: Place, apis = this.apis): Promise<void> {
     const sentAt = performance.now()
-    const answer = await this.apis.status(queueId, guest)
+    const answer = await apis.status(queueId, guest)
     const { figures } = this
     const afterMillis = performance.now() - this.begunAt
     const millis = performance.now() - sentAt
