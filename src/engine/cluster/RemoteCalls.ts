@@ -1,11 +1,13 @@
 /**
- * Sends questions to mechanisms on other nodes. While messages to a node are in progress, further questions to it
+ * Sends questions to mechanisms on other nodes. While a message to a node is in progress, further questions to it
  * gather and travel together in the next message. So a burst of requests at the wrong node costs one message every
- * few milliseconds, not one each. Answers are delivered as they arrive, so a slow mechanism delays no other.
+ * few milliseconds, not one each. Answers are delivered as they arrive. A message that a slow mechanism holds up does
+ * not keep the next one back.
  */
-import { Cause, Effect, Exit, Fiber, Option, type Scope, Stream } from "effect"
+import { Cause, Clock, Effect, Exit, Fiber, Option, type Scope, Stream } from "effect"
 import type { Counts } from "../../measures/Counts.ts"
 import { Measures } from "../../measures/Measures.ts"
+import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
 import {
@@ -19,8 +21,12 @@ import {
 
 const messageQuestionsMax = 512
 
-/** Messages to one node that are in progress at once. Beyond this number questions wait. */
+/** Messages to one node that are in progress at once, all but one of them held up. Beyond this number questions wait. */
 const messagesAtOnce = 4
+
+/** A message that has no answer after this time counts as held up. It is seen at the next check. */
+const heldUpMillis = 20
+const checkMillis = 10
 
 /**
  * How long a caller waits for an answer, through changes of the owner. Then the call fails. A request may make two
@@ -47,10 +53,20 @@ interface Waiting extends AddressedQuestion {
   readonly answer: (answer: Effect.Effect<unknown, Refused>) => void
 }
 
-/** The questions that wait for one node. */
+/** A message in progress, until each of its questions has an answer. */
+interface Message {
+  /** The questions that have no answer yet, at the indexes that they have in the message. */
+  readonly questions: Array<Waiting | undefined>
+  missing: number
+  readonly sentAt: number
+  /** True if only some answers came, or none for some time. */
+  isHeldUp: boolean
+}
+
+/** The questions for one node. */
 interface Outbox {
   readonly waiting: Array<Waiting>
-  inProgress: number
+  readonly messages: Set<Message>
 }
 
 /** The presumed owners of mechanisms. */
@@ -72,38 +88,66 @@ export type Query = (
 export const make = Effect.fnUntraced(function* (transport: Transport, owners: OwnerLookup) {
   const scope: Scope.Scope = yield* Effect.scope
   const fork = Effect.runForkWith(yield* Effect.context<never>())
+  const clock = yield* Clock.Clock
   const outboxes = new Map<string, Outbox>()
   const counted = counting((yield* Measures).cluster.remoteQuestions)
 
-  const send = (owner: string, outbox: Outbox): void => {
-    const message = outbox.waiting.splice(0, messageQuestionsMax)
-    outbox.inProgress += 1
-    const questions: ReadonlyArray<AddressedQuestion> = message.map(({ id, question }) => ({ id, question }))
-    const delivered = Stream.runForEach(transport(message[0]!.id, encode(questions)), (answers) =>
-      Effect.sync(() => deliver(message, answers))
+  const now = () => monotonicMillisOf(clock)
+
+  /** Sends the questions that wait, unless a message is in progress that should soon be answered. */
+  const sendNext = (outbox: Outbox): void => {
+    if (outbox.waiting.length === 0 || outbox.messages.size >= messagesAtOnce) return
+    for (const { isHeldUp } of outbox.messages) if (!isHeldUp) return
+    const questions = outbox.waiting.splice(0, messageQuestionsMax)
+    const message: Message = { questions: [...questions], missing: questions.length, sentAt: now(), isHeldUp: false }
+    outbox.messages.add(message)
+    const bytes = encode(questions.map(({ id, question }): AddressedQuestion => ({ id, question })))
+    const delivered = Stream.runForEach(transport(questions[0]!.id, bytes), (answers) =>
+      Effect.sync(() => {
+        deliver(message, answers)
+        if (message.missing === 0) outbox.messages.delete(message)
+        else message.isHeldUp = true
+        sendNext(outbox)
+      })
     ).pipe(
       Effect.onExit((exit) =>
         Effect.sync(() => {
-          outbox.inProgress -= 1
-          if (outbox.waiting.length > 0) send(owner, outbox)
-          else if (outbox.inProgress === 0) outboxes.delete(owner)
           const cause = Exit.isFailure(exit) ? exit.cause : "the node did not answer"
-          for (const { answer } of message) answer(Effect.fail(new Unavailable({ cause })))
+          const unavailable = Effect.fail(new Unavailable({ cause }))
+          for (const waiting of message.questions) waiting?.answer(unavailable)
+          if (outbox.messages.delete(message)) sendNext(outbox)
         })
       )
     )
     Fiber.runIn(fork(Effect.exit(delivered)), scope)
   }
 
+  /** Looks for messages that are held up, until none is in progress. */
+  const check = (owner: string, outbox: Outbox): Effect.Effect<void> =>
+    Effect.flatMap(Effect.sleep(checkMillis), () => {
+      for (const message of outbox.messages) if (now() - message.sentAt >= heldUpMillis) message.isHeldUp = true
+      sendNext(outbox)
+      if (outbox.messages.size > 0) return check(owner, outbox)
+      outboxes.delete(owner)
+      return Effect.void
+    })
+
+  const outboxOf = (owner: string): Outbox => {
+    const known = outboxes.get(owner)
+    if (known !== undefined) return known
+    const outbox: Outbox = { waiting: [], messages: new Set() }
+    outboxes.set(owner, outbox)
+    Fiber.runIn(fork(check(owner, outbox)), scope)
+    return outbox
+  }
+
   /** Sends the question once. */
   const attempt = (id: string, question: Question): Effect.Effect<unknown, Refused> =>
     Effect.callback((resume) => {
-      const owner = owners.of(id)
-      let outbox = outboxes.get(owner)
-      if (outbox === undefined) outboxes.set(owner, (outbox = { waiting: [], inProgress: 0 }))
+      const outbox = outboxOf(owners.of(id))
       if (outbox.waiting.length >= mailboxCapacity) return resume(Effect.fail(new Overloaded()))
       outbox.waiting.push({ id, question, answer: resume })
-      if (outbox.inProgress < messagesAtOnce) send(owner, outbox)
+      sendNext(outbox)
     })
 
   /** Returns the answer of the node that owns the mechanism. Where that is this node, `local` answers. */
@@ -148,10 +192,13 @@ const outcomeOf = (exit: Exit.Exit<unknown, Refused>): "answered" | "moved" | "f
   return error.value instanceof Unavailable || error.value instanceof Overloaded ? "failed" : "answered"
 }
 
-/** Delivers answers. A caller that already has an answer ignores later ones. */
-function deliver(message: ReadonlyArray<Waiting>, answers: WireAnswers): void {
+/** Delivers answers, each once. */
+function deliver(message: Message, answers: WireAnswers): void {
   for (const [index, wireAnswer] of answers) {
-    const { question, answer } = message[index]!
-    answer(Effect.fromResult(answerFromWire(question, wireAnswer)))
+    const waiting = message.questions[index]
+    if (waiting === undefined) continue
+    message.questions[index] = undefined
+    message.missing -= 1
+    waiting.answer(Effect.fromResult(answerFromWire(waiting.question, wireAnswer)))
   }
 }

@@ -21,10 +21,14 @@ const elsewhere = () => undefined
 /** Runs all fibers until they wait. */
 const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
 
-/** Nodes that answer each question with `answer`, once the gate of its message is open. */
+/**
+ * Nodes that answer each question with `answer`. A message with a gate gets only the answers of `beforeGate` until the
+ * gate opens.
+ */
 class Nodes {
   readonly messages: Array<ReadonlyArray<AddressedQuestion>> = []
   readonly gates: Array<Deferred.Deferred<void>> = []
+  beforeGate = 0
   answer: (question: Question, message: number) => Answer = (question) => Result.succeed(question)
 
   /** Answers the questions one by one, so that each answer arrives alone. */
@@ -36,9 +40,11 @@ class Nodes {
       [index, answerToWire(question, this.answer(question, message))]
     ])
     return Stream.concat(
-      Stream.fromIterable(answers.slice(0, gate === undefined ? undefined : 1)),
+      Stream.fromIterable(answers.slice(0, gate === undefined ? undefined : this.beforeGate)),
       Stream.unwrap(
-        Effect.as(gate === undefined ? Effect.void : Deferred.await(gate), Stream.fromIterable(answers.slice(1)))
+        gate === undefined
+          ? Effect.succeed(Stream.empty)
+          : Effect.as(Deferred.await(gate), Stream.fromIterable(answers.slice(this.beforeGate)))
       )
     )
   }
@@ -60,62 +66,102 @@ const ownerLookup = () => {
 
 const notTried = Result.fail(new Unavailable({ cause: hasStopped }))
 
-describe("questions to another node", () => {
-  it.effect(
-    "to one node gather while four messages are in progress, and travel together, whatever mechanism they are about",
-    () =>
-      Effect.gen(function* () {
-        const nodes = new Nodes()
-        for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
-        const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
-        const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
-        for (let n = 0; n < 12; n++) {
-          fibers.push(yield* Effect.forkChild(query(n % 2 === 0 ? queueId(1) : queueId(3), view(n), elsewhere)))
-          yield* settle
-        }
-        assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1])
-        yield* Deferred.succeed(nodes.gates[3]!, undefined)
-        yield* settle
-        assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 8])
-        const answers = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
-        assert.deepStrictEqual(
-          answers,
-          Array.from({ length: 12 }, (_, n) => view(n))
-        )
-      })
-  )
+/** Nodes whose first messages wait, each for its gate. */
+const nodesWithGates = (count: number) =>
+  Effect.gen(function* () {
+    const nodes = new Nodes()
+    for (let message = 0; message < count; message++) nodes.gates.push(yield* Deferred.make<void>())
+    return nodes
+  })
 
-  it.effect("are answered as the answers arrive, without waiting for the rest of the message", () =>
+describe("questions to another node", () => {
+  it.effect("gather while a message is in progress, and travel together, whatever mechanism they are about", () =>
     Effect.gen(function* () {
-      const nodes = new Nodes()
-      for (let message = 0; message < 5; message++) nodes.gates.push(yield* Deferred.make<void>())
+      const nodes = yield* nodesWithGates(1)
       const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
-      for (let n = 0; n < 4; n++) yield* Effect.forkChild(query(queueId(), view(n), elsewhere))
-      yield* settle
-      const [first, second] = [
-        yield* Effect.forkChild(query(queueId(), view(4), elsewhere)),
-        yield* Effect.forkChild(query(queueId(), view(5), elsewhere))
-      ]
-      yield* settle
+      const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
+      for (let n = 0; n < 12; n++) {
+        fibers.push(yield* Effect.forkChild(query(n % 2 === 0 ? queueId(1) : queueId(3), view(n), elsewhere)))
+        yield* settle
+      }
+      assert.deepStrictEqual(nodes.sizes, [1])
       yield* Deferred.succeed(nodes.gates[0]!, undefined)
       yield* settle
-      assert.strictEqual(nodes.sizes[4], 2)
-      assert.deepStrictEqual(yield* Fiber.join(first), view(4))
+      assert.deepStrictEqual(nodes.sizes, [1, 11])
+      const answers = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
+      assert.deepStrictEqual(
+        answers,
+        Array.from({ length: 12 }, (_, n) => view(n))
+      )
+    })
+  )
+
+  it.effect("are not kept back by a message that has had no answer for 20 ms", () =>
+    Effect.gen(function* () {
+      const nodes = yield* nodesWithGates(1)
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      const slow = yield* Effect.forkChild(query(queueId(1), view(1), elsewhere))
+      yield* settle
+      const other = yield* Effect.forkChild(query(queueId(3), view(2), elsewhere))
+      yield* settle
+      yield* TestClock.adjust(19)
+      assert.deepStrictEqual(nodes.sizes, [1])
+      yield* TestClock.adjust(1)
+      assert.deepStrictEqual(yield* Fiber.join(other), view(2))
+      assert.isUndefined(slow.pollUnsafe())
+      assert.deepStrictEqual(yield* query(queueId(3), view(3), elsewhere), view(3))
+    })
+  )
+
+  it.effect("leave at once when only some answers to a message come", () =>
+    Effect.gen(function* () {
+      const nodes = yield* nodesWithGates(2)
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      yield* Effect.forkChild(query(queueId(), view(1), elsewhere))
+      yield* settle
+      const [first, second] = [
+        yield* Effect.forkChild(query(queueId(), view(2), elsewhere)),
+        yield* Effect.forkChild(query(queueId(), view(3), elsewhere))
+      ]
+      yield* settle
+      nodes.beforeGate = 1
+      yield* Deferred.succeed(nodes.gates[0]!, undefined)
+      yield* settle
+      assert.deepStrictEqual(nodes.sizes, [1, 2])
+      assert.deepStrictEqual(yield* Fiber.join(first), view(2))
       assert.isUndefined(second.pollUnsafe())
-      yield* Deferred.succeed(nodes.gates[4]!, undefined)
-      assert.deepStrictEqual(yield* Fiber.join(second), view(5))
+      assert.deepStrictEqual(yield* query(queueId(), view(4), elsewhere), view(4))
+      yield* Deferred.succeed(nodes.gates[1]!, undefined)
+      assert.deepStrictEqual(yield* Fiber.join(second), view(3))
+    })
+  )
+
+  it.effect("wait while four messages are held up", () =>
+    Effect.gen(function* () {
+      const nodes = yield* nodesWithGates(4)
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      for (let n = 0; n < 5; n++) {
+        yield* Effect.forkChild(query(queueId(), view(n), elsewhere))
+        yield* settle
+        yield* TestClock.adjust(20)
+      }
+      assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1])
+      const last = yield* Effect.forkChild(query(queueId(), view(5), elsewhere))
+      yield* settle
+      yield* Deferred.succeed(nodes.gates[2]!, undefined)
+      assert.deepStrictEqual(yield* Fiber.join(last), view(5))
+      assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 2])
     })
   )
 
   it.effect("to different nodes do not wait for each other", () =>
     Effect.gen(function* () {
-      const nodes = new Nodes()
-      for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
+      const nodes = yield* nodesWithGates(1)
       const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
-      for (let n = 0; n < 5; n++) yield* Effect.forkChild(query(queueId(1), view(n), elsewhere))
+      yield* Effect.forkChild(query(queueId(1), view(1), elsewhere))
       yield* settle
       assert.deepStrictEqual(yield* query(queueId(2), view(9), elsewhere), view(9))
-      assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 1])
+      assert.deepStrictEqual(nodes.sizes, [1, 1])
     })
   )
 
