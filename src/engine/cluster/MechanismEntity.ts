@@ -5,7 +5,7 @@
  *
  * No message is persisted. The journal holds the state, and a caller without an answer asks again.
  */
-import { Effect, Queue as Mailbox, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Option, Queue as Mailbox, Result, Schema, Stream } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
@@ -23,6 +23,7 @@ import {
   encode,
   type Question,
   type Refused,
+  type WireAnswer,
   type WireReply
 } from "./Wire.ts"
 
@@ -89,18 +90,41 @@ export const layer = (here: Here) =>
     }
   )
 
-/** Runs each question on the engine of this node, if the node owns the mechanism. */
-const runAll = (here: Here, questions: ReadonlyArray<AddressedQuestion>): Effect.Effect<ReplyBatch> =>
+/**
+ * Runs each question on the engine of this node, if the node owns the mechanism. The commands of a message reach an
+ * actor together, so that they become one commit.
+ */
+export const runAll = (here: Here, questions: ReadonlyArray<AddressedQuestion>): Effect.Effect<ReplyBatch> =>
   Effect.suspend(() => {
     const batch = new ReplyBatch(questions.length)
-    const answers = Effect.forEach(
-      questions,
-      (question, index) => Effect.map(answerQuestion(here, question), (answer) => batch.add(index, answer)),
-      { concurrency: "unbounded", discard: true }
-    )
+    const others = questions.flatMap((question, index) => {
+      const answer = (answer: WireAnswer) => batch.add(index, answer)
+      return putCommand(here, question, answer) ? [] : [Effect.map(answerQuestion(here, question), answer)]
+    })
+    if (others.length === 0) return Effect.succeed(batch)
+    const answers = Effect.all(others, { concurrency: "unbounded", discard: true })
     // The questions run to their end, even if the caller has stopped waiting.
     return Effect.as(Effect.forkDetach(answers, { startImmediately: true }), batch)
   })
+
+/** Puts a consumer's command into the mailbox of a running actor, without a fiber. Returns whether it did. */
+function putCommand(
+  { registry, ownership }: Here,
+  { id, question }: AddressedQuestion,
+  answer: (answer: WireAnswer) => void
+): boolean {
+  if (question.method !== "send" || !ownership.owns(id)) return false
+  const actor = registry.running(id)
+  if (actor?.isFor(question.mechanism) !== true) return false
+  actor.put(question.command, (exit) => answer(answerToWire(question, resultOf(exit))))
+  return true
+}
+
+const resultOf = (exit: Exit.Exit<unknown, Refused>): Result.Result<unknown, Refused> => {
+  if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
+  const refused = Cause.findErrorOption(exit.cause)
+  return Result.fail(Option.getOrElse(refused, () => new Unavailable({ cause: exit.cause })))
+}
 
 /** Answers a question from the mechanisms of this node. */
 export const answerQuestion = (
