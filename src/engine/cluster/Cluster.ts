@@ -18,6 +18,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
 import * as MechanismEntity from "./MechanismEntity.ts"
+import * as Outbox from "./Outbox.ts"
 import * as OwnerDirectory from "./OwnerDirectory.ts"
 import * as RemoteCalls from "./RemoteCalls.ts"
 import { IdentityCache } from "./IdentityCache.ts"
@@ -64,7 +65,7 @@ const make = Effect.fnUntraced(function* (
   const owns = (id: string): boolean => locks.areValid() && sharding.hasShardId(shardOf(id))
 
   /** Sends the questions once. The answers come in one reply or in several. */
-  const transport: RemoteCalls.Transport = (id, questions) =>
+  const transport: Outbox.Transport = (id, questions) =>
     Stream.paginate(undefined as number | undefined, (continuation) =>
       Effect.map(
         continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
@@ -204,7 +205,7 @@ const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
     Effect.suspend(() => {
       const elsewhere = Effect.suspend(() => query(id, question, here))
       const answer = here()
-      return answer === undefined ? elsewhere : Effect.catchIf(answer, RemoteCalls.wasNotTried, () => elsewhere)
+      return answer === undefined ? elsewhere : Effect.catchIf(answer, Outbox.wasNotTried, () => elsewhere)
     })
 
   const route = <A, E>(id: string, question: Question, answer: Effect.Effect<A, E>): Effect.Effect<A, E> => {

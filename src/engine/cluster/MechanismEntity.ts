@@ -61,11 +61,15 @@ export const layer = (here: Here) =>
       const replyBatches = new Map<number, ReplyBatch>()
       let lastContinuation = 0
       const reply = (batch: ReplyBatch, continuation: number): Effect.Effect<Uint8Array> =>
-        Effect.map(batch.taken, (answers) => {
-          if (batch.isDone) replyBatches.delete(continuation)
-          else replyBatches.set(continuation, batch)
-          return encode({ answers, continuation: batch.isDone ? undefined : continuation } satisfies WireReply)
-        })
+        batch.taken.pipe(
+          Effect.map((answers) => {
+            if (batch.isDone) replyBatches.delete(continuation)
+            else replyBatches.set(continuation, batch)
+            return encode({ answers, continuation: batch.isDone ? undefined : continuation } satisfies WireReply)
+          }),
+          // The node that asked has stopped waiting for the rest.
+          Effect.onInterrupt(() => Effect.sync(() => replyBatches.delete(continuation)))
+        )
       return {
         Query: ({ payload }) =>
           Effect.flatMap(runAll(here, decode<ReadonlyArray<AddressedQuestion>>(payload.questions)), (batch) =>

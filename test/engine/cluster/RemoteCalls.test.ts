@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { hasStopped } from "../../../src/engine/actor/Actor.ts"
+import type * as Outbox from "../../../src/engine/cluster/Outbox.ts"
 import * as RemoteCalls from "../../../src/engine/cluster/RemoteCalls.ts"
 import {
   type Answer,
@@ -11,6 +12,7 @@ import {
   type Question,
   type WireAnswers
 } from "../../../src/engine/cluster/Wire.ts"
+import * as Measures from "../../../src/measures/Measures.ts"
 import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { consumer, queue, queueId } from "../engineFixture.ts"
 
@@ -32,7 +34,7 @@ class Nodes {
   answer: (question: Question, message: number) => Answer = (question) => Result.succeed(question)
 
   /** Answers the questions one by one, so that each answer arrives alone. */
-  readonly transport: RemoteCalls.Transport = (_, bytes) => {
+  readonly transport: Outbox.Transport = (_, bytes) => {
     const questions = decode<ReadonlyArray<AddressedQuestion>>(bytes)
     const message = this.messages.push(questions) - 1
     const gate = this.gates[message]
@@ -189,6 +191,75 @@ describe("questions to another node", () => {
       const refused = yield* Fiber.join(fiber)
       assert.instanceOf(refused, Unavailable)
     })
+  )
+
+  it.effect("that wait behind others fail after the same time", () =>
+    Effect.gen(function* () {
+      const { query } = yield* RemoteCalls.make(() => Stream.never, ownerLookup())
+      for (let n = 0; n < 4; n++) {
+        yield* Effect.forkChild(Effect.flip(query(queueId(), view(n), elsewhere)))
+        yield* settle
+        yield* TestClock.adjust(20)
+      }
+      const read = { ...view(4), recall: "owner" } as Question
+      const [last, status] = [
+        yield* Effect.forkChild(Effect.flip(query(queueId(), view(4), elsewhere))),
+        yield* Effect.forkChild(Effect.flip(query(queueId(), read, elsewhere)))
+      ]
+      yield* settle
+      yield* TestClock.adjust(2_399)
+      assert.isUndefined(last.pollUnsafe())
+      yield* TestClock.adjust(1)
+      assert.instanceOf(yield* Fiber.join(last), Unavailable)
+      yield* TestClock.adjust(3_599)
+      assert.isUndefined(status.pollUnsafe(), "a status read waits longer")
+      yield* TestClock.adjust(1)
+      assert.instanceOf(yield* Fiber.join(status), Unavailable)
+    })
+  )
+
+  it.effect("are sent although the transport does not end messages whose callers have given up", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      const end = yield* Deferred.make<void>()
+      let isStuck = true
+      const stuck = Stream.drain(Stream.fromEffect(Effect.uninterruptible(Deferred.await(end))))
+      const transport: Outbox.Transport = (id, bytes) => (isStuck ? stuck : nodes.transport(id, bytes))
+      const { query } = yield* RemoteCalls.make(transport, ownerLookup())
+      for (let n = 0; n < 4; n++) {
+        yield* Effect.forkChild(Effect.flip(query(queueId(), view(n), elsewhere)))
+        yield* settle
+        yield* TestClock.adjust(20)
+      }
+      isStuck = false
+      yield* TestClock.adjust(2_300)
+      const next = yield* Effect.forkChild(query(queueId(), view(4), elsewhere))
+      yield* settle
+      assert.isUndefined(next.pollUnsafe())
+      yield* TestClock.adjust(20)
+      assert.deepStrictEqual(yield* Fiber.join(next), view(4))
+      yield* Deferred.succeed(end, undefined)
+    })
+  )
+
+  it.effect("are counted by their outcome, each attempt once", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      nodes.answer = (question, message) => (message === 0 ? notTried : Result.succeed(question))
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      const moved = yield* Effect.forkChild(query(queueId(), view(1), elsewhere))
+      yield* settle
+      yield* TestClock.adjust(50)
+      yield* Fiber.join(moved)
+      nodes.answer = () => Result.fail(new Unavailable({ cause: "the database is away" }))
+      yield* Effect.flip(query(queueId(), view(2), elsewhere))
+      const { cluster } = yield* Measures.Measures
+      assert.deepStrictEqual(Object.fromEntries(cluster.remoteQuestions.entries()), {
+        answered: 1,
+        moved: 1,
+        failed: 1
+      })
+    }).pipe(Effect.provide(Measures.layer))
   )
 
   it.effect("are sent again, until that time, after a node that is not the owner refused them", () =>
