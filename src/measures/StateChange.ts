@@ -11,6 +11,7 @@ export const stateChanges = {
   "database.lost": "The heartbeat could not be written.",
   "database.back": "The heartbeat is written again.",
   "journal.failing": "Commits fail. Logged once a second while they do.",
+  "places.refused": "The database refuses places that follow from a journal. Lists show the former ones.",
   "mechanism.failed": "An actor failed for another reason than the database, and is rebuilt.",
   "mechanism.parked": "A mechanism failed too often, and waits for an operator.",
   "redis.lost": "Rate limits are counted by this process alone.",

@@ -39,6 +39,7 @@ import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
+import * as WantedPlaces from "../../workers/WantedPlaces.ts"
 import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
 import { welcome } from "./Welcome.ts"
 
@@ -93,6 +94,7 @@ const workers = Layer.unwrap(
           webhookDeliveries,
           ReceivedEvents.layer,
           ParkedMechanisms.layer,
+          WantedPlaces.layer,
           PeriodicJobs.layer
         )
   )

@@ -8,7 +8,7 @@
  *    it from the journal, so a batch may change the state in place before the append, without a copy. Until the
  *    rebuild, the stopped actor still shows the last committed views of the consumers that the batch does not name.
  * 4. One writer: each append carries the sequence it expects, and the database refuses a stale owner.
- * 5. Replaying the journal gives the same state. The places written with each commit are a projection of that state.
+ * 5. Replaying the journal gives the same state. The places written after each commit are a projection of that state.
  * 6. Time and randomness arrive with the batch. Time is the later of the clock and the last event; it never goes back.
  * 7. Timed transitions need no caller: after each batch the actor sets a timer for the next, and its time is stored.
  * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
@@ -27,11 +27,11 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Sample } from "../../measures/MechanismMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Traces } from "../../measures/Traces.ts"
+import { Failpoint } from "../../store/journal/Failpoint.ts"
 import { type Commit, Journal, type JournalConflict } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Timer from "./Timer.ts"
 import { type AnyDecider, type Batch, lookPast, runBatch } from "./Batch.ts"
-import { Failpoint } from "./Failpoint.ts"
 import { ActorMeter } from "./ActorMeter.ts"
 import { commandsOf, type Message as AnyMessage, sender, wakeUp, withSpans } from "./Message.ts"
 import { ReadBarrier } from "./ReadBarrier.ts"

@@ -1,6 +1,6 @@
 /**
  * Starts mechanisms without a caller: all unfinished ones, when the process starts or owns more shards, and those that
- * are due but do not run.
+ * do not run but are due or have places to be written.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -28,16 +28,14 @@ interface Options {
   readonly beforePoll: Effect.Effect<void>
 }
 
-/** In a database on hold nothing starts without a caller, and nothing is overdue. */
-const held: ReturnType<typeof make> = {
-  startUnfinished: Effect.void,
-  polls: Effect.never,
-  overdue: () => Effect.undefined
-}
-
-/** Makes the scheduler, or one that does nothing if the database is on hold. */
+/** Makes the scheduler. In a database on hold it only starts mechanisms to write their places; nothing is overdue. */
 export const makeUnlessHeld = (options: Options) =>
-  Effect.map(Installation, ({ heldAt }) => (heldAt === undefined ? make(options) : held))
+  Effect.map(Installation, ({ heldAt }): ReturnType<typeof make> => {
+    const scheduler = make(options)
+    return heldAt === undefined
+      ? scheduler
+      : { ...scheduler, startUnfinished: scheduler.startBehind, polls: Effect.never, overdue: () => Effect.undefined }
+  })
 
 const make = (options: Options) => {
   const { journal, ownership, slots, canRead, start, beforePoll } = options
@@ -59,14 +57,21 @@ const make = (options: Options) => {
     return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
   })
 
-  return {
-    /** Starts all unfinished mechanisms; waits until the database is reachable. */
-    startUnfinished: journal.unfinished.pipe(
+  /** Waits until the database is reachable. */
+  const restore = (heads: typeof journal.unfinished) =>
+    heads.pipe(
       Effect.flatMap(startAll),
       Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
       Effect.retry(Schedule.spaced("1 second")),
       Effect.ignore
-    ),
+    )
+
+  return {
+    /** Starts all unfinished mechanisms. */
+    startUnfinished: restore(journal.unfinished),
+
+    /** Starts the mechanisms that a process left before it wrote all of their places. */
+    startBehind: restore(journal.behind),
 
     /**
      * Wakes mechanisms that are due. Some do not run here yet, because another process created them or they are not
@@ -77,6 +82,7 @@ const make = (options: Options) => {
       Effect.flatMap(journal.due),
       Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => slots.get(id)?.actor?.wake()))),
       Effect.flatMap(startAll),
+      Effect.andThen(Effect.flatMap(journal.behind, startAll)),
       Effect.andThen(resume),
       Effect.ignore,
       Effect.repeat(Schedule.spaced(pollIntervalMillis))

@@ -1,0 +1,220 @@
+/**
+ * The writer of `places`, which follows the journal: no caller of an append waits for it.
+ *
+ * The places of commits on disk wait in memory, in segments. Within a segment, several changes of one place become one
+ * row. One statement writes a segment and notes in `place_projections` up to which event its mechanisms are now
+ * written. So the stored places of a mechanism are always those after exactly that event. What a process leaves
+ * behind, the next owner of the mechanism adds from its replay.
+ *
+ * Under load the writer leaves the database to the appends, and waits until a reader asks (`CurrentPlaces.ts`), the
+ * first change is old, or many wait. Otherwise it writes at once.
+ */
+import { Cause, Clock, Effect, Exit, Latch, Option, type Scope } from "effect"
+import type { PlaceRow } from "../../domain/mechanism/Decider.ts"
+import { annotated } from "../../measures/StateChange.ts"
+import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
+
+/** The bounds of the writer. */
+export interface Limits {
+  /** The age of a change, in milliseconds, and the number of rows from which the writer no longer yields to appends. */
+  readonly yieldMillisMax: number
+  readonly yieldRowsMax: number
+  /** Rows in a statement, unless a single commit has more. */
+  readonly statementRowsMax: number
+  /** Rows in a second from which appends count as load. */
+  readonly loadRowsPerSecond: number
+}
+
+export const defaults: Limits = {
+  yieldMillisMax: 5_000,
+  yieldRowsMax: 200_000,
+  statementRowsMax: 10_000,
+  loadRowsPerSecond: 500
+}
+
+/** The places that follow from a mechanism's events up to a sequence. */
+export interface PlacesUpTo {
+  readonly mechanismId: string
+  readonly sequence: number
+  readonly places: ReadonlyArray<PlaceRow & { readonly consumerId: string }>
+}
+
+/** The changed places of several mechanisms, which are written together. */
+export class Segment {
+  readonly since: number
+  readonly mechanisms = new Map<string, { sequence: number; readonly places: Map<string, PlaceRow> }>()
+  rows = 0
+
+  /** `since` is the monotonic time of the first change, in milliseconds. */
+  constructor(since: number) {
+    this.since = since
+  }
+
+  add({ mechanismId, sequence, places }: PlacesUpTo): void {
+    let mechanism = this.mechanisms.get(mechanismId)
+    if (mechanism === undefined) this.mechanisms.set(mechanismId, (mechanism = { sequence, places: new Map() }))
+    mechanism.sequence = sequence
+    const before = mechanism.places.size
+    for (const place of places) mechanism.places.set(place.consumerId, place)
+    this.rows += mechanism.places.size - before
+  }
+
+  /** Returns a segment for each mechanism. */
+  split(): ReadonlyArray<Segment> {
+    return Array.from(this.mechanisms, ([mechanismId, { sequence, places }]) => {
+      const segment = new Segment(this.since)
+      segment.add({
+        mechanismId,
+        sequence,
+        places: Array.from(places, ([consumerId, place]) => ({ ...place, consumerId }))
+      })
+      return segment
+    })
+  }
+}
+
+/** The changes that wait to be written. */
+export interface Waiting {
+  readonly rows: number
+  /** The age of the first one. */
+  readonly seconds: number
+}
+
+export interface PlaceProjector {
+  /** Takes places over, to be written. Call it in the order of the commits. */
+  readonly add: (places: PlacesUpTo) => void
+  readonly waiting: () => Waiting
+  /** Returns when everything that waits now is written. */
+  readonly flush: Effect.Effect<void>
+}
+
+export interface Options<E> extends Limits {
+  /** Writes a segment in one transaction. Does nothing for mechanisms that are written up to there already. */
+  readonly write: (segment: Segment) => Effect.Effect<void, E>
+  /** True if the content may have caused the failure and nothing was written. */
+  readonly isRefusal: (error: E) => boolean
+}
+
+/** How long the writer waits after a failure, and between looks at the load. */
+const retryMillis = 500
+const lookMillis = 20
+
+/** How long the end of the scope may take to write what waits. */
+const lastMillisMax = 10_000
+
+/** Starts the writer. */
+export const make = Effect.fnUntraced(function* <E>(
+  options: Options<E>
+): Effect.fn.Return<PlaceProjector, never, Scope.Scope> {
+  const clock = yield* Clock.Clock
+  const now = () => monotonicMillisOf(clock)
+  const load = new Load()
+  const work = Latch.makeUnsafe()
+  const asked = Latch.makeUnsafe()
+  const segments: Array<Segment> = []
+  /** The segment that is being written; it is still the first one. */
+  let writing: Segment | undefined
+  let rows = 0
+  let writtenSegments = 0
+  /** The callers that wait until so many segments are written, in order. */
+  const callers: Array<{ readonly segments: number; readonly resume: () => void }> = []
+
+  const add = (change: PlacesUpTo): void => {
+    let last = segments[segments.length - 1]
+    if (last === undefined || last === writing || last.rows >= options.statementRowsMax) {
+      last = new Segment(now())
+      segments.push(last)
+    }
+    const before = last.rows
+    last.add(change)
+    rows += last.rows - before
+    load.add(change.places.length, now())
+    work.openUnsafe()
+  }
+
+  const isDue = (): boolean =>
+    callers.length > 0 ||
+    rows >= options.yieldRowsMax ||
+    now() - segments[0]!.since >= options.yieldMillisMax ||
+    load.perSecond(now()) < options.loadRowsPerSecond
+
+  const writer = Effect.gen(function* () {
+    while (true) {
+      yield* work.await
+      // Commits of the same turn of the event loop join this segment.
+      yield* Effect.yieldNow
+      while (!isDue()) yield* Effect.raceFirst(asked.await, Effect.sleep(lookMillis))
+      writing = segments[0]!
+      yield* write(writing)
+      rows -= writing.rows
+      writing = undefined
+      segments.shift()
+      writtenSegments += 1
+      while (callers.length > 0 && callers[0]!.segments <= writtenSegments) callers.shift()!.resume()
+      if (callers.length === 0) asked.closeUnsafe()
+      if (segments.length === 0) work.closeUnsafe()
+    }
+  })
+
+  /** Writes a segment. Repeats it until the database takes it, or refuses what it contains. */
+  const write = Effect.fnUntraced(function* (segment: Segment): Effect.fn.Return<void> {
+    while (true) {
+      const exit = yield* Effect.exit(options.write(segment))
+      if (Exit.isSuccess(exit)) return
+      const error = Cause.findErrorOption(exit.cause)
+      // A defect: the content could not even be encoded.
+      if (Option.isNone(error) || options.isRefusal(error.value)) return yield* isolate(segment, exit.cause)
+      yield* Effect.sleep(retryMillis)
+    }
+  })
+
+  /** Writes each mechanism of a refused segment alone. Leaves behind the one that the database refuses. */
+  const isolate = (segment: Segment, cause: Cause.Cause<E>): Effect.Effect<void> => {
+    if (segment.mechanisms.size > 1) return Effect.forEach(segment.split(), write, { discard: true })
+    const [mechanismId] = segment.mechanisms.keys()
+    return annotated("places.refused", { mechanismId })(
+      Effect.logError("The database refuses places that follow from a journal. Run `usher verify-journal`.", cause)
+    )
+  }
+
+  const flush = Effect.callback<void>((resume) => {
+    if (segments.length === 0) return resume(Effect.void)
+    callers.push({ segments: writtenSegments + segments.length, resume: () => resume(Effect.void) })
+    asked.openUnsafe()
+  })
+
+  yield* Effect.forkScoped(writer)
+  // The scope ends in reverse order, so the writer still runs.
+  yield* Effect.addFinalizer(() => Effect.timeoutOption(flush, lastMillisMax))
+  return {
+    add,
+    flush,
+    waiting: () => ({ rows, seconds: segments.length === 0 ? 0 : (now() - segments[0]!.since) / 1_000 })
+  }
+})
+
+/** Counts rows by second. */
+class Load {
+  private second = 0
+  private rows = 0
+  private last = 0
+
+  add(rows: number, millis: number): void {
+    this.turn(millis)
+    this.rows += rows
+  }
+
+  /** The rows of this second or the one before, whichever has more. */
+  perSecond(millis: number): number {
+    this.turn(millis)
+    return Math.max(this.rows, this.last)
+  }
+
+  private turn(millis: number): void {
+    const second = Math.floor(millis / 1_000)
+    if (second === this.second) return
+    this.last = second === this.second + 1 ? this.rows : 0
+    this.second = second
+    this.rows = 0
+  }
+}
