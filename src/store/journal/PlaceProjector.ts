@@ -95,6 +95,9 @@ export interface Options<E> extends Limits {
   readonly isRefusal: (error: E) => boolean
 }
 
+/** How often the database must refuse a mechanism's places. A deadlock counts too. */
+const refusalsMax = 3
+
 /** How long the writer waits after a failure, and between looks at the load. */
 const retryMillis = 500
 const lookMillis = 20
@@ -156,26 +159,29 @@ export const make = Effect.fnUntraced(function* <E>(
     }
   })
 
-  /** Writes a segment. Repeats it until the database takes it, or refuses what it contains. */
+  /**
+   * Writes a segment. Repeats it until the database takes it. If the database refuses what it contains, writes each
+   * mechanism alone, and leaves behind the one that is refused again and again.
+   */
   const write = Effect.fnUntraced(function* (segment: Segment): Effect.fn.Return<void> {
-    while (true) {
+    for (let refusals = 0; refusals < refusalsMax; ) {
       const exit = yield* Effect.exit(options.write(segment))
       if (Exit.isSuccess(exit)) return
       const error = Cause.findErrorOption(exit.cause)
       // A defect: the content could not even be encoded.
-      if (Option.isNone(error) || options.isRefusal(error.value)) return yield* isolate(segment, exit.cause)
+      if (Option.isNone(error) || options.isRefusal(error.value)) {
+        if (segment.mechanisms.size > 1) return yield* Effect.forEach(segment.split(), write, { discard: true })
+        refusals += 1
+        if (refusals === refusalsMax) yield* logRefused(segment, exit.cause)
+      }
       yield* Effect.sleep(retryMillis)
     }
   })
 
-  /** Writes each mechanism of a refused segment alone. Leaves behind the one that the database refuses. */
-  const isolate = (segment: Segment, cause: Cause.Cause<E>): Effect.Effect<void> => {
-    if (segment.mechanisms.size > 1) return Effect.forEach(segment.split(), write, { discard: true })
-    const [mechanismId] = segment.mechanisms.keys()
-    return annotated("places.refused", { mechanismId })(
+  const logRefused = ({ mechanisms }: Segment, cause: Cause.Cause<E>) =>
+    annotated("places.refused", { mechanismId: [...mechanisms.keys()][0] })(
       Effect.logError("The database refuses places that follow from a journal. Run `usher verify-journal`.", cause)
     )
-  }
 
   const flush = Effect.callback<void>((resume) => {
     if (segments.length === 0) return resume(Effect.void)
