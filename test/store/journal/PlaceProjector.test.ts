@@ -14,9 +14,10 @@ const textsOf = ({ mechanisms }: PlaceProjector.Segment) =>
     [`${id}:${sequence}`, ...Array.from(places, ([consumerId, { status }]) => `${consumerId}=${status}`)].join(" ")
   )
 
-/** A projector over a database whose statements the test itself answers. */
+/** A projector over a database whose statements the test itself answers. At the end of the test, all succeed. */
 const projector = Effect.fnUntraced(function* (limits: Partial<PlaceProjector.Limits> = {}) {
   const statements: Array<Statement> = []
+  let isOver = false
   const made = yield* PlaceProjector.make<string>({
     ...PlaceProjector.defaults,
     ...limits,
@@ -24,7 +25,12 @@ const projector = Effect.fnUntraced(function* (limits: Partial<PlaceProjector.Li
     write: (segment) =>
       Effect.callback((resume) => {
         statements.push({ texts: textsOf(segment), answer: resume })
+        if (isOver) resume(Exit.void)
       })
+  })
+  const end = Effect.sync(() => {
+    isOver = true
+    for (const statement of statements) statement.answer(Exit.void)
   })
   /** Adds the places of a commit, as `consumer=status`, and runs all fibers until they wait. */
   const add = (mechanismId: string, sequence: number, ...places: ReadonlyArray<string>) =>
@@ -45,8 +51,12 @@ const projector = Effect.fnUntraced(function* (limits: Partial<PlaceProjector.Li
       return settle
     })
   const texts = () => statements.map((statement) => statement.texts)
-  return { ...made, add, answer, texts }
+  return { ...made, add, answer, texts, end }
 })
+
+/** The same in the scope of the test. */
+const inTest = (limits?: Partial<PlaceProjector.Limits>) =>
+  Effect.tap(projector(limits), ({ end }) => Effect.addFinalizer(() => end))
 
 const settle = TestClock.adjust(0)
 
@@ -57,7 +67,7 @@ const loaded = { loadRowsPerSecond: 0 }
 
 it.effect("writes places at once without load, and those that come meanwhile in the next statement", () =>
   Effect.gen(function* () {
-    const { add, answer, texts } = yield* projector()
+    const { add, answer, texts } = yield* inTest()
     yield* add("a", 1, "x=QUEUED")
     yield* add("b", 7, "x=QUEUED")
     yield* add("a", 2, "y=QUEUED")
@@ -71,7 +81,7 @@ it.effect("writes places at once without load, and those that come meanwhile in 
 
 it.effect("writes the last of several changes of a place, with the sequence of its last commit", () =>
   Effect.gen(function* () {
-    const { add, texts, waiting } = yield* projector(loaded)
+    const { add, texts, waiting } = yield* inTest(loaded)
     yield* add("a", 1, "x=QUEUED", "y=QUEUED")
     yield* add("a", 4, "x=GRANTED")
     yield* add("a", 5)
@@ -83,7 +93,7 @@ it.effect("writes the last of several changes of a place, with the sequence of i
 
 it.effect("yields under load until a caller waits, a place is old, or many wait", () =>
   Effect.gen(function* () {
-    const asked = yield* projector(loaded)
+    const asked = yield* inTest(loaded)
     yield* asked.add("a", 1, "x=QUEUED")
     yield* TestClock.adjust(1_000)
     assert.deepStrictEqual([asked.texts(), asked.waiting()], [[], { rows: 1, seconds: 1 }])
@@ -91,7 +101,7 @@ it.effect("yields under load until a caller waits, a place is old, or many wait"
     yield* settle
     assert.strictEqual(asked.texts().length, 1)
 
-    const many = yield* projector({ ...loaded, yieldRowsMax: 3 })
+    const many = yield* inTest({ ...loaded, yieldRowsMax: 3 })
     yield* many.add("a", 2, "x=QUEUED", "y=QUEUED")
     yield* TestClock.adjust(1_000)
     assert.strictEqual(many.texts().length, 0)
@@ -103,7 +113,7 @@ it.effect("yields under load until a caller waits, a place is old, or many wait"
 
 it.effect("answers a caller when what waited at its call is written, whatever comes later", () =>
   Effect.gen(function* () {
-    const { add, answer, flush } = yield* projector({ ...loaded, statementRowsMax: 1 })
+    const { add, answer, flush } = yield* inTest({ ...loaded, statementRowsMax: 1 })
     yield* add("a", 1, "x=QUEUED")
     yield* add("a", 2, "y=QUEUED")
     const flushed = yield* Effect.forkChild(flush)
@@ -122,7 +132,7 @@ it.effect("answers a caller when what waited at its call is written, whatever co
 
 it.effect("repeats a statement that fails, before all later ones", () =>
   Effect.gen(function* () {
-    const { add, answer, texts } = yield* projector({ statementRowsMax: 1 })
+    const { add, answer, texts } = yield* inTest({ statementRowsMax: 1 })
     yield* add("a", 1, "x=QUEUED")
     yield* add("a", 2, "x=GRANTED")
     yield* answer(0, Exit.fail("the database is away"))
@@ -136,7 +146,7 @@ it.effect("repeats a statement that fails, before all later ones", () =>
 
 it.effect("leaves behind only the mechanism whose places the database refuses", () =>
   Effect.gen(function* () {
-    const { add, answer, flush, texts } = yield* projector(loaded)
+    const { add, answer, flush, texts } = yield* inTest(loaded)
     for (const name of ["a", "b", "c"]) yield* add(name, 1, "x=QUEUED")
     const flushed = yield* Effect.forkChild(flush)
     yield* settle
