@@ -3,7 +3,7 @@
  * The paths only note which operation it answers. So the direct path and HttpApi share one count, and a live stream
  * counts when it opens.
  */
-import { type Clock, Context, type Tracer } from "effect"
+import { type Clock, Context, Effect, type Tracer } from "effect"
 import { HttpRouter, type HttpServerRequest } from "effect/http"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import { performance } from "node:perf_hooks"
@@ -19,6 +19,11 @@ function runEnds(): void {
   ends = []
   for (const end of due) end()
 }
+
+/** Returns when the responses that have ended so far are written. */
+export const endsRun: Effect.Effect<void> = Effect.callback((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
 
 /**
  * A response whose headers and body go to the socket in one write, at the end of the turn of the event loop.

@@ -19,7 +19,7 @@ import * as Envelope from "./Envelope.ts"
 import type { Api } from "../limits/Limit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { Methods, routerConfig } from "./Methods.ts"
-import { responseOf } from "./MeasuredResponse.ts"
+import { endsRun, responseOf } from "./MeasuredResponse.ts"
 import { Origins } from "./Origins.ts"
 import * as RequestSpans from "./RequestSpans.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
@@ -147,7 +147,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
     port: options.port
   })
   const { nodeServer, server } = bound
-  yield* Effect.addFinalizer(() => Effect.sync(() => nodeServer.closeAllConnections()))
+  yield* Effect.addFinalizer(() => Effect.andThen(endsRun, Effect.sync(() => nodeServer.closeAllConnections())))
   yield* server
     .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
     .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax), Effect.updateContext(ofRequests))

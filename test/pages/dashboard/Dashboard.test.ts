@@ -225,7 +225,7 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       assert.isFalse(isIn(yield* get("/dashboard")))
 
       yield* signIn(brand.secretKey)
-      yield* sql`update operator_sessions set expires_at = now()`
+      yield* sql`update operator_sessions set expires_at = now() - interval '1 second'`
       assert.isFalse(isIn(yield* get("/dashboard")))
 
       const other = yield* operator
