@@ -22,7 +22,7 @@ import type { Place, State } from "./State.ts"
 
 /**
  * Returns the price of a dutch auction. It falls once per interval after the opening, from `startPrice` to
- * `floorPrice`. It can be paid: auctions from before prices had to be in whole minor units round it up to one.
+ * `floorPrice`. It is a whole number of minor units: an auction whose settings are not rounds it up.
  */
 export const dutchPrice = (state: State, now: Millis): Price =>
   wholeFrom(exactDutchPrice(state, now), state.fractionDigits)

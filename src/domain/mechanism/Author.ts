@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 
 /**
- * The name of the API key that was used; absent if the consumer or time did it. Events from before keys were recorded
+ * The author: an API key, or a person of the dashboard; absent if the consumer or time did it. Events from before keys were recorded
  * say `operator`.
  */
 export const by = Schema.optionalKey(Schema.String)

@@ -14,7 +14,7 @@ export type Channel = typeof Channel.Type
 export const denialReason = "WAITLIST_CLOSED"
 
 /**
- * A command from an admin, a consumer or the system; `by` is the name of the API key that was used. `Remove` takes away
+ * A command from an admin, a consumer or the system; `by` is the author. `Remove` takes away
  * the place of an archived consumer.
  */
 export type Command =

@@ -20,7 +20,8 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 /**
- * Counts a request of the key's organization, or ends it with a 429 and records that. The consumer is named if it acts itself.
+ * Counts a request of the key's organization, or ends it with a 429 and records that. The consumer
+ * is named if it acts itself.
  *
  * Every operation declares the 429 (`RateLimitExceeded`). It leaves as a finished response without the encoder, because
  * a refusal must cost less than an answer.

@@ -161,6 +161,8 @@ export const reasons = html`<label
 const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
   const isParked = mechanism.live?.parked === true
   const isClosed = mechanism.lifecycle === "closed"
+  // While it settles, nothing is left to steer but what its kind still decides.
+  const isOpen = mechanism.lifecycle === "scheduled" || mechanism.lifecycle === "open"
   if (isClosed && !isParked) return false
   const form = (action: string, label: string, more: Html | false, style = "") => html`
     <form method="post" action="${path}/${action}">
@@ -177,7 +179,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
         ${isParked && form("unpark", "Unpark…", false)}
         ${
           mechanism.type === "queue" &&
-          !isClosed &&
+          isOpen &&
           html`
             ${form("admit", "Admit the next…", field("Consumers", "count", { type: "number", value: 10, min: 1, max: 10_000 }))}
             ${form(
@@ -188,7 +190,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
             ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
           `
         }
-        ${!isClosed && form("end", "End…", false, "danger")}
+        ${(isOpen || (!isClosed && mechanism.statusOverride !== "ended")) && form("end", "End…", false, "danger")}
       </div>
     </section>
   `

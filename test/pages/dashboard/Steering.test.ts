@@ -4,9 +4,9 @@ import { Effect } from "effect"
 import { deniableKinds, fieldOf, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import { actions } from "../../../src/pages/dashboard/Steering.ts"
 import { mechanismsOfEachKind } from "../../http/admin/experience/aggregateFixture.ts"
-import { Usher } from "../../http/support/usherFixture.ts"
+import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
 import { operator } from "../support/operatorFixture.ts"
-import { layer as usher, room, textOf } from "../support/roomFixture.ts"
+import { brand as onAdminApi, layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 /** The actions that queues alone have. */
 const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "pause", "resume"])
@@ -36,6 +36,25 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
           if (action === "end") assert.include(textOf(page), `${name} has ended.`)
         }
       }
+    })
+  )
+
+  it.effect("offers no action on a queue that was ended while grants are still valid", () =>
+    Effect.gen(function* () {
+      const { brand, consumer, guest, queue } = yield* Usher
+      const { get, send, signIn } = yield* operator
+      yield* signIn(brand.secretKey)
+      const id = yield* queue({ admitRate: 0, admissionExpirationSeconds: 600 })
+      const { accessToken } = yield* guest()
+      const headers = asConsumer(brand.publishableKey, accessToken)
+      yield* consumer({ method: "POST", path: `/api/queues/${id}/enter`, headers })
+      const { experienceId } = yield* onAdminApi("GET", `/distributions/${id}`)
+      const path = `/dashboard/experiences/${experienceId}`
+      const fields = { mechanism: id, reason: "OTHER", confirmed: "yes" }
+      yield* send("POST", `${path}/admit`, { ...fields, count: "1" })
+      assert.include(textOf(yield* get(path)), "Admit the next…")
+      const ended = yield* send("POST", `${path}/end`, fields)
+      assert.notInclude(textOf(ended), "Actions for")
     })
   )
 
