@@ -15,7 +15,7 @@ export async function countQueued(setup: Setup, name: string): Promise<number> {
   const behind = `select count(*)::int4 as number from mechanism_heads h join place_projections p using (mechanism_id)
     where p.sequence < h.sequence`
   while ((await setup.database.number(name, behind)) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
-  return await setup.database.number(name, "select count(*)::int4 as number from places where status = 'QUEUED'")
+  return setup.database.number(name, "select count(*)::int4 as number from places where status = 'QUEUED'")
 }
 
 export const mainScript = fileURLToPath(new URL("../../src/main.ts", import.meta.url))

@@ -37,7 +37,9 @@ export const recover = Effect.fnUntraced(function* (
 })
 
 /** Like `recover`, and hands over to the journal those places that are not written up to the head. */
-export const recoverPlaces = Effect.fnUntraced(function* (head: Head): Effect.fn.Return<Recovered, Unavailable, Journal> {
+export const recoverPlaces = Effect.fnUntraced(function* (
+  head: Head
+): Effect.fn.Return<Recovered, Unavailable, Journal> {
   const journal = yield* Journal
   const changed = new Set<string>()
   const recovered = yield* recover(head, (page) =>

@@ -57,21 +57,12 @@ const make = (options: Options) => {
     return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
   })
 
-  /** Waits until the database is reachable. */
-  const restore = (heads: typeof journal.unfinished) =>
-    heads.pipe(
-      Effect.flatMap(startAll),
-      Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
-      Effect.retry(Schedule.spaced("1 second")),
-      Effect.ignore
-    )
-
   return {
     /** Starts all unfinished mechanisms. */
-    startUnfinished: restore(journal.unfinished),
+    startUnfinished: untilReachable(Effect.flatMap(journal.unfinished, startAll)),
 
     /** Starts the mechanisms that a process left before it wrote all of their places. */
-    startBehind: restore(journal.behind),
+    startBehind: untilReachable(Effect.flatMap(journal.behind, startAll)),
 
     /**
      * Wakes mechanisms that are due. Some do not run here yet, because another process created them or they are not
@@ -98,3 +89,11 @@ const make = (options: Options) => {
       })
   }
 }
+
+/** Repeats the start until the database is reachable. */
+const untilReachable = (start: Effect.Effect<void, Unavailable>): Effect.Effect<void> =>
+  start.pipe(
+    Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
+    Effect.retry(Schedule.spaced("1 second")),
+    Effect.ignore
+  )

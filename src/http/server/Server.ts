@@ -147,7 +147,12 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
     port: options.port
   })
   const { nodeServer, server } = bound
-  yield* Effect.addFinalizer(() => Effect.andThen(endsRun, Effect.sync(() => nodeServer.closeAllConnections())))
+  yield* Effect.addFinalizer(() =>
+    Effect.andThen(
+      endsRun,
+      Effect.sync(() => nodeServer.closeAllConnections())
+    )
+  )
   yield* server
     .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
     .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax), Effect.updateContext(ofRequests))

@@ -150,7 +150,10 @@ const makeProjector = Effect.gen(function* () {
 })
 
 /** Starts the writer. Returns the function that hands an encoded commit over to it, and counts what was not written. */
-const makeWrite = Effect.fnUntraced(function* (options: Options & typeof defaults, projector: PlaceProjector.PlaceProjector) {
+const makeWrite = Effect.fnUntraced(function* (
+  options: Options & typeof defaults,
+  projector: PlaceProjector.PlaceProjector
+) {
   const sql = yield* PgClient.PgClient
   const { database, journal: measures } = yield* Measures
   const ownCommits = yield* OwnCommits

@@ -111,81 +111,31 @@ export const make = Effect.fnUntraced(function* <E>(
 ): Effect.fn.Return<PlaceProjector, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const now = () => monotonicMillisOf(clock)
-  const load = new Load()
+  const backlog = new Backlog(options)
+  const write = makeWrite(options)
   const work = Latch.makeUnsafe()
   const asked = Latch.makeUnsafe()
-  const segments: Array<Segment> = []
-  /** The segment that is being written; it is still the first one. */
-  let writing: Segment | undefined
-  let rows = 0
-  let writtenSegments = 0
   /** The callers that wait until so many segments are written, in order. */
   const callers: Array<{ readonly segments: number; readonly resume: () => void }> = []
-
-  const add = (change: PlacesUpTo): void => {
-    let last = segments[segments.length - 1]
-    if (last === undefined || last === writing || last.rows >= options.statementRowsMax) {
-      last = new Segment(now())
-      segments.push(last)
-    }
-    const before = last.rows
-    last.add(change)
-    rows += last.rows - before
-    load.add(change.places.length, now())
-    work.openUnsafe()
-  }
-
-  const isDue = (): boolean =>
-    callers.length > 0 ||
-    rows >= options.yieldRowsMax ||
-    now() - segments[0]!.since >= options.yieldMillisMax ||
-    load.perSecond(now()) < options.loadRowsPerSecond
 
   const writer = Effect.gen(function* () {
     while (true) {
       yield* work.await
       // Commits of the same turn of the event loop join this segment.
       yield* Effect.yieldNow
-      while (!isDue()) yield* Effect.raceFirst(asked.await, Effect.sleep(lookMillis))
-      writing = segments[0]!
-      yield* write(writing)
-      rows -= writing.rows
-      writing = undefined
-      segments.shift()
-      writtenSegments += 1
-      while (callers.length > 0 && callers[0]!.segments <= writtenSegments) callers.shift()!.resume()
+      while (callers.length === 0 && backlog.yields(now()))
+        yield* Effect.raceFirst(asked.await, Effect.sleep(lookMillis))
+      yield* write(backlog.take())
+      backlog.written()
+      while (callers.length > 0 && callers[0]!.segments <= backlog.writtenSegments) callers.shift()!.resume()
       if (callers.length === 0) asked.closeUnsafe()
-      if (segments.length === 0) work.closeUnsafe()
+      if (backlog.isEmpty) work.closeUnsafe()
     }
   })
-
-  /**
-   * Writes a segment. Repeats it until the database takes it. If the database refuses what it contains, writes each
-   * mechanism alone, and leaves behind the one that is refused again and again.
-   */
-  const write = Effect.fnUntraced(function* (segment: Segment): Effect.fn.Return<void> {
-    for (let refusals = 0; refusals < refusalsMax; ) {
-      const exit = yield* Effect.exit(options.write(segment))
-      if (Exit.isSuccess(exit)) return
-      const error = Cause.findErrorOption(exit.cause)
-      // A defect: the content could not even be encoded.
-      if (Option.isNone(error) || options.isRefusal(error.value)) {
-        if (segment.mechanisms.size > 1) return yield* Effect.forEach(segment.split(), write, { discard: true })
-        refusals += 1
-        if (refusals === refusalsMax) yield* logRefused(segment, exit.cause)
-      }
-      yield* Effect.sleep(retryMillis)
-    }
-  })
-
-  const logRefused = ({ mechanisms }: Segment, cause: Cause.Cause<E>) =>
-    annotated("places.refused", { mechanismId: [...mechanisms.keys()][0] })(
-      Effect.logError("The database refuses places that follow from a journal. Run `usher verify-journal`.", cause)
-    )
 
   const flush = Effect.callback<void>((resume) => {
-    if (segments.length === 0) return resume(Effect.void)
-    callers.push({ segments: writtenSegments + segments.length, resume: () => resume(Effect.void) })
+    if (backlog.isEmpty) return resume(Effect.void)
+    callers.push({ segments: backlog.addedSegments, resume: () => resume(Effect.void) })
     asked.openUnsafe()
   })
 
@@ -193,11 +143,104 @@ export const make = Effect.fnUntraced(function* <E>(
   // The scope ends in reverse order, so the writer still runs.
   yield* Effect.addFinalizer(() => Effect.timeoutOption(flush, lastMillisMax))
   return {
-    add,
+    add: (change) => {
+      backlog.add(change, now())
+      work.openUnsafe()
+    },
     flush,
-    waiting: () => ({ rows, seconds: segments.length === 0 ? 0 : (now() - segments[0]!.since) / 1_000 })
+    waiting: () => backlog.waiting(now())
   }
 })
+
+/** The segments that are not written yet, the first of which may be on its way. */
+class Backlog {
+  private readonly limits: Limits
+  private readonly segments: Array<Segment> = []
+  private readonly load = new Load()
+  private rows = 0
+  private taken: Segment | undefined
+  /** Segments that were written, since the start. */
+  writtenSegments = 0
+
+  constructor(limits: Limits) {
+    this.limits = limits
+  }
+
+  get isEmpty(): boolean {
+    return this.segments.length === 0
+  }
+
+  /** All segments, since the start. */
+  get addedSegments(): number {
+    return this.writtenSegments + this.segments.length
+  }
+
+  add(change: PlacesUpTo, nowMillis: number): void {
+    let last = this.segments[this.segments.length - 1]
+    if (last === undefined || last === this.taken || last.rows >= this.limits.statementRowsMax) {
+      last = new Segment(nowMillis)
+      this.segments.push(last)
+    }
+    const before = last.rows
+    last.add(change)
+    this.rows += last.rows - before
+    this.load.add(change.places.length, nowMillis)
+  }
+
+  /** True while the database is left to the appends. */
+  yields(nowMillis: number): boolean {
+    const { loadRowsPerSecond, yieldMillisMax, yieldRowsMax } = this.limits
+    return (
+      this.load.perSecond(nowMillis) >= loadRowsPerSecond &&
+      this.rows < yieldRowsMax &&
+      nowMillis - this.segments[0]!.since < yieldMillisMax
+    )
+  }
+
+  /** Returns the first segment. It gets no further changes. */
+  take(): Segment {
+    return (this.taken = this.segments[0]!)
+  }
+
+  /** Removes the segment that was taken. */
+  written(): void {
+    this.rows -= this.segments.shift()!.rows
+    this.taken = undefined
+    this.writtenSegments += 1
+  }
+
+  waiting(nowMillis: number): Waiting {
+    return { rows: this.rows, seconds: this.isEmpty ? 0 : (nowMillis - this.segments[0]!.since) / 1_000 }
+  }
+}
+
+/**
+ * Makes the function that writes a segment. It repeats the statement until the database takes it. If the database
+ * refuses what a segment contains, it writes each mechanism alone, and leaves behind the one that is refused again and
+ * again.
+ */
+const makeWrite = <E>({ write, isRefusal }: Options<E>) => {
+  const writeOrLeave = Effect.fnUntraced(function* (segment: Segment): Effect.fn.Return<void> {
+    for (let refusals = 0; refusals < refusalsMax;) {
+      const exit = yield* Effect.exit(write(segment))
+      if (Exit.isSuccess(exit)) return
+      const error = Cause.findErrorOption(exit.cause)
+      // A defect: the content could not even be encoded.
+      if (Option.isNone(error) || isRefusal(error.value)) {
+        if (segment.mechanisms.size > 1) return yield* Effect.forEach(segment.split(), writeOrLeave, { discard: true })
+        refusals += 1
+        if (refusals === refusalsMax) yield* logRefused(segment, exit.cause)
+      }
+      yield* Effect.sleep(retryMillis)
+    }
+  })
+  return writeOrLeave
+}
+
+const logRefused = ({ mechanisms }: Segment, cause: Cause.Cause<unknown>) =>
+  annotated("places.refused", { mechanismId: [...mechanisms.keys()][0] })(
+    Effect.logError("The database refuses places that follow from a journal. Run `usher verify-journal`.", cause)
+  )
 
 /** Counts rows by second. */
 class Load {
@@ -205,19 +248,19 @@ class Load {
   private rows = 0
   private last = 0
 
-  add(rows: number, millis: number): void {
-    this.turn(millis)
+  add(rows: number, nowMillis: number): void {
+    this.turn(nowMillis)
     this.rows += rows
   }
 
   /** The rows of this second or the one before, whichever has more. */
-  perSecond(millis: number): number {
-    this.turn(millis)
+  perSecond(nowMillis: number): number {
+    this.turn(nowMillis)
     return Math.max(this.rows, this.last)
   }
 
-  private turn(millis: number): void {
-    const second = Math.floor(millis / 1_000)
+  private turn(nowMillis: number): void {
+    const second = Math.floor(nowMillis / 1_000)
     if (second === this.second) return
     this.last = second === this.second + 1 ? this.rows : 0
     this.second = second

@@ -374,13 +374,8 @@ describe("A draw on the Consumer API", () => {
         yield* placesWritten
         const rows = yield* sql<{ status: string; count: number }>`
           select status, count(*)::int as count from places where mechanism_id = ${draw.id} group by status order by status`
-        assert.deepStrictEqual(
-          rows.map(({ status, count }) => [status, count]),
-          [
-            ["DENIED", 4_500],
-            ["WON", 1_500]
-          ]
-        )
+        const counts = Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+        assert.deepStrictEqual(counts, { DENIED: 4_500, WON: 1_500 })
         const proof = Result.getOrThrow(decodeProof((yield* draw.proof).body))
         assert.isTrue(verify(proof).isValid)
         assert.lengthOf(proof.winners, 1_500)
