@@ -52,9 +52,11 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
       const path = `/dashboard/experiences/${experienceId}`
       const fields = { mechanism: id, reason: "OTHER", confirmed: "yes" }
       yield* send("POST", `${path}/admit`, { ...fields, count: "1" })
-      assert.include(textOf(yield* get(path)), "Admit the next…")
+      const form = `name="mechanism" value="${id}"`
+      assert.include((yield* get(path)).text, form)
       const ended = yield* send("POST", `${path}/end`, fields)
-      assert.notInclude(textOf(ended), "Actions for")
+      assert.include(textOf(ended), "has ended.")
+      assert.notInclude(ended.text, form)
     })
   )
 
