@@ -59,6 +59,9 @@ export interface Recovered {
   readonly lastAt: Millis
 }
 
+/** What a command leads to. */
+export type Answer = Exit.Exit<unknown, Refusal | Unavailable | Overloaded>
+
 /** The calls that an actor answers. Every answer shows committed state only. */
 export interface Actor {
   readonly identity: MechanismIdentity
@@ -73,6 +76,8 @@ export interface Actor {
    * consumers whose places it changed.
    */
   readonly send: (command: Command) => Effect.Effect<unknown, Refusal | Unavailable | Overloaded>
+  /** The same without a fiber for the caller: calls `answer` once, with the exit. */
+  readonly put: (command: Command, answer: (exit: Answer) => void) => void
   /** Makes the actor check for due transitions. Its timer misses them when the clock is put forward. */
   readonly wake: () => void
   /** Returns the last committed configuration, without waiting for a write in progress. */
@@ -121,7 +126,7 @@ type Message = AnyMessage<Refusal | Unavailable | Overloaded>
 /** The cause of an `Unavailable` that means: the actor tried nothing, so the caller may send the command elsewhere. */
 export const hasStopped = "the mechanism's actor has stopped"
 
-const stopped = Effect.fail(new Unavailable({ cause: hasStopped }))
+const stopped = Exit.fail(new Unavailable({ cause: hasStopped }))
 
 /** The services that an actor needs from its registry. */
 export interface ActorOptions {
@@ -193,7 +198,7 @@ export const make = Effect.fnUntraced(function* (
     for (const { command, answer } of messages) {
       if (command === undefined) continue
       const outcome = batch.outcomes[index++]!
-      answer("view" in outcome ? Effect.succeed(outcome.view) : Effect.fail(outcome.refusal))
+      answer("view" in outcome ? Exit.succeed(outcome.view) : Exit.fail(outcome.refusal))
     }
   }
 
@@ -226,7 +231,7 @@ export const make = Effect.fnUntraced(function* (
     const isOutage = error?._tag === "Unavailable"
     if (isOutage && writing !== undefined) uncertainConsumers = lookPast(decider, state, writing)
     onStop(isOutage)
-    const unavailable = Effect.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
+    const unavailable = Exit.fail(new Unavailable({ cause: Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit }))
     for (const message of current) message.answer(unavailable)
     readBarrier.refuseAll(unavailable)
     for (let next = Mailbox.takeUnsafe(mailbox); next !== undefined; next = Mailbox.takeUnsafe(mailbox)) {
@@ -243,16 +248,19 @@ export const make = Effect.fnUntraced(function* (
       return readBarrier.size < mailboxCapacity ? readBarrier.wait(question) : Effect.fail(new Overloaded())
     })
 
+  const put = (message: Message): void => {
+    if (isStopped) message.answer(stopped)
+    else if (!Mailbox.offerUnsafe(mailbox, message)) message.answer(Exit.fail(new Overloaded()))
+  }
+
   return {
     identity,
     isFor: (mechanism) =>
       isOf(identity, mechanism) && !(mechanism.includesArchived === true ? isOver() : status.archived),
     isArchived: () => status.archived,
     isOver: () => isOver() && writing === undefined,
-    send: sender((yield* Traces) !== undefined, (message) => {
-      if (isStopped) message.answer(stopped)
-      else if (!Mailbox.offerUnsafe(mailbox, message)) message.answer(Effect.fail(new Overloaded()))
-    }),
+    send: sender((yield* Traces) !== undefined, put),
+    put: (command, answer) => put({ command, answer }),
     wake: () => void Mailbox.offerUnsafe(mailbox, wakeUp),
     configuration: () => configuration,
     view: (consumerId) => read((at) => decider.view(state, consumerId, at)),

@@ -1,5 +1,5 @@
 /** A message in an actor's mailbox. */
-import { Context, Effect, type Tracer } from "effect"
+import { Context, Effect, type Exit, type Tracer } from "effect"
 import type { Command } from "../../domain/mechanism/Decider.ts"
 import { CurrentSpan } from "../../measures/Traces.ts"
 import type { Commit } from "../../store/journal/Journal.ts"
@@ -9,7 +9,7 @@ export interface Message<E> {
   readonly command?: Command
   /** The span in which the caller waits, if its request is sampled. */
   readonly span?: Tracer.Span | undefined
-  readonly answer: (answer: Effect.Effect<unknown, E>) => void
+  readonly answer: (exit: Exit.Exit<unknown, E>) => void
 }
 
 export const wakeUp: Message<unknown> = { answer: () => {} }

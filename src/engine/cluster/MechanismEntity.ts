@@ -5,24 +5,26 @@
  *
  * No message is persisted. The journal holds the state, and a caller without an answer asks again.
  */
-import { Effect, Queue as Mailbox, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Option, Queue as Mailbox, Result, Schema, Stream } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
-import { hasStopped } from "../actor/Actor.ts"
+import { type Answer, hasStopped } from "../actor/Actor.ts"
 import { type Engine, lastCommittedView } from "../Engine.ts"
 import type { Registry } from "../registry/Registry.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { ReplyBatch } from "./ReplyBatch.ts"
 import {
+  type Answer as WireResult,
   answerToWire,
   type AddressedQuestion,
   decode,
   encode,
   type Question,
   type Refused,
+  type WireAnswer,
   type WireReply
 } from "./Wire.ts"
 
@@ -93,14 +95,41 @@ export const layer = (here: Here) =>
 const runAll = (here: Here, questions: ReadonlyArray<AddressedQuestion>): Effect.Effect<ReplyBatch> =>
   Effect.suspend(() => {
     const batch = new ReplyBatch(questions.length)
+    const others = questions.flatMap((question, index) => {
+      const isPut = putCommand(here, question, (answer) => batch.add(index, answer))
+      return isPut ? [] : [{ question, index }]
+    })
+    if (others.length === 0) return Effect.succeed(batch)
     const answers = Effect.forEach(
-      questions,
-      (question, index) => Effect.map(answerQuestion(here, question), (answer) => batch.add(index, answer)),
+      others,
+      ({ question, index }) => Effect.map(answerQuestion(here, question), (answer) => batch.add(index, answer)),
       { concurrency: "unbounded", discard: true }
     )
     // The questions run to their end, even if the caller has stopped waiting.
     return Effect.as(Effect.forkDetach(answers, { startImmediately: true }), batch)
   })
+
+/**
+ * Puts a command into the mailbox of its actor, without a fiber: the commands of a message become one commit. Returns
+ * false if the question is another one, or the engine has to find or start the actor first.
+ */
+const putCommand = (
+  { registry, ownership }: Here,
+  { id, question }: AddressedQuestion,
+  answer: (answer: WireAnswer) => void
+): boolean => {
+  if (question.method !== "send" || !ownership.owns(id)) return false
+  const actor = registry.running(id)
+  if (actor === undefined || !actor.isFor(question.mechanism)) return false
+  actor.put(question.command, (exit) => answer(answerToWire(question, resultOf(exit))))
+  return true
+}
+
+const resultOf = (exit: Answer): WireResult => {
+  if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
+  const error = Cause.findErrorOption(exit.cause)
+  return Result.fail(Option.isSome(error) ? error.value : new Unavailable({ cause: Cause.squash(exit.cause) }))
+}
 
 /** Answers a question from the mechanisms of this node. */
 export const answerQuestion = (

@@ -62,21 +62,21 @@ const notTried = Result.fail(new Unavailable({ cause: hasStopped }))
 
 describe("questions to another node", () => {
   it.effect(
-    "to one node gather while four messages are in progress, and travel together, whatever mechanism they are about",
+    "to one node gather while a message is in progress, and travel together, whatever mechanism they are about",
     () =>
       Effect.gen(function* () {
         const nodes = new Nodes()
-        for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
+        nodes.gates.push(yield* Deferred.make<void>())
         const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
         const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
         for (let n = 0; n < 12; n++) {
           fibers.push(yield* Effect.forkChild(query(n % 2 === 0 ? queueId(1) : queueId(3), view(n), elsewhere)))
           yield* settle
         }
-        assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1])
-        yield* Deferred.succeed(nodes.gates[3]!, undefined)
+        assert.deepStrictEqual(nodes.sizes, [1])
+        yield* Deferred.succeed(nodes.gates[0]!, undefined)
         yield* settle
-        assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 8])
+        assert.deepStrictEqual(nodes.sizes, [1, 11])
         const answers = yield* Effect.forEach(fibers, (fiber) => Fiber.join(fiber))
         assert.deepStrictEqual(
           answers,
@@ -85,12 +85,30 @@ describe("questions to another node", () => {
       })
   )
 
+  it.effect("are sent while a message is held up, four messages at most", () =>
+    Effect.gen(function* () {
+      const nodes = new Nodes()
+      for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
+      const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
+      const ask = (n: number) => Effect.tap(Effect.forkChild(query(queueId(), view(n), elsewhere)), () => settle)
+      for (let n = 0; n < 6; n++) {
+        yield* ask(n)
+        yield* ask(n + 10)
+        yield* TestClock.adjust(25)
+      }
+      assert.deepStrictEqual(nodes.sizes, [1, 1, 2, 2])
+      yield* Deferred.succeed(nodes.gates[2]!, undefined)
+      yield* settle
+      assert.deepStrictEqual(nodes.sizes, [1, 1, 2, 2, 6])
+    })
+  )
+
   it.effect("are answered as the answers arrive, without waiting for the rest of the message", () =>
     Effect.gen(function* () {
       const nodes = new Nodes()
-      for (let message = 0; message < 5; message++) nodes.gates.push(yield* Deferred.make<void>())
+      for (let message = 0; message < 2; message++) nodes.gates.push(yield* Deferred.make<void>())
       const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
-      for (let n = 0; n < 4; n++) yield* Effect.forkChild(query(queueId(), view(n), elsewhere))
+      yield* Effect.forkChild(query(queueId(), view(3), elsewhere))
       yield* settle
       const [first, second] = [
         yield* Effect.forkChild(query(queueId(), view(4), elsewhere)),
@@ -99,10 +117,10 @@ describe("questions to another node", () => {
       yield* settle
       yield* Deferred.succeed(nodes.gates[0]!, undefined)
       yield* settle
-      assert.strictEqual(nodes.sizes[4], 2)
+      assert.strictEqual(nodes.sizes[1], 2)
       assert.deepStrictEqual(yield* Fiber.join(first), view(4))
       assert.isUndefined(second.pollUnsafe())
-      yield* Deferred.succeed(nodes.gates[4]!, undefined)
+      yield* Deferred.succeed(nodes.gates[1]!, undefined)
       assert.deepStrictEqual(yield* Fiber.join(second), view(5))
     })
   )
@@ -110,12 +128,32 @@ describe("questions to another node", () => {
   it.effect("to different nodes do not wait for each other", () =>
     Effect.gen(function* () {
       const nodes = new Nodes()
-      for (let message = 0; message < 4; message++) nodes.gates.push(yield* Deferred.make<void>())
+      nodes.gates.push(yield* Deferred.make<void>())
       const { query } = yield* RemoteCalls.make(nodes.transport, ownerLookup())
-      for (let n = 0; n < 5; n++) yield* Effect.forkChild(query(queueId(1), view(n), elsewhere))
+      for (let n = 0; n < 2; n++) yield* Effect.forkChild(query(queueId(1), view(n), elsewhere))
       yield* settle
       assert.deepStrictEqual(yield* query(queueId(2), view(9), elsewhere), view(9))
-      assert.deepStrictEqual(nodes.sizes, [1, 1, 1, 1, 1])
+      assert.deepStrictEqual(nodes.sizes, [1, 1])
+    })
+  )
+
+  it.effect("that nobody waits for any more leave their node free for others", () =>
+    Effect.gen(function* () {
+      let messages = 0
+      const silent = Stream.suspend(() => {
+        messages += 1
+        return Stream.never
+      })
+      const { query } = yield* RemoteCalls.make(() => silent, ownerLookup())
+      for (let n = 0; n < 4; n++) {
+        yield* Effect.forkChild(Effect.exit(query(queueId(), view(n), elsewhere)))
+        yield* TestClock.adjust(25)
+      }
+      yield* Effect.forkChild(Effect.exit(query(queueId(), view(5), elsewhere)))
+      yield* settle
+      assert.strictEqual(messages, 4)
+      yield* TestClock.adjust(2_300)
+      assert.strictEqual(messages, 5)
     })
   )
 
