@@ -1,6 +1,6 @@
 /**
- * Starts mechanisms without a caller: all unfinished ones, when the process starts or owns more shards, and those that
- * do not run but are due or have places to be written.
+ * Starts mechanisms without a caller: all unfinished ones, and those with places to be written, when the process starts
+ * or owns more shards; later those that are due but do not run.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -57,12 +57,14 @@ const make = (options: Options) => {
     return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
   })
 
-  return {
-    /** Starts all unfinished mechanisms. */
-    startUnfinished: untilReachable(Effect.flatMap(journal.unfinished, startAll)),
+  const startBehind = Effect.flatMap(journal.behind, startAll)
 
-    /** Starts the mechanisms that a process left before it wrote all of their places. */
-    startBehind: untilReachable(Effect.flatMap(journal.behind, startAll)),
+  return {
+    /** Starts all unfinished mechanisms, and those that a process left before it wrote all of their places. */
+    startUnfinished: untilReachable(Effect.andThen(Effect.flatMap(journal.unfinished, startAll), startBehind)),
+
+    /** Starts the latter alone. */
+    startBehind: untilReachable(startBehind),
 
     /**
      * Wakes mechanisms that are due. Some do not run here yet, because another process created them or they are not
@@ -73,7 +75,6 @@ const make = (options: Options) => {
       Effect.flatMap(journal.due),
       Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => slots.get(id)?.actor?.wake()))),
       Effect.flatMap(startAll),
-      Effect.andThen(Effect.flatMap(journal.behind, startAll)),
       Effect.andThen(resume),
       Effect.ignore,
       Effect.repeat(Schedule.spaced(pollIntervalMillis))
