@@ -9,7 +9,7 @@ import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type { AdmissionsUsedUp, CommonRefusal, Full, GrantLimitReached } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
-import type { Line } from "./Tickets.ts"
+import type { Line } from "./LineState.ts"
 
 /** The reasons with which an organization's server denies a place. */
 export const AdminReason = Schema.Literals(Denial.recordedReasons)

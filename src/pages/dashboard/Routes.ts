@@ -17,7 +17,7 @@ import type { Route } from "./Route.ts"
 import * as Session from "./Session.ts"
 import * as Analytics from "./screens/Analytics.ts"
 import * as Consumers from "./screens/Consumers.ts"
-import * as Drops from "./screens/Drops.ts"
+import * as DropRoutes from "./DropRoutes.ts"
 import * as Journals from "./screens/Journals.ts"
 import * as Keys from "./screens/Keys.ts"
 import * as Orders from "./screens/Orders.ts"
@@ -49,7 +49,7 @@ export const routesOf = ({
   nodeName,
   roomUrl
 }: Needs): ReadonlyArray<Route> => [
-  ...Drops.make(api, roomUrl),
+  ...DropRoutes.make(api, roomUrl),
   ...Consumers.make(api),
   ...Orders.make(api),
   ...Analytics.make(api),

@@ -1,12 +1,12 @@
 /** Drops: the running ones, a new one from a template, and the control room of each. */
 import { Effect } from "effect"
-import { notFound } from "../../Refusal.ts"
-import type { AdminApiClient } from "../../ApiClients.ts"
-import * as ControlRoom from "../ControlRoom.ts"
-import * as Home from "../Home.ts"
-import * as NewDrop from "../NewDrop.ts"
-import { get, post, type Route } from "../Route.ts"
-import * as Steering from "../Steering.ts"
+import { notFound } from "../Refusal.ts"
+import type { AdminApiClient } from "../ApiClients.ts"
+import * as ControlRoom from "./ControlRoom.ts"
+import * as Home from "./Home.ts"
+import * as NewDrop from "./NewDrop.ts"
+import { get, post, type Route } from "./Route.ts"
+import * as Steering from "./Steering.ts"
 
 /** The routes of drops. */
 export const make = (

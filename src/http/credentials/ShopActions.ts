@@ -1,5 +1,5 @@
 /**
- * Actions of an organization's server on the place of a consumer that it names. The consumer must be one of the
+ * Actions of a shop's server on the place of a consumer that it names. The consumer must be one of the
  * tenant's: an unknown, archived or foreign one is a 404. A cached consumer costs no SQL.
  */
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ interface NamedPlace {
   readonly consumerId: string
 }
 
-/** Runs server actions on mechanisms of a kind. */
+/** Runs the shop's actions on mechanisms of a kind. */
 export const make = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
   const engine = yield* Engine
   const consumers = yield* Consumers
