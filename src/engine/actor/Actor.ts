@@ -12,7 +12,8 @@
  * 6. Time and randomness arrive with the batch. Time is the later of the clock and the last event; it never goes back.
  * 7. Timed transitions need no caller: after each batch the actor sets a timer for the next, and its time is stored.
  * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
- * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and other mechanisms continue.
+ * 9. A mechanism that keeps failing is parked by the registry (`registry/Registry.ts`, `RestartPolicy.ts`), and other
+ *    mechanisms continue.
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Moment, Refusal } from "../../domain/mechanism/Decider.ts"

@@ -269,8 +269,8 @@ const notReadable = ({ formatVersion }: Head) =>
   Effect.fail(new Unavailable({ cause: `the mechanism's journal needs a release that reads level ${formatVersion}` }))
 
 /**
- * Takes a mechanism over before it starts here. A mechanism whose journal has events of a format version that this release cannot
- * read is left alone, so that a process of a newer release runs it.
+ * Takes a mechanism over before it starts here. A mechanism whose journal has events of a format version that this
+ * release cannot read is left alone, so that a process of a newer release runs it.
  */
 const makeTakeover = Effect.fnUntraced(function* (ownership: ShardOwnership) {
   const journal = yield* Journal

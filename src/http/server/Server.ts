@@ -164,8 +164,8 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
 })
 
 /**
- * Starts the span of a sampled request, and offers each request to the direct path. The listener that `serve` has added, which is the last one, gets the requests
- * that are not answered there.
+ * Starts the span of a sampled request, then offers the request to the direct path. What it leaves goes to the last
+ * listener, which `serve` has added.
  */
 const answerFirst = (
   nodeServer: NodeServer,

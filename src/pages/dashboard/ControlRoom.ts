@@ -61,7 +61,7 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
               <span class="grants">Grants per minute</span>
             </p>
             <details>
-              <summary>The same as a table</summary>
+              <summary>The last two minutes as a table</summary>
               <div class="scroll"><table></table></div>
             </details>
           </section>

@@ -43,7 +43,7 @@ export interface Commit {
 
 /** The mechanism's record in the `mechanisms` table, for reads that need no actor. */
 export interface MechanismRecord {
-  /** The configuration as sent (`Decider.configuration` encoded), with the values of `Decider.published`. */
+  /** The configuration as sent (`Decider.configuration` encoded), with the values of `Decider.publishedFacts`. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: {
     readonly statusOverride: "ended" | null
