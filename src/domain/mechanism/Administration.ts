@@ -14,7 +14,7 @@ import * as Lifecycle from "./Lifecycle.ts"
 import { Closed, ConfigurationFixed } from "./Refusals.ts"
 import { isClosed as isClosedAt, type MechanismState } from "./State.ts"
 
-/** `by` is the author. */
+/** `by` names the author: an API key, or a person of the dashboard. */
 export type Administration<Configuration> =
   | Configure<Configuration>
   /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
@@ -31,7 +31,7 @@ interface Configure<Configuration> {
   readonly reason?: StaffReason | undefined
 }
 
-/** A command about one consumer's place; `by` is the author, absent if the consumer did it. */
+/** A command about one consumer's place; `by` names the author, absent if the consumer did it. */
 export interface PlaceCommand<Tag extends string> {
   readonly _tag: Tag
   readonly consumerId: string

@@ -81,6 +81,9 @@ export const selectingKinds = kindsWith(({ selectsVariant }) => selectsVariant =
 export type DeniableKind = KindsWith<{ readonly isDeniable: true }>
 export const deniableKinds: ReadonlyArray<DeniableKind> = kindsWith(({ isDeniable }) => isDeniable === true)
 
+/** The kinds that can be ended after they have closed. */
+export const endableClosedKinds = kindsWith(({ isEndableClosed }) => isEndableClosed === true)
+
 /** The kinds that can lead to an order: their places can be completed. */
 export type OrderableKind = KindsWith<{ readonly statuses: { readonly COMPLETED: string } }>
 export const orderableKinds: ReadonlyArray<OrderableKind> = kindsWith(({ statuses }) => "COMPLETED" in statuses)
