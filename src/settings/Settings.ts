@@ -5,7 +5,7 @@
  */
 import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
-import { clusterDefinitions, withoutDatabase } from "./Cluster.ts"
+import { clusterDefinitions, withoutCluster, withoutDatabase } from "./Cluster.ts"
 import { edgeDefinitions } from "./Edge.ts"
 import { openWithoutToken, operationsDefinitions } from "./Operations.ts"
 import {
@@ -306,6 +306,7 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
   return [
     ...(hasTwoKeys ? ["SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them."] : []),
     ...withoutDatabase(values),
+    ...withoutCluster(values),
     ...openWithoutToken(values),
     ...needs("smtpUrl", ["emailFrom"]),
     ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])

@@ -47,7 +47,7 @@ const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 /** The engine of a single process, or of one node in a cluster. */
 const engine = Layer.unwrap(
   Effect.gen(function* () {
-    const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
+    const { cluster, clusterRole, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
     const { timeline, heldAt } = yield* Installation
     // On hold no process owns a mechanism, and each reads all of them.
     if (!cluster || heldAt !== undefined) return Engine.layer({ node: nodeName })
@@ -57,6 +57,7 @@ const engine = Layer.unwrap(
       host: clusterHost,
       port: clusterPort,
       lockSeconds: clusterLockSeconds,
+      ownsMechanisms: clusterRole !== "front",
       secret: createHmac("sha256", yield* serverSecret("nodes"))
         .update(timeline)
         .digest(),
@@ -81,14 +82,26 @@ const http = Layer.merge(
   Operations.layer
 ).pipe(Layer.provide(Readiness.layerConditions), Layer.provide(NodeReport.layer), Layer.provide(Readiness.layer))
 
+/**
+ * Serves the mechanisms of this process: draws that wait for randomness, waitlists with members to notify. A front has
+ * none. The other workers need none of this process: they work from the database, and leases or claims divide the work.
+ * `ParkedMechanisms` runs on a front to clear what a former process of its name recorded.
+ */
+const mechanismWorkers = Layer.unwrap(
+  Effect.map(Settings, ({ clusterRole }) =>
+    clusterRole === "front"
+      ? Layer.empty
+      : Layer.merge(Layer.provide(DrawBeacons.layer, Beacon.layer), WaitlistNotices.layer)
+  )
+)
+
 /** Starts the work without a caller: none while the database is on hold. */
 const workers = Layer.unwrap(
   Effect.map(Installation, ({ heldAt }) =>
     heldAt !== undefined
       ? Layer.empty
       : Layer.mergeAll(
-          Layer.provide(DrawBeacons.layer, Beacon.layer),
-          WaitlistNotices.layer,
+          mechanismWorkers,
           GrantMessages.layer,
           webhookDeliveries,
           ReceivedEvents.layer,
