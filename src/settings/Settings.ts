@@ -222,6 +222,13 @@ const definitions = {
 type Definitions = typeof definitions
 type Values = { readonly [Name in keyof Definitions]: Definitions[Name]["fallback"] }
 
+/** Returns the environment of this process with other values, for another process of the program. */
+export const environmentWith = (values: Record<string, string>): Record<string, string | undefined> => ({
+  // oxlint-disable-next-line eslint/no-restricted-properties -- no setting is read from it
+  ...process.env,
+  ...values
+})
+
 /** All settings, in the order of the documentation. */
 export const settings: ReadonlyArray<Setting> = Object.values(definitions)
 

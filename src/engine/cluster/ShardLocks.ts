@@ -11,14 +11,7 @@
  * shards, so that status reads still find the memory of the last owner. Nothing else is answered from it.
  */
 import { Clock, Context, Effect, Latch, Layer, Option } from "effect"
-import {
-  ClusterError,
-  type Runner,
-  RunnerStorage,
-  ShardId,
-  ShardingConfig,
-  SqlRunnerStorage
-} from "effect/cluster"
+import { ClusterError, type Runner, RunnerStorage, ShardId, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Measures } from "../../measures/Measures.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -127,7 +120,9 @@ export const layer = (options: {
   )
 
 /** Watches whether there are nodes that may own shards. */
-const watchOwners = Effect.fnUntraced(function* (storage: Pick<RunnerStorage.RunnerStorage["Service"], "setRunnerHealth">) {
+const watchOwners = Effect.fnUntraced(function* (
+  storage: Pick<RunnerStorage.RunnerStorage["Service"], "setRunnerHealth">
+) {
   const { runnerAddress, assignedShardGroups } = yield* ShardingConfig.ShardingConfig
   const own = assignedShardGroups.includes(shardGroup) ? Option.getOrUndefined(runnerAddress) : undefined
   const gone = Latch.makeUnsafe(true)
