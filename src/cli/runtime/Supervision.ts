@@ -68,7 +68,8 @@ const supervised = Effect.gen(function* () {
     if (isReady === told) return
     told = isReady
     const message: FromProcess = { isReady }
-    process.send?.(message)
+    // Without a callback a channel that is closing would end the process.
+    if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
   })
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(tell, lookMillis), Schedule.forever))
   return { allReady: Deferred.await(first) }
