@@ -71,25 +71,7 @@ const make = Effect.fnUntraced(function* ({
   const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), ShardLocks.shardGroup)
   const owns = (id: string): boolean => locks.areValid() && sharding.hasShardId(shardOf(id))
 
-  /**
-   * Sends the questions once. The answers come in one reply or in several. Without an owner it fails: the cluster would
-   * keep the message until there is one, and a command would run long after its caller had given up.
-   */
-  const transport: RemoteCalls.Transport = (id, questions) =>
-    Stream.paginate(undefined as number | undefined, (continuation) =>
-      Effect.map(
-        Effect.raceFirst(
-          continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
-          Effect.andThen(locks.ownerless, Effect.fail(new Unavailable({ cause: noOwner })))
-        ),
-        (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
-          const reply = decode<WireReply>(bytes)
-          return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
-        }
-      )
-    ).pipe(Stream.catchCause((cause) => Stream.fail(new Unavailable({ cause }))))
-
-  const calls = yield* RemoteCalls.make(transport, {
+  const calls = yield* RemoteCalls.make(transportOf(client, locks), {
     of: (id) => owners.of(shardOf(id)),
     forget: (id) => owners.forget(shardOf(id))
   })
@@ -224,6 +206,28 @@ const logOwners = ({ haveOwner }: ShardLocks.ShardLocks["Service"]) => {
         )
   }).pipe(Effect.repeat(Schedule.spaced(ownersMillis)), Effect.delay(ownersMillis))
 }
+
+type Client = Effect.Success<typeof MechanismEntity.MechanismEntity.client>
+
+/**
+ * Sends the questions once. The answers come in one reply or in several. Without an owner it fails: the cluster would
+ * keep the message until there is one, and a command would run long after its caller had given up.
+ */
+const transportOf =
+  (client: Client, { ownerless }: ShardLocks.ShardLocks["Service"]): RemoteCalls.Transport =>
+  (id, questions) =>
+    Stream.paginate(undefined as number | undefined, (continuation) =>
+      Effect.map(
+        Effect.raceFirst(
+          continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
+          Effect.andThen(ownerless, Effect.fail(new Unavailable({ cause: noOwner })))
+        ),
+        (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
+          const reply = decode<WireReply>(bytes)
+          return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
+        }
+      )
+    ).pipe(Stream.catchCause((cause) => Stream.fail(new Unavailable({ cause }))))
 
 interface Routing {
   readonly owns: (mechanismId: string) => boolean
