@@ -169,6 +169,11 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       assert.deepStrictEqual(sorted(yield* positions(setup, queueId, late)), oneTo(30).slice(10))
       assert.match(run.stderr(), /^process=engine timestamp=/m)
       assert.match(run.stderr(), /^process=front-2 timestamp=/m)
+
+      kill(processesIn(run).get("front-1")!)
+      yield* Usher.until(() => run.stderr().includes("front-1 ended"))
+      run.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(run)).code, 0, "a front that waits for its start does not count")
     })
   )
 
@@ -186,7 +191,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
     })
   )
 
-  it.live("ends with code 1 if a process refuses its first start, or a port is taken", () =>
+  it.live("ends with code 1 if a process refuses its first start, or if ports or connections do not suffice", () =>
     Effect.gen(function* () {
       const refused = yield* Usher.run(["serve", "--processes", "2"], {
         DATABASE_URL: "postgres://usher@127.0.0.1:1/usher",
@@ -196,6 +201,14 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       assert.strictEqual(refused.code, 1)
       assert.match(refused.stderr, /engine \| usher: Cannot use the server in DATABASE_URL/)
       assert.match(refused.stderr, /usher: engine ended during its start \(code 1\), so all processes end\./)
+
+      const many = yield* UsherInProcess.run(["serve", "--processes", "17"], { ADMIN_PORT: "0", CONSUMER_PORT: "0" })
+      assert.include(many.stderr, "17 processes need up to 204 connections, and the embedded Postgres takes 200.")
+      const high = { ADMIN_PORT: "0", CONSUMER_PORT: "0", OPERATIONS_PORT: "65535" }
+      assert.include(
+        (yield* UsherInProcess.run(["serve", "--processes", "2"], high)).stderr,
+        "OPERATIONS_PORT is 65535, and 2 processes need as many ports from there on. Set it to 65534 at most."
+      )
 
       const taken = yield* listening
       const settings = { ADMIN_PORT: `${taken}`, CONSUMER_PORT: "0" }

@@ -1,10 +1,14 @@
 /** Which processes `usher serve --processes N` starts, and what each gets in its environment. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import * as Accepting from "../../http/connections/Accepting.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
+import { connectionsMax } from "../../store/postgres/embedded/ServerProcess.ts"
 
 /** Characters of the node's name that the names of the processes keep. A name may have 100. */
 const nameLengthMax = 80
+
+/** Connections of a process beside `DATABASE_CONNECTIONS`: its heartbeat, its presence, notifications, and one to spare. */
+const otherConnections = 4
 
 /** One of the processes. */
 export interface Member {
@@ -27,6 +31,7 @@ export const plan = Effect.fnUntraced(function* (count: number) {
   const adminPort = yield* Accepting.tryPort({ host: adminHost, port: settings.adminPort })
   if (!(yield* Accepting.canShare(host))) return yield* cannotShare
   yield* refuseHighPorts(settings, count)
+  yield* refuseConnections(settings, count)
 
   return Array.from({ length: count }, (_, index): Member => {
     const isEngine = index === 0 && clusterRole !== "front"
@@ -77,5 +82,17 @@ const refuseHighPorts = ({ operationsPort, cluster, clusterPort }: Settings["Ser
               `${variable} is ${port}, and ${count} processes need as many ports from there on. Set it to ${last} at most.`
           )
           .join("\n")
+      })
+}
+
+/** The embedded server takes a fixed number of connections. */
+const refuseConnections = ({ databaseUrl, databaseConnections }: Settings["Service"], count: number) => {
+  const needed = count * (databaseConnections + otherConnections)
+  return Option.isSome(databaseUrl) || needed <= connectionsMax
+    ? Effect.void
+    : new StartRefused({
+        message:
+          `--processes: ${count} processes need up to ${needed} connections, and the embedded Postgres takes ` +
+          `${connectionsMax}. Set DATABASE_URL, a smaller DATABASE_CONNECTIONS, or start fewer processes.`
       })
 }

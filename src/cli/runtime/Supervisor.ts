@@ -30,7 +30,7 @@ const main = fileURLToPath(new URL("../../main.ts", import.meta.url))
 interface Running extends Members.Member {
   child: ChildProcess | undefined
   isReady: boolean
-  /** How it ended last. */
+  /** How it ended when it was asked to. */
   ending: Ending | undefined
   /** Succeeds when the process is ready for the first time, and fails if it ends before. */
   readonly started: Deferred.Deferred<void, StartRefused>
@@ -116,16 +116,18 @@ const run = (member: Running, environment: Record<string, string>, tell: () => v
     const end = (code: number | null, signal: NodeJS.Signals | null) => {
       member.child = undefined
       member.isReady = false
-      member.ending = { code, signal }
       tell()
-      whenEnded(member.ending)
+      whenEnded({ code, signal })
     }
     child.once("exit", end)
     // A process that could not be started has no exit.
     child.on("error", () => child.pid === undefined && end(1, null))
     return Effect.callback<void>((stopped) => {
       if (member.child === undefined) return stopped(Effect.void)
-      whenEnded = () => stopped(Effect.void)
+      whenEnded = (ending) => {
+        member.ending = ending
+        stopped(Effect.void)
+      }
       child.kill("SIGTERM")
     })
   })
