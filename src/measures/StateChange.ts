@@ -14,6 +14,8 @@ export const stateChanges = {
   "places.refused": "The database refuses places that follow from a journal. Lists show the former ones.",
   "mechanism.failed": "An actor failed for another reason than the database, and is rebuilt.",
   "mechanism.parked": "A mechanism failed too often, and waits for an operator.",
+  "owners.lost": "No node owns mechanisms; a front answers 503.",
+  "owners.back": "A node owns mechanisms again.",
   "redis.lost": "Rate limits are counted by this process alone.",
   "redis.back": "Rate limits are shared again.",
   "invalidations.lost": "No notifications come from the other processes; the database is read instead.",

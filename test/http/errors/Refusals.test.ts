@@ -81,7 +81,7 @@ const stubs = Layer.unwrap(
         size: Effect.succeed(0),
         parked: Effect.succeed([]),
         overdue: () => Effect.undefined,
-        isRestored: Effect.succeed(true)
+        problem: Effect.succeed(undefined)
       }),
       Layer.succeed(ApiKeys, {
         lookup: () => holder,
