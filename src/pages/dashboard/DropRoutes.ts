@@ -47,8 +47,10 @@ export const make = (
       })
     ),
     // The address that a form leaves in the browser.
-    get("/experiences/:id/:action", (_, { params }) =>
-      Steering.isAction(params["action"]) ? Effect.succeed({ goTo: pathOf(params["id"]!) }) : Effect.fail(notFound)
+    get("/experiences/:id/:action", (operator, { params, query }) =>
+      Steering.isAction(params["action"])
+        ? controlRoom.screen(operator, params["id"]!, Steering.resultOf(query))
+        : Effect.fail(notFound)
     )
   ]
 }
