@@ -2,7 +2,7 @@
 import type { Arguments } from "./Arguments.ts"
 import { figures } from "./report/Figures.ts"
 import type { ClosedLoopJob, Job, Outcome, RequestTemplate, RequestTemplates } from "./load/Job.ts"
-import { readResidentBytes } from "./load/Processor.ts"
+import { readProcessorSeconds, readResidentBytes } from "./load/Processor.ts"
 import type { LoadGenerator } from "./load/LoadGenerator.ts"
 import * as Progress from "./report/Progress.ts"
 import { type Setup, type Program, type Running, enterRequest, statusRequest } from "./programs/Program.ts"
@@ -127,14 +127,23 @@ export async function measureEntries(bench: Bench, running: Running, options: En
         }
   const outcome = await bench.generator.run(job)
   const acknowledged = options.waiting + (outcome.statuses["200"] ?? 0)
+  // A program may write some of its rows later. That work belongs to the entries.
+  const before = readProcessorSeconds(running.watched)
   const kept = await running.countEntries()
+  const after = readProcessorSeconds(running.watched)
   if (kept !== undefined) {
     if (kept < acknowledged || kept > acknowledged + outcome.unanswered) {
       throw new Error(`${acknowledged} entries are acknowledged and ${kept} are in the store`)
     }
     checkPositions(outcome.samples, options.waiting, kept)
   }
-  return outcome
+  const processorSeconds = Object.fromEntries(
+    Object.entries(outcome.processorSeconds).map(([name, seconds]) => [
+      name,
+      seconds + (after[name] ?? 0) - (before[name] ?? 0)
+    ])
+  )
+  return { ...outcome, processorSeconds }
 }
 
 /**

@@ -202,6 +202,12 @@ function statements({ queueId, audienceId, optionId }: Made): ReadonlyArray<read
        join mechanism_heads h on h.mechanism_id = model.id where m.created_by = 'bench'`
     ],
     [
+      "up to where the places of mechanisms are written",
+      `insert into place_projections (mechanism_id, sequence)
+       select h.mechanism_id, h.sequence from mechanism_heads h join mechanisms m on m.id = h.mechanism_id
+       where m.created_by = 'bench'`
+    ],
+    [
       "the journal of mechanisms",
       `insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
        select m.id, j.sequence, j.at, j.type, j.consumer_id, j.data from mechanisms m
@@ -236,6 +242,11 @@ function statements({ queueId, audienceId, optionId }: Made): ReadonlyArray<read
     [
       "the head of the queue",
       `update mechanism_heads set sequence = (select max(sequence) from journal where mechanism_id = '${queueId}')
+       where mechanism_id = '${queueId}'`
+    ],
+    [
+      "up to where the places of the queue are written",
+      `update place_projections set sequence = (select max(sequence) from journal where mechanism_id = '${queueId}')
        where mechanism_id = '${queueId}'`
     ],
     ...archivable.map((table) => [`archived ${table}`, archivedCopies(table)] as const),

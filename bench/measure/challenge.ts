@@ -8,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { pbkdf2Sync } from "node:crypto"
 import * as ProofOfWork from "../../src/auth/challenge/ProofOfWork.ts"
 import { EntryRisks } from "../../src/auth/risk/EntryRisks.ts"
-import { SegmentedCache } from "../../src/auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../src/domain/values/SegmentedCache.ts"
 import {
   type AddressArrivals,
   admitted,

@@ -23,11 +23,11 @@ const callers = Array.from({ length: consumers }, (_, index): Caller => ({
 /** Returns microseconds per request, the median of the repetitions. */
 const measure = (settings: Parameters<typeof Settings.layerTest>[0]) =>
   Effect.gen(function* () {
-    const gate = (yield* make()).gate("consumer", "queueEntry")
+    const limit = (yield* make()).ofOperation("consumer", "queueEntry")
     const spans = Array.from({ length: repetitions }, () => {
       const from = performance.now()
       for (let index = 0; index < requests; index++) {
-        const status = gate.pass(callers[index % consumers]!)
+        const status = limit.pass(callers[index % consumers]!)
         if (Effect.isEffect(status) || status.retryAfterSeconds !== undefined) throw new Error("A request was refused")
       }
       return ((performance.now() - from) * 1000) / requests

@@ -67,7 +67,7 @@ const engine = Layer.succeed(Engine, {
   unpark: () => Effect.void,
   parked: Effect.succeed([]),
   overdue: () => Effect.undefined,
-  isRestored: Effect.succeed(true)
+  problem: Effect.succeed(undefined)
 } as unknown as Engine["Service"])
 
 const credentials = process.argv.includes("--open") ? OpenCredentials.layer : Credentials.layerConsumer

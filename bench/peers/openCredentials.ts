@@ -21,7 +21,7 @@ import {
 } from "../../src/api/Credentials.ts"
 import type { LimitStatus } from "../../src/http/limits/LimitStatus.ts"
 import { RateLimits } from "../../src/http/limits/RateLimits.ts"
-import { admissions } from "../../src/http/limits/RateLimit.ts"
+import { makeCounters } from "../../src/http/limits/RateLimit.ts"
 
 const id = "00000000-0000-7000-8000-000000000000"
 const tenant = { organizationId: id, mode: "live" } as const
@@ -33,8 +33,8 @@ const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 /** The limit status of every response. */
 const status: LimitStatus = { limit: 1_000_000_000, remaining: 1_000_000_000, resetAtSeconds: 0 }
 
-const uncounted = Effect.provideService(admissions, RateLimits, {
-  gate: () => ({ pass: () => status, charge: () => status }),
+const uncounted = Effect.provideService(makeCounters, RateLimits, {
+  ofOperation: () => ({ pass: () => status, charge: () => status }),
   presses: () => false,
   passUnknown: () => status,
   statusOfUnknown: () => status,
@@ -43,11 +43,11 @@ const uncounted = Effect.provideService(admissions, RateLimits, {
 })
 
 /** Returns a handler wrapper that admits every request of an endpoint. */
-const passing = Effect.map(uncounted, (admission) => (endpoint: HttpApiEndpoint.Top) => {
-  const admit = admission("consumer", endpoint)
+const passing = Effect.map(uncounted, (counterOf) => (endpoint: HttpApiEndpoint.Top) => {
+  const count = counterOf("consumer", endpoint)
   return <A, E, R>(handle: Effect.Effect<A, E, R>) =>
     Effect.withFiber<A, E, R>((fiber) =>
-      Effect.andThen(admit(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest), holder), handle)
+      Effect.andThen(count(Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest), holder), handle)
     )
 })
 

@@ -9,7 +9,15 @@ import { freePort, untilReady } from "../setup/Processes.ts"
 import { answersWell, type Setup, type Program, type Running, startServer } from "./Program.ts"
 
 const database = "bench_usher"
-export const countQueued = "select count(*)::int4 as number from places where status = 'QUEUED'"
+
+/** Counts the waiting consumers in the places, once these are written up to the last event of each journal. */
+export async function countQueued(setup: Setup, name: string): Promise<number> {
+  const behind = `select count(*)::int4 as number from mechanism_heads h join place_projections p using (mechanism_id)
+    where p.sequence < h.sequence`
+  while ((await setup.database.number(name, behind)) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  return setup.database.number(name, "select count(*)::int4 as number from places where status = 'QUEUED'")
+}
+
 export const mainScript = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
 /** A running Usher with its start times, its heap and its event loop. */
@@ -109,7 +117,7 @@ export function usher(
         heapBytes: () => heapBytes(server.processId, inspectorPort),
         watchEventLoop: () => watchEventLoop(server.processId, inspectorPort),
         watched: [{ name: "server", processId: server.processId, withChildren: false }, ...setup.database.watched],
-        countEntries: () => setup.database.number(database, countQueued),
+        countEntries: () => countQueued(setup, database),
         stop: async () => {
           await server.stop()
           await setup.database.drop(database)

@@ -74,7 +74,7 @@ export async function startNodes(
       ...started.map(({ name, processId }) => ({ name, processId, withChildren: false })),
       ...setup.database.watched
     ],
-    countEntries: () => setup.database.number(database, countQueued),
+    countEntries: () => countQueued(setup, database),
     stop: async () => {
       for (const { server } of started) await server.stop()
       await setup.database.drop(database)

@@ -45,7 +45,7 @@ export const securitySchemes = {
   }
 } as const
 
-/** The tenant of the key, and the key as records name it. */
+/** The tenant, and the author as records name it: the API key, or a person of the dashboard. */
 export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
   "usher/api/CurrentTenant"
 ) {}

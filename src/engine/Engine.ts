@@ -78,6 +78,9 @@ export interface QueryAnswer<K extends Kind, A> {
   readonly answer: A
 }
 
+/** Why mechanisms cannot be reached while a process starts. */
+export const beingRestored = "being restored"
+
 export class Engine extends Context.Service<
   Engine,
   {
@@ -154,8 +157,11 @@ export class Engine extends Context.Service<
      * process owns.
      */
     overdue(before: Millis): Effect.Effect<Millis | undefined, Unavailable>
-    /** True once the start of every unfinished mechanism has succeeded or failed. */
-    readonly isRestored: Effect.Effect<boolean>
+    /**
+     * Why mechanisms cannot be reached through this process: they are being restored, or no node owns them. Undefined once
+     * the start of every unfinished mechanism has succeeded or failed.
+     */
+    readonly problem: Effect.Effect<string | undefined>
   }
 >()("usher/engine/Engine") {
   /** The engine of one process, named `node`. It restores all unfinished mechanisms as soon as it is built. */
@@ -223,7 +229,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     size: Effect.sync(() => registry.actors.size),
     parked: Effect.sync(registry.parked),
     overdue: registry.overdue,
-    isRestored: Effect.sync(registry.isRestored)
+    problem: Effect.sync(() => (registry.isRestored() ? undefined : beingRestored))
   } as Engine["Service"]
 }
 

@@ -1,7 +1,7 @@
 /** Reads amounts as people type them, by the language of the page and the currency. */
 import type { Price } from "../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../domain/values/Locale.ts"
-import { SegmentedCache } from "../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../domain/values/SegmentedCache.ts"
 
 /** Characters that are read. Longer texts are no amounts. */
 const lengthMax = 60

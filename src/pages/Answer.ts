@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { brotliCompress, constants, gzip } from "node:zlib"
-import { SegmentedCache } from "../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../domain/values/SegmentedCache.ts"
 import { compressed, type Encoding, matches, preferred } from "../http/server/Documents.ts"
 
 type Headers = { readonly [name: string]: string }

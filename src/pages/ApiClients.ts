@@ -17,7 +17,7 @@ import { nameOf } from "../http/credentials/CredentialChecks.ts"
 import { AdminApi } from "../api/admin/AdminApi.ts"
 import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
-import { type Gate, RateLimits } from "../http/limits/RateLimits.ts"
+import { type OperationLimit, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
 import { failWithRefusal, Refusal } from "./Refusal.ts"
 import { registeredGroups } from "../http/server/RegisteredGroups.ts"
@@ -96,14 +96,14 @@ export class ConsumerApiClient extends Context.Service<ConsumerApiClient, Counti
       const origins = yield* Origins
       const tokens = yield* PageTokens
       const clock = yield* Clock.Clock
-      const gates = new Map<Operation, Gate>()
+      const known = new Map<Operation, OperationLimit>()
 
-      const gateOf = (operation: Operation): Gate => {
-        const known = gates.get(operation)
-        if (known !== undefined) return known
-        const made = limits.gate("consumer", Context.get(operation.endpoint.annotations, RateCategory))
-        gates.set(operation, made)
-        return made
+      const limitOf = (operation: Operation): OperationLimit => {
+        const limit =
+          known.get(operation) ??
+          limits.ofOperation("consumer", Context.get(operation.endpoint.annotations, RateCategory))
+        known.set(operation, limit)
+        return limit
       }
 
       const provide = ({ holder, access }: Caller, services: Context.Context<never>): Context.Context<never> => {
@@ -126,7 +126,7 @@ export class ConsumerApiClient extends Context.Service<ConsumerApiClient, Counti
       const count = Effect.fnUntraced(function* ({ holder, access }: Caller, group: string, name: string) {
         const request = yield* HttpServerRequest.HttpServerRequest
         const address = () => countedAddress(origins.of(request).address)
-        const outcome = gateOf(operationOf(group, name)).pass(callerOf(holder, address, access?.consumerId))
+        const outcome = limitOf(operationOf(group, name)).pass(callerOf(holder, address, access?.consumerId))
         const { retryAfterSeconds } = Effect.isEffect(outcome) ? yield* outcome : outcome
         if (retryAfterSeconds !== undefined)
           return yield* new Refusal({ status: 429, code: "RATE_LIMIT", retryAfterSeconds })

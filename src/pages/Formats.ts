@@ -3,7 +3,7 @@
  * twice, because it is put back, has its offset from UTC with it: `2:30 AM GMT+1`.
  */
 import { DateTime, Option, Result } from "effect"
-import { SegmentedCache } from "../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../domain/values/SegmentedCache.ts"
 import { digitsOf, type Price } from "../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../domain/values/Locale.ts"
 import { isShownTwice } from "../domain/values/TimeShownTwice.ts"

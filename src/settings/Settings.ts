@@ -5,7 +5,7 @@
  */
 import { Config, Context, Effect, Layer, Option, Runtime, Schema } from "effect"
 import { hostname } from "node:os"
-import { clusterDefinitions, withoutDatabase } from "./Cluster.ts"
+import { clusterDefinitions, withoutCluster, withoutDatabase } from "./Cluster.ts"
 import { edgeDefinitions } from "./Edge.ts"
 import { openWithoutToken, operationsDefinitions } from "./Operations.ts"
 import {
@@ -222,6 +222,13 @@ const definitions = {
 type Definitions = typeof definitions
 type Values = { readonly [Name in keyof Definitions]: Definitions[Name]["fallback"] }
 
+/** Returns the environment of this process with other values, for another process of the program. */
+export const environmentWith = (values: Record<string, string>): Record<string, string | undefined> => ({
+  // oxlint-disable-next-line eslint/no-restricted-properties -- no setting is read from it
+  ...process.env,
+  ...values
+})
+
 /** All settings, in the order of the documentation. */
 export const settings: ReadonlyArray<Setting> = Object.values(definitions)
 
@@ -306,6 +313,7 @@ const incomplete = (values: Values): ReadonlyArray<string> => {
   return [
     ...(hasTwoKeys ? ["SECRETS_KEY and SECRETS_KEY_FILE are both set: set one of them."] : []),
     ...withoutDatabase(values),
+    ...withoutCluster(values),
     ...openWithoutToken(values),
     ...needs("smtpUrl", ["emailFrom"]),
     ...needs("smsProviderUrl", ["smsAccount", "smsToken", "smsFrom"])

@@ -7,16 +7,20 @@ import { format } from "node:util"
 import { program } from "../../src/cli/Usher.ts"
 import type { End } from "./usherProcess.ts"
 
-/** `serve` listens for signals until its process ends. Here the scope's end removes these listeners. */
+/** `serve` listens for requests to stop until its process ends. Here the scope's end removes these listeners. */
 const keepListeners = Effect.acquireRelease(
-  Effect.sync(() => (["SIGTERM", "SIGINT"] as const).map((signal) => ({ signal, before: process.listeners(signal) }))),
+  Effect.sync(() => ["SIGTERM", "SIGINT", "disconnect"].map((event) => ({ event, before: events.listeners(event) }))),
   (kept) =>
     Effect.sync(() => {
-      for (const { signal, before } of kept) {
-        for (const listener of process.listeners(signal)) if (!before.includes(listener)) process.off(signal, listener)
+      for (const { event, before } of kept) {
+        for (const listener of events.listeners(event)) {
+          if (!before.includes(listener)) events.off(event, listener as () => void)
+        }
       }
     })
 )
+
+const events: NodeJS.EventEmitter = process
 
 /** Runs `usher` with arguments and settings, as this release or as another. Only one call may run at a time. */
 export const run = (

@@ -1,5 +1,5 @@
 /**
- * R8: the server kills itself between decision, commit and response.
+ * R8: the server kills itself between decision, commit, response and the writing of places.
  *
  *     npm run prove -- failpoints --each 50 --seed 1
  */
@@ -17,11 +17,13 @@ const figures = await failpointProof({
 })
 
 conclude(
-  "a crash between decision, commit and response is invisible",
+  "a crash between decision, commit, response and the writing of places is invisible",
   {
     "kills after the decision": figures.fired.decided,
     "kills after the commit": figures.fired.committed,
     "kills after the response": figures.fired.answered,
+    "kills before places are written": figures.fired.placesTaken,
+    "kills after places are written": figures.fired.placesWritten,
     "acknowledged writes": figures.acknowledged,
     "lost, or read but not in the journal": figures.lost,
     "reads compared with the journal": figures.reads,

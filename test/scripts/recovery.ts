@@ -77,6 +77,7 @@ function entries(sql: SqlClient.SqlClient, count: number) {
       insert into places (mechanism_id, consumer_id, status, entered_at, updated_at)
       select ${queueId}, consumer_id, 'QUEUED', at, at from arrivals`
     yield* sql`update mechanism_heads set sequence = sequence + ${count}::int where mechanism_id = ${queueId}`
+    yield* sql`update place_projections set sequence = sequence + ${count}::int where mechanism_id = ${queueId}`
   })
 }
 

@@ -18,7 +18,7 @@ import { type ChallengeSecretColumns, secretKeyOf } from "../../store/organizati
 import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofOrganization } from "../../store/records/Tenancy.ts"
-import { SegmentedCache } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 
 /** Least number of organizations in memory. */
 const organizationsMax = 10_000

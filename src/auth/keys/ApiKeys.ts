@@ -16,7 +16,7 @@ import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
-import { SegmentedCache } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 
 /** The rights of a key. */
 export interface KeyHolder {

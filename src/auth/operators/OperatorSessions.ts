@@ -1,7 +1,7 @@
 /**
- * The sessions of people who use the dashboard. A secret key, shown once, or a mailed code buys a session of twelve hours;
- * the browser keeps a random token and never the key. A session ends with its key or its person. Each check is a query:
- * few people steer, and a revoked key or a removed person must end its sessions at once.
+ * The sessions of people who use the dashboard. A secret key, presented once, or a mailed code opens a session of
+ * twelve hours; the browser keeps a random token and never the key. A session ends with its key or its person. Each
+ * check is a query: few people steer, and a revoked key or a removed person must end its sessions at once.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer } from "effect"

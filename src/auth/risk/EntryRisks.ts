@@ -13,7 +13,7 @@ import {
   noteEntry
 } from "../../domain/risk/RecentEntries.ts"
 import { assess, type Risk, type SolvedChallenge } from "../../domain/risk/Risk.ts"
-import { SegmentedCache } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 
 /** Least number of addresses whose entries are counted, each for one experience. */
 const addressesMax = 100_000

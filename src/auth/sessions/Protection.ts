@@ -13,7 +13,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { type Admission, protectionTopic, SequenceAccess } from "../../store/experience/SequenceAccess.ts"
-import { SegmentedCache } from "./SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 
 /** Protected sequences in memory. Above this number the database is queried for every sequence. */
 const protectedMax = 200_000

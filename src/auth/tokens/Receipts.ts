@@ -8,7 +8,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
-import { SegmentedCache } from "../sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer } from "./Jwt.ts"
 import { sign } from "./Signing.ts"

@@ -29,7 +29,9 @@ import * as InstallationState from "../../store/coordination/Installation.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import * as FormatVersion from "../../store/coordination/FormatVersion.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
+import * as Supervision from "./Supervision.ts"
 import * as Environment from "./Environment.ts"
+import { notListening } from "./ListenFailure.ts"
 import * as TraceExport from "./TraceExport.ts"
 import * as GrantMessages from "../../workers/GrantMessages.ts"
 import * as NodeReport from "../../workers/NodeReport.ts"
@@ -39,6 +41,7 @@ import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
+import * as WantedPlaces from "../../workers/WantedPlaces.ts"
 import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
 import { welcome } from "./Welcome.ts"
 
@@ -47,7 +50,7 @@ const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
 /** The engine of a single process, or of one node in a cluster. */
 const engine = Layer.unwrap(
   Effect.gen(function* () {
-    const { cluster, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
+    const { cluster, clusterRole, nodeName, clusterHost, clusterPort, clusterLockSeconds } = yield* Settings
     const { timeline, heldAt } = yield* Installation
     // On hold no process owns a mechanism, and each reads all of them.
     if (!cluster || heldAt !== undefined) return Engine.layer({ node: nodeName })
@@ -57,6 +60,7 @@ const engine = Layer.unwrap(
       host: clusterHost,
       port: clusterPort,
       lockSeconds: clusterLockSeconds,
+      ownsMechanisms: clusterRole !== "front",
       secret: createHmac("sha256", yield* serverSecret("nodes"))
         .update(timeline)
         .digest(),
@@ -79,7 +83,25 @@ const http = Layer.merge(
     admin: Layer.merge(AdminRoutes.layer, PageRoutes.admin)
   }),
   Operations.layer
-).pipe(Layer.provide(Readiness.layerConditions), Layer.provide(NodeReport.layer), Layer.provide(Readiness.layer))
+).pipe(
+  Layer.provideMerge(Supervision.layer),
+  Layer.provide(Readiness.layerConditions),
+  Layer.provide(NodeReport.layer),
+  Layer.provide(Readiness.layer)
+)
+
+/**
+ * Serves the mechanisms of this process: draws that wait for randomness, waitlists with members to notify. A front has
+ * none. The other workers need none of this process: they work from the database, and leases or claims divide the work.
+ * `ParkedMechanisms` runs on a front to clear what a former process of its name recorded.
+ */
+const mechanismWorkers = Layer.unwrap(
+  Effect.map(Settings, ({ clusterRole }) =>
+    clusterRole === "front"
+      ? Layer.empty
+      : Layer.merge(Layer.provide(DrawBeacons.layer, Beacon.layer), WaitlistNotices.layer)
+  )
+)
 
 /** Starts the work without a caller: none while the database is on hold. */
 const workers = Layer.unwrap(
@@ -87,12 +109,12 @@ const workers = Layer.unwrap(
     heldAt !== undefined
       ? Layer.empty
       : Layer.mergeAll(
-          Layer.provide(DrawBeacons.layer, Beacon.layer),
-          WaitlistNotices.layer,
+          mechanismWorkers,
           GrantMessages.layer,
           webhookDeliveries,
           ReceivedEvents.layer,
           ParkedMechanisms.layer,
+          WantedPlaces.layer,
           PeriodicJobs.layer
         )
   )
@@ -116,7 +138,7 @@ export const layer = serving.pipe(Layer.provideMerge(environment))
 
 /** Serves until the installation changes. After the end of a hold, the held services are built. */
 const serveInstallation = Effect.gen(function* () {
-  yield* welcome
+  if (yield* (yield* Supervision.Supervision).allReady) yield* welcome
   const { changed } = yield* Heartbeat
   if ((yield* changed) === "resumed") return yield* Effect.logInfo("The hold has ended: serving everything")
   return yield* new StartRefused({
@@ -131,38 +153,11 @@ export const serve = Effect.forever(serveInstallation).pipe(
   Effect.provide(environment),
   Effect.raceFirst(stopRequested),
   Effect.catchTags({
-    ServeError: ({ cause }) => notListening(cause as ListenFailure),
+    ServeError: notListening,
     SqlError: (error) => databaseFailed(error),
     Unavailable: (error) => databaseFailed(error)
   })
 )
-
-interface ListenFailure {
-  readonly code?: string
-  readonly port?: number
-  /** The address, or the host name that does not resolve. */
-  readonly address?: string
-  readonly hostname?: string
-  readonly message: string
-}
-
-/** Explains why a port cannot be listened on, and how to fix it. */
-const notListening = Effect.fnUntraced(function* ({ code, port, address, hostname, message }: ListenFailure) {
-  const settings = yield* Effect.provide(Settings, Settings.layer)
-  const isAdminHost = settings.adminHost !== settings.host && (address ?? hostname) === settings.adminHost
-  const isAdminPort = port === settings.adminPort && (port !== settings.consumerPort || isAdminHost)
-  const [hostVariable, host] = isAdminHost ? ["ADMIN_HOST", settings.adminHost] : ["HOST", settings.host]
-  const variable = isAdminPort ? "ADMIN_PORT" : "CONSUMER_PORT"
-  const problems: { readonly [code: string]: string } = {
-    EADDRINUSE: `${variable}: port ${port} of ${host} is taken by another process. End it, or set ${variable} to another port.`,
-    EACCES: `${variable}: this user may not listen on port ${port}. Set ${variable} to a port above 1023.`,
-    EADDRNOTAVAIL: `${hostVariable}: ${host} is not an address of this machine. Set ${hostVariable} to 127.0.0.1, 0.0.0.0 or one of its addresses.`,
-    ENOTFOUND: `${hostVariable}: the name ${host} is unknown. Set ${hostVariable} to 127.0.0.1, 0.0.0.0 or one of this machine's addresses.`
-  }
-  return yield* new StartRefused({
-    message: problems[code ?? ""] ?? `Cannot listen on ${host}, port ${port}: ${message}`
-  })
-})
 
 const databaseFailed = (error: { readonly message: string; readonly cause?: unknown }) =>
   Effect.fail(

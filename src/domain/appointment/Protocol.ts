@@ -38,8 +38,7 @@ export type Status = (typeof statuses)[number]
 type RequestedSlot = Millis | undefined
 
 /**
- * A command from an admin or a consumer; `by` is the name of the API key that was used. `Remove` cancels the booking of
- * an archived consumer.
+ * A command from an admin or a consumer; `by` names the author. `Remove` cancels the booking of an archived consumer.
  */
 export type Command =
   | Administration<Configuration>

@@ -3,7 +3,7 @@
  * until a bidder takes it. This file declares the kind. Evolve contains what events change, Decide and Bidding what
  * commands lead to, Prices the prices, Timed what time brings.
  *
- * Choices that the documents leave open:
+ * What the rules decide, where auctions differ:
  * - A consumer who enters is BIDDING until its first bid, and a bid enters by itself. A place takes one unit.
  * - A bid at the instant of `closeAt` is too late.
  * - A leader that raises its bid needs the same increment as the others.

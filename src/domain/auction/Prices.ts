@@ -22,7 +22,8 @@ import type { Place, State } from "./State.ts"
 
 /**
  * Returns the price of a dutch auction. It falls once per interval after the opening, from `startPrice` to
- * `floorPrice`. It can be paid: auctions from before prices had to be in whole minor units round it up to one.
+ * `floorPrice`. The result is always payable: auctions created before prices had to be whole minor units round up to
+ * one.
  */
 export const dutchPrice = (state: State, now: Millis): Price =>
   wholeFrom(exactDutchPrice(state, now), state.fractionDigits)

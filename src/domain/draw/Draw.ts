@@ -53,6 +53,7 @@ export const declaration = {
     ...reportedOfGrants
   },
   isDeniable: true,
+  isEndableClosed: true,
   defaults: ({ drawAt }) => ({
     supportsGuest: true,
     continueSelectingUntilCompleted: false,

@@ -3,6 +3,7 @@
  * experience sets its window. A kind declares what differs; {@link decideBy} decides these commands from it and passes
  * the others to the kind.
  */
+import { Equal } from "effect"
 import type { ExtractTag } from "effect/Types"
 import { type ExperienceWindow, type Windowed, withWindow } from "../experience/ExperienceWindow.ts"
 import type { Millis } from "../values/Time.ts"
@@ -11,10 +12,10 @@ import * as Configuring from "./Configuring.ts"
 import type { Command, Decider, Event, Moment, Refusal } from "./Decider.ts"
 import * as Extension from "./extension/Extension.ts"
 import * as Lifecycle from "./Lifecycle.ts"
-import { Closed, ConfigurationFixed } from "./Refusals.ts"
+import { Closed, ConfigurationChanged, ConfigurationFixed } from "./Refusals.ts"
 import { isClosed as isClosedAt, type MechanismState } from "./State.ts"
 
-/** `by` is the name of the API key that was used. */
+/** `by` names the author: an API key, or a person of the dashboard. */
 export type Administration<Configuration> =
   | Configure<Configuration>
   /** Sets the window of the mechanism's experience. The same revision, or an earlier one, changes nothing. */
@@ -26,12 +27,14 @@ export type Administration<Configuration> =
 interface Configure<Configuration> {
   readonly _tag: "Configure"
   readonly configuration: Configuration
+  /** The configuration that this one was derived from. It has to be the present one. Absent: any may be. */
+  readonly from?: Configuration | undefined
   readonly by: string
   /** Of a queue alone: only its events record the reason of a change. */
   readonly reason?: StaffReason | undefined
 }
 
-/** A command about one consumer's place; `by` is the API key that was used, absent if the consumer did it. */
+/** A command about one consumer's place; `by` names the author, absent if the consumer did it. */
 export interface PlaceCommand<Tag extends string> {
   readonly _tag: Tag
   readonly consumerId: string
@@ -134,6 +137,8 @@ const administer = <
     case "Configure": {
       if (state.sequence === 0) return rules.created?.(command, at, entropy) ?? Configuring.first(command, at)
       if (isClosed) return new Closed()
+      const isStale = command.from !== undefined && !Equal.equals(command.from, state.configured)
+      if (isStale) return new ConfigurationChanged()
       const next = withWindow(command.configuration, state.configured.experienceWindow)
       const setting = rules.fixedSetting(state, next, at)
       if (setting !== undefined) return new ConfigurationFixed({ setting })

@@ -5,8 +5,8 @@
 import { Schema } from "effect"
 
 /**
- * The name of the API key that was used; absent if the consumer or time did it. Events from before keys were recorded
- * say `operator`.
+ * The name of the author: an API key, or a person of the dashboard. Absent if the consumer or time did it. Events from
+ * before authors were recorded say `operator`.
  */
 export const by = Schema.optionalKey(Schema.String)
 

@@ -46,6 +46,8 @@ export interface KindData<Tag extends string = string, Status extends string = s
   readonly reported: ReportedEvents<Tag>
   /** An organization can deny places: the kind has the command `Deny`. */
   readonly isDeniable?: true
+  /** An end after the closing still denies those who wait for the outcome: the rules have `isOver`. */
+  readonly isEndableClosed?: true
   /** Consumers select a variant. The events that do so have it as `variantId`, places as `selectedVariantId`. */
   readonly selectsVariant?: true
 }

@@ -1,6 +1,7 @@
 /**
  * The kinds of mechanism. A new kind adds one domain folder and one line to each of the two tables here. Everything else
  * in this file follows from what the kinds declare, and so do the lists and tables of kinds in the rest of the program.
+ * ARCHITECTURE.md lists the other files that name a kind.
  */
 import * as Appointment from "../appointment/Appointment.ts"
 import * as Auction from "../auction/Auction.ts"
@@ -79,6 +80,9 @@ export const selectingKinds = kindsWith(({ selectsVariant }) => selectsVariant =
 /** The kinds whose places an organization can deny. */
 export type DeniableKind = KindsWith<{ readonly isDeniable: true }>
 export const deniableKinds: ReadonlyArray<DeniableKind> = kindsWith(({ isDeniable }) => isDeniable === true)
+
+/** The kinds that can be ended after they have closed. */
+export const endableClosedKinds = kindsWith(({ isEndableClosed }) => isEndableClosed === true)
 
 /** The kinds that can lead to an order: their places can be completed. */
 export type OrderableKind = KindsWith<{ readonly statuses: { readonly COMPLETED: string } }>

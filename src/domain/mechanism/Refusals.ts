@@ -54,6 +54,9 @@ export class ConfigurationFixed extends Schema.TaggedError<ConfigurationFixed>()
   setting: Schema.String
 }) {}
 
+/** Another change came first: the configuration is no longer the one that this change was derived from. 503 */
+export class ConfigurationChanged extends Schema.TaggedError<ConfigurationChanged>()("ConfigurationChanged", {}) {}
+
 /** The mechanism has made its maximum of grants. 409 `ADMISSIONS_USED_UP` */
 export class AdmissionsUsedUp extends Schema.TaggedError<AdmissionsUsedUp>()("AdmissionsUsedUp", {}) {}
 
@@ -108,4 +111,4 @@ export class UnknownConsumer extends Schema.TaggedError<UnknownConsumer>()("Unkn
 export class UnknownVariant extends Schema.TaggedError<UnknownVariant>()("UnknownVariant", {}) {}
 
 /** The refusals that every kind has. */
-export type CommonRefusal = NotOpen | Closed | GuestsRefused | ConfigurationFixed
+export type CommonRefusal = NotOpen | Closed | GuestsRefused | ConfigurationFixed | ConfigurationChanged

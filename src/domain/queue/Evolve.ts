@@ -12,7 +12,7 @@ import { seededRandom, shuffle, shuffleByWeight } from "../values/SeededRandom.t
 import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
-import { noteAct } from "./Tickets.ts"
+import { noteAct } from "./LineState.ts"
 import { issueTicket, noteGone } from "./Line.ts"
 import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
 import type { DenialReason } from "./Protocol.ts"

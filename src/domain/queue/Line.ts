@@ -6,7 +6,7 @@
  * after one, tickets give no positions. {@link ./LineChecks.ts} is the visitor's side.
  */
 import { isInLobby, type Place, type State, type Status } from "./State.ts"
-import { type Line, runsMax } from "./Tickets.ts"
+import { type Line, runsMax } from "./LineState.ts"
 
 /** Gives the place the next ticket. */
 export const issueTicket = ({ line }: State, place: Place): void => {

@@ -2,7 +2,7 @@
  * Lets a visitor find its own position in the line of a queue, and check whether two lines contradict each other. It
  * needs lines and nothing else, so a page can run it.
  */
-import type { Line, Tally } from "./Tickets.ts"
+import type { Line, Tally } from "./LineState.ts"
 
 /** Returns the position of a ticket: 1 for the first that waits. Undefined if it does not wait, or is left out. */
 export const positionIn = ({ next, runs }: Pick<Line, "next" | "runs">, ticket: number): number | undefined => {

@@ -9,7 +9,7 @@ import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type { AdmissionsUsedUp, CommonRefusal, Full, GrantLimitReached } from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
-import type { Line } from "./Tickets.ts"
+import type { Line } from "./LineState.ts"
 
 /** The reasons with which an organization's server denies a place. */
 export const AdminReason = Schema.Literals(Denial.recordedReasons)
@@ -20,8 +20,8 @@ export const DenialReason = Schema.Literals(["ADMISSION_EXPIRED", "QUEUE_CLOSED"
 export type DenialReason = typeof DenialReason.Type
 
 /**
- * A command from an admin, a consumer or a shop; `by` is the name of the API key that was used. `Remove` takes away the
- * place of an archived consumer.
+ * A command from an admin, a consumer or a shop; `by` names the author. `Remove` takes away the place of an archived
+ * consumer.
  */
 export type Command =
   | Administration<Configuration>
@@ -74,7 +74,7 @@ export type View =
 /** A pause of admission by rate. */
 export interface Pause {
   readonly since: Millis
-  /** The name of the API key that was used. */
+  /** The name of the author. */
   readonly by: string
   readonly reason?: StaffReason
 }

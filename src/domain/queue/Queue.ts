@@ -19,7 +19,7 @@ export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export { AdminReason, type Command, DenialReason, type Facts, type Refusal, type View } from "./Protocol.ts"
 export type { State } from "./State.ts"
-export type { Line } from "./Tickets.ts"
+export type { Line } from "./LineState.ts"
 
 export const declaration = {
   name: "Queue",

@@ -6,7 +6,7 @@ import { isClosed, type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
-import { type LineState, newLine } from "./Tickets.ts"
+import { type LineState, newLine } from "./LineState.ts"
 import type { DenialReason, Pause } from "./Protocol.ts"
 
 /**

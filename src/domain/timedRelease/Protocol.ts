@@ -14,8 +14,8 @@ export const DenialReason = Schema.Literals(recordedReasons)
 export type DenialReason = typeof DenialReason.Type
 
 /**
- * A command from an admin, a consumer or a shop; `by` is the name of the API key that was used. `Remove` takes away the
- * place of an archived consumer.
+ * A command from an admin, a consumer or a shop; `by` names the author. `Remove` takes away the place of an archived
+ * consumer.
  */
 export type Command =
   | Administration<Configuration>

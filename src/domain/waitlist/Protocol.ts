@@ -14,8 +14,8 @@ export type Channel = typeof Channel.Type
 export const denialReason = "WAITLIST_CLOSED"
 
 /**
- * A command from an admin, a consumer or the system; `by` is the name of the API key that was used. `Remove` takes away
- * the place of an archived consumer.
+ * A command from an admin, a consumer or the system; `by` names the author. `Remove` takes away the place of an archived
+ * consumer.
  */
 export type Command =
   | Administration<Configuration>

@@ -41,6 +41,7 @@ export const declaration = {
     Denied: denied,
     Notified: [{ type: "distribution.notified", fields: { channel: "channel" } }]
   },
+  isEndableClosed: true,
   defaults: () => ({ supportsGuest: true }),
   problems: windowProblems
 } as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>

@@ -8,11 +8,11 @@
  *    it from the journal, so a batch may change the state in place before the append, without a copy. Until the
  *    rebuild, the stopped actor still shows the last committed views of the consumers that the batch does not name.
  * 4. One writer: each append carries the sequence it expects, and the database refuses a stale owner.
- * 5. Replaying the journal gives the same state. The places written with each commit are a projection of that state.
+ * 5. Replaying the journal gives the same state. The places written after each commit are a projection of that state.
  * 6. Time and randomness arrive with the batch. Time is the later of the clock and the last event; it never goes back.
  * 7. Timed transitions need no caller: after each batch the actor sets a timer for the next, and its time is stored.
  * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
- * 9. A mechanism that keeps failing is parked by its supervisor (see Engine.ts), and other mechanisms continue.
+ * 9. A mechanism that keeps failing is parked by the registry (`RestartPolicy.ts`), and other mechanisms continue.
  */
 import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
@@ -27,11 +27,11 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Sample } from "../../measures/MechanismMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { Traces } from "../../measures/Traces.ts"
+import { Failpoint } from "../../store/journal/Failpoint.ts"
 import { type Commit, Journal, type JournalConflict } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Timer from "./Timer.ts"
 import { type AnyDecider, type Batch, lookPast, runBatch } from "./Batch.ts"
-import { Failpoint } from "./Failpoint.ts"
 import { ActorMeter } from "./ActorMeter.ts"
 import { commandsOf, type Message as AnyMessage, sender, wakeUp, withSpans } from "./Message.ts"
 import { ReadBarrier } from "./ReadBarrier.ts"
@@ -240,11 +240,6 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  const put = (message: Message): void => {
-    if (isStopped) message.answer(stopped)
-    else if (!Mailbox.offerUnsafe(mailbox, message)) message.answer(Exit.fail(new Overloaded()))
-  }
-
   /** Reads committed state: at once, or after the write in progress. */
   const read = <A>(question: (now: Millis) => A): Effect.Effect<A, Unavailable | Overloaded> =>
     Effect.suspend((): Effect.Effect<A, Unavailable | Overloaded> => {
@@ -252,6 +247,11 @@ export const make = Effect.fnUntraced(function* (
       if (writing === undefined) return Effect.succeed(question(now()))
       return readBarrier.size < mailboxCapacity ? readBarrier.wait(question) : Effect.fail(new Overloaded())
     })
+
+  const put = (message: Message): void => {
+    if (isStopped) message.answer(stopped)
+    else if (!Mailbox.offerUnsafe(mailbox, message)) message.answer(Exit.fail(new Overloaded()))
+  }
 
   return {
     identity,

@@ -9,7 +9,7 @@ export interface Message<E> {
   readonly command?: Command
   /** The span in which the caller waits, if its request is sampled. */
   readonly span?: Tracer.Span | undefined
-  readonly answer: (answer: Exit.Exit<unknown, E>) => void
+  readonly answer: (exit: Exit.Exit<unknown, E>) => void
 }
 
 export const wakeUp: Message<unknown> = { answer: () => {} }

@@ -35,3 +35,24 @@ export const recover = Effect.fnUntraced(function* (
   )
   return { identity: { ...identity, kind: identity.kind }, state, sequence, epoch: head.epoch, lastAt }
 })
+
+/** Like `recover`, and hands over to the journal those places that are not written up to the head. */
+export const recoverPlaces = Effect.fnUntraced(function* (
+  head: Head
+): Effect.fn.Return<Recovered, Unavailable, Journal> {
+  const journal = yield* Journal
+  const changed = new Set<string>()
+  const recovered = yield* recover(head, (page) =>
+    Effect.sync(() => {
+      for (const { sequence, event } of page)
+        if (sequence > head.placesSequence && event.consumerId !== undefined) changed.add(event.consumerId)
+    })
+  )
+  const { sequence, state, identity } = recovered
+  const decider: AnyDecider = deciders[identity.kind]
+  if (sequence > head.placesSequence) {
+    const places = Array.from(changed, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! }))
+    journal.project({ mechanismId: identity.id, sequence, places })
+  }
+  return recovered
+})

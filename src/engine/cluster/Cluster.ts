@@ -30,19 +30,27 @@ import * as Registry from "../registry/Registry.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
+import { annotated } from "../../measures/StateChange.ts"
 
 type Service = Engine.Engine["Service"]
 
 /** How often the node checks whether it has acquired shards. */
 const checkMillis = 100
 
+/** How often a front checks whether there is a node that owns mechanisms. */
+const ownersMillis = 1_000
+
+/** Why a front cannot reach any mechanism. */
+const noOwner = "no node owns them"
+
 /** The engine of one node of several. */
 export const layer = (options: Runtime.Options) =>
-  Layer.effect(Engine.Engine, make(options.node)).pipe(Layer.provide(Runtime.layer(options)))
+  Layer.effect(Engine.Engine, make(options)).pipe(Layer.provide(Runtime.layer(options)))
 
-const make = Effect.fnUntraced(function* (
-  node: string
-): Effect.fn.Return<
+const make = Effect.fnUntraced(function* ({
+  node,
+  ownsMechanisms
+}: Runtime.Options): Effect.fn.Return<
   Service,
   never,
   | Sharding.Sharding
@@ -61,22 +69,10 @@ const make = Effect.fnUntraced(function* (
   const { cluster: measures } = yield* Measures
   const client = yield* MechanismEntity.MechanismEntity.client
 
-  const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), "default")
+  const shardOf = (id: string): ShardId.ShardId => sharding.getShardId(EntityId.make(id), ShardLocks.shardGroup)
   const owns = (id: string): boolean => locks.areValid() && sharding.hasShardId(shardOf(id))
 
-  /** Sends the questions once. The answers come in one reply or in several. */
-  const transport: Outbox.Transport = (id, questions) =>
-    Stream.paginate(undefined as number | undefined, (continuation) =>
-      Effect.map(
-        continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
-        (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
-          const reply = decode<WireReply>(bytes)
-          return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
-        }
-      )
-    ).pipe(Stream.catchCause((cause) => Stream.fail(new Unavailable({ cause }))))
-
-  const calls = yield* RemoteCalls.make(transport, {
+  const calls = yield* RemoteCalls.make(transportOf(client, locks), {
     of: (id) => owners.of(shardOf(id)),
     forget: (id) => owners.forget(shardOf(id))
   })
@@ -112,6 +108,7 @@ const make = Effect.fnUntraced(function* (
       : Effect.void
   })
   yield* Effect.forkScoped(Effect.repeat(startAcquired, Schedule.spaced(checkMillis)))
+  if (!ownsMechanisms) yield* Effect.forkScoped(logOwners(locks))
 
   const { route, viewForStatus } = makeRoutes({ owns, locks, local, registry, query: calls.query })
 
@@ -187,9 +184,51 @@ const make = Effect.fnUntraced(function* (
     size: local.size,
     parked: local.parked,
     overdue: local.overdue,
-    isRestored: Effect.sync(() => isSettled)
+    problem: Effect.sync(() => {
+      if (!locks.haveOwner()) return noOwner
+      return isSettled || !ownsMechanisms ? undefined : Engine.beingRestored
+    })
   }
 })
+
+/** Logs on a front when there is no node that owns mechanisms, and when there is one again. */
+const logOwners = ({ haveOwner }: ShardLocks.ShardLocks["Service"]) => {
+  let had = true
+  return Effect.suspend(() => {
+    const has = haveOwner()
+    if (has === had) return Effect.void
+    had = has
+    return has
+      ? annotated("owners.back")(Effect.logInfo("A node owns mechanisms again"))
+      : annotated("owners.lost")(
+          Effect.logWarning(
+            "No node owns mechanisms, so requests for them get a 503. Start one with CLUSTER_ROLE=engine or CLUSTER_ROLE=all."
+          )
+        )
+  }).pipe(Effect.repeat(Schedule.spaced(ownersMillis)), Effect.delay(ownersMillis))
+}
+
+type Client = Effect.Success<typeof MechanismEntity.MechanismEntity.client>
+
+/**
+ * Sends the questions once. The answers come in one reply or in several. Without an owner it fails: the cluster would
+ * keep the message until there is one, and a command would run long after its caller had given up.
+ */
+const transportOf =
+  (client: Client, { ownerless }: ShardLocks.ShardLocks["Service"]): Outbox.Transport =>
+  (id, questions) =>
+    Stream.paginate(undefined as number | undefined, (continuation) =>
+      Effect.map(
+        Effect.raceFirst(
+          continuation === undefined ? client(id).Query({ questions }) : client(id).FetchMore({ continuation }),
+          Effect.andThen(ownerless, Effect.fail(new Unavailable({ cause: noOwner })))
+        ),
+        (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
+          const reply = decode<WireReply>(bytes)
+          return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
+        }
+      )
+    ).pipe(Stream.catchCause((cause) => Stream.fail(new Unavailable({ cause }))))
 
 interface Routing {
   readonly owns: (mechanismId: string) => boolean

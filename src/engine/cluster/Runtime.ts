@@ -24,6 +24,8 @@ export interface Options extends Transport.Identity {
   readonly port: number
   /** Seconds without a heartbeat after which a node has lost its shards. */
   readonly lockSeconds: number
+  /** False for a front. It is in no shard's group, so it takes no shard, and no shard moves when it comes or goes. */
+  readonly ownsMechanisms: boolean
 }
 
 const nodeOf = ({ node, host, port, release, lockSeconds }: Options): Nodes.Node => ({
@@ -52,6 +54,7 @@ export const layer = (options: Options) => {
       ShardingConfig.layer({
         runnerAddress: Option.some(address),
         shardsPerGroup: ShardLocks.shardsMax,
+        assignedShardGroups: options.ownsMechanisms ? [ShardLocks.shardGroup] : [],
         shardLockExpiration: lockMillis,
         shardLockRefreshInterval: lockMillis / 3,
         // A row lock outlives the connection of its owner, and ends at a time that the owner knows.

@@ -10,8 +10,8 @@
  * While the database is away no node can renew or take a lock. The nodes then keep their list of each other and their
  * shards, so that status reads still find the memory of the last owner. Nothing else is answered from it.
  */
-import { Clock, Context, Effect, Layer } from "effect"
-import { ClusterError, RunnerStorage, ShardId, type ShardingConfig, SqlRunnerStorage } from "effect/cluster"
+import { Clock, Context, Effect, Latch, Layer, Option } from "effect"
+import { ClusterError, type Runner, RunnerStorage, ShardId, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import type { SqlClient, SqlError } from "effect/sql"
 import { Measures } from "../../measures/Measures.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -24,7 +24,10 @@ import { laterOf, millisAtMost, type ClockReading, readClocks } from "../../stor
  */
 export const shardsMax = 64
 
-export const allShards = Array.from({ length: shardsMax }, (_, index) => ShardId.make("default", index + 1))
+/** The group of all shards. A node that is not in it owns none. */
+export const shardGroup = "default"
+
+export const allShards = Array.from({ length: shardsMax }, (_, index) => ShardId.make(shardGroup, index + 1))
 
 /** Stops the mechanisms of the lost shards. When it returns, other nodes may take these shards. */
 type Release = (isLost: (shard: number) => boolean) => Effect.Effect<void>
@@ -39,6 +42,10 @@ export class ShardLocks extends Context.Service<
      * minute. Undefined while they are valid, and after a suspension until the database has been asked.
      */
     readonly endedAt: () => Millis | undefined
+    /** True while there is a live node that may own shards. A list of nodes that could not be read changes nothing. */
+    readonly haveOwner: () => boolean
+    /** Returns when there is no such node. */
+    readonly ownerless: Effect.Effect<void>
     /** Registers a function that runs before a shard is given away and after one was lost. */
     readonly onRelease: (release: Release) => void
   }
@@ -64,10 +71,11 @@ export const layer = (options: {
       measures.leaseSeconds = () => lease.leftMillis() / 1_000
       let stop: Release = () => Effect.void
       const { renewing, refresh, getRunners } = withLease(storage, lease)
+      const owners = yield* watchOwners(storage)
 
       const watched = RunnerStorage.RunnerStorage.of({
         ...storage,
-        getRunners,
+        getRunners: Effect.tap(getRunners, owners.note),
         // The first acquisition starts the lease. Locks that are acquired later are covered by the last refresh.
         acquire: (address, shards) =>
           Effect.suspend(() => {
@@ -103,11 +111,37 @@ export const layer = (options: {
         Context.add(ShardLocks, {
           areValid: () => lease.leftMillis() > 0,
           endedAt: () => lease.endedAt(),
+          haveOwner: owners.areThere,
+          ownerless: owners.gone,
           onRelease: (release) => void (stop = release)
         })
       )
     })
   )
+
+/** Watches whether there are nodes that may own shards. */
+const watchOwners = Effect.fnUntraced(function* (
+  storage: Pick<RunnerStorage.RunnerStorage["Service"], "setRunnerHealth">
+) {
+  const { runnerAddress, assignedShardGroups } = yield* ShardingConfig.ShardingConfig
+  const own = assignedShardGroups.includes(shardGroup) ? Option.getOrUndefined(runnerAddress) : undefined
+  const gone = Latch.makeUnsafe(true)
+  let areThere = false
+  return {
+    areThere: () => areThere,
+    gone: gone.await,
+    /**
+     * Notes the list of nodes. The cluster lets a node that was marked as unhealthy return once no node is healthy, for a
+     * node that owns shards must check the others. Fronts are healthy and check nobody, so they do not count here.
+     */
+    note: (runners: ReadonlyArray<readonly [Runner.Runner, boolean]>) => {
+      areThere = runners.some(([{ groups }, isHealthy]) => isHealthy && groups.includes(shardGroup))
+      if (areThere) gone.closeUnsafe()
+      else gone.openUnsafe()
+      return areThere || own === undefined ? Effect.void : storage.setRunnerHealth(own, true)
+    }
+  }
+})
 
 /** Makes the operations of the storage that keep the lease, or follow it. */
 const withLease = (storage: Pick<RunnerStorage.RunnerStorage["Service"], "refresh" | "getRunners">, lease: Lease) => {

@@ -5,8 +5,8 @@
 import { Effect } from "effect"
 import type { StaffReason } from "../../domain/mechanism/Author.ts"
 import type { MechanismRef, RefusalOf } from "../../domain/mechanism/Mechanism.ts"
-import { makeMutex } from "../../store/postgres/Mutex.ts"
 import { Engine, type EngineError } from "../Engine.ts"
+import { makeMutex } from "./Mutex.ts"
 
 /** Admissions in one commit. It equals the commands in one commit. */
 const admissionsPerCommit = 1_000
@@ -19,7 +19,7 @@ interface Admitting {
 
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
-  // Several at once would share one commit.
+  // Several at once would share one commit, which requests at other nodes may do: it is only longer then.
   const oneAtATime = makeMutex()
 
   /**

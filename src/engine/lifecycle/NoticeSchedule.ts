@@ -6,7 +6,7 @@
  * corrects it.
  */
 import { Context, Effect, Layer, Semaphore } from "effect"
-import { withPermitTimeout } from "../../store/postgres/Mutex.ts"
+import { withPermitTimeout } from "../../store/postgres/PermitTimeout.ts"
 import { type Opening, type SequenceRef, Waitlists } from "../../store/mechanism/Waitlists.ts"
 import { Engine } from "../Engine.ts"
 

@@ -123,10 +123,7 @@ export class Readiness extends Context.Service<
       const heartbeat = yield* Heartbeat
       const engine = yield* Engine
       yield* readiness.require("database", Effect.sync(heartbeat.problem), Effect.sync(heartbeat.conflict))
-      yield* readiness.require(
-        "mechanisms",
-        Effect.map(engine.isRestored, (isRestored) => (isRestored ? undefined : "being restored"))
-      )
+      yield* readiness.require("mechanisms", engine.problem)
       yield* readiness.remark("wake-ups", overdueRemark(engine))
       yield* readiness.remark("parked mechanisms", parkedRemark(engine))
       const { heldAt } = yield* Installation

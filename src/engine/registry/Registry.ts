@@ -13,7 +13,7 @@ import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
-import { recover } from "../actor/Recovery.ts"
+import { recoverPlaces } from "../actor/Recovery.ts"
 import { type ActorSlot, ActorSlots, type FormerActor, type ParkedMechanism } from "./ActorSlot.ts"
 import { ownsAll, type ShardOwnership } from "./ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* (
       if (slot.actor !== undefined) actors.committed(slot.actor)
       if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
-    const actor = yield* recover(head).pipe(
+    const actor = yield* recoverPlaces(head).pipe(
       Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, formatVersion, onCommit, onStop })),
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
@@ -116,11 +116,11 @@ export const make = Effect.fnUntraced(function* (
     return actor
   })
 
-  /** Starts the actor from its head, unless it is over. Takes it over first, unless `known` was just taken over. */
+  /** Starts the actor from its head, unless it is over and its places are written. Takes it over first, unless `known` was just taken over. */
   const start = (slot: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
     (known === undefined ? taken(slot.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {
-        if (head === undefined || head.isOver) return Effect.undefined
+        if (head === undefined || (head.isOver && head.placesSequence === head.sequence)) return Effect.undefined
         slot.identity = head.identity
         return boot(slot, head).pipe(Effect.onExit((exit) => afterFailure(slot, exit)))
       }),
@@ -269,8 +269,8 @@ const notReadable = ({ formatVersion }: Head) =>
   Effect.fail(new Unavailable({ cause: `the mechanism's journal needs a release that reads level ${formatVersion}` }))
 
 /**
- * Takes a mechanism over before it starts here. A mechanism whose journal has events of a format version that this release cannot
- * read is left alone, so that a process of a newer release runs it.
+ * Takes a mechanism over before it starts here. A mechanism whose journal has events of a format version that this
+ * release cannot read is left alone, so that a process of a newer release runs it.
  */
 const makeTakeover = Effect.fnUntraced(function* (ownership: ShardOwnership) {
   const journal = yield* Journal

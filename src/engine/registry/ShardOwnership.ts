@@ -1,6 +1,6 @@
 /**
  * Which mechanisms may run in this process. A process with its own database owns all of them. In a cluster, each
- * process owns those that {@link ./Cluster.ts} assigns to it, while its lease is valid.
+ * process owns those that {@link ../cluster/Cluster.ts} assigns to it, while its lease is valid.
  */
 import { Effect, type Stream } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"

@@ -1,6 +1,6 @@
 /**
- * Starts mechanisms without a caller: all unfinished ones, when the process starts or owns more shards, and those that
- * are due but do not run.
+ * Starts mechanisms without a caller: all unfinished ones, and those with places to be written, when the process starts
+ * or owns more shards; later those that are due but do not run.
  */
 import { Clock, Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -28,16 +28,14 @@ interface Options {
   readonly beforePoll: Effect.Effect<void>
 }
 
-/** In a database on hold nothing starts without a caller, and nothing is overdue. */
-const held: ReturnType<typeof make> = {
-  startUnfinished: Effect.void,
-  polls: Effect.never,
-  overdue: () => Effect.undefined
-}
-
-/** Makes the scheduler, or one that does nothing if the database is on hold. */
+/** Makes the scheduler. In a database on hold it only starts mechanisms to write their places; nothing is overdue. */
 export const makeUnlessHeld = (options: Options) =>
-  Effect.map(Installation, ({ heldAt }) => (heldAt === undefined ? make(options) : held))
+  Effect.map(Installation, ({ heldAt }): ReturnType<typeof make> => {
+    const scheduler = make(options)
+    return heldAt === undefined
+      ? scheduler
+      : { ...scheduler, startUnfinished: scheduler.startBehind, polls: Effect.never, overdue: () => Effect.undefined }
+  })
 
 const make = (options: Options) => {
   const { journal, ownership, slots, canRead, start, beforePoll } = options
@@ -59,14 +57,14 @@ const make = (options: Options) => {
     return Effect.forEach(waiting, ({ id }) => start(id), { concurrency: startConcurrency, discard: true })
   })
 
+  const startBehind = Effect.flatMap(journal.behind, startAll)
+
   return {
-    /** Starts all unfinished mechanisms; waits until the database is reachable. */
-    startUnfinished: journal.unfinished.pipe(
-      Effect.flatMap(startAll),
-      Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
-      Effect.retry(Schedule.spaced("1 second")),
-      Effect.ignore
-    ),
+    /** Starts all unfinished mechanisms, and those that a process left before it wrote all of their places. */
+    startUnfinished: untilReachable(Effect.andThen(Effect.flatMap(journal.unfinished, startAll), startBehind)),
+
+    /** Starts the latter alone. */
+    startBehind: untilReachable(startBehind),
 
     /**
      * Wakes mechanisms that are due. Some do not run here yet, because another process created them or they are not
@@ -92,3 +90,11 @@ const make = (options: Options) => {
       })
   }
 }
+
+/** Repeats the start until the database is reachable. */
+const untilReachable = (start: Effect.Effect<void, Unavailable>): Effect.Effect<void> =>
+  start.pipe(
+    Effect.tapError((cause) => Effect.logWarning("cannot restore yet: the database is out of reach", cause)),
+    Effect.retry(Schedule.spaced("1 second")),
+    Effect.ignore
+  )

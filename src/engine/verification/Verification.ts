@@ -1,9 +1,10 @@
 /**
  * Verifies the stored projections of a mechanism against a replay of its journal, and corrects them on request.
  *
- * The head's sequence and wake-up, the record and the places follow from the events. The time and the author of the
- * record's last change do not: they are neither compared nor changed. The state of one mechanism is in memory at a
- * time, as in its actor; events and places are read in pages.
+ * The head's sequence and wake-up, the record and the places follow from the events. The places are those after the
+ * event up to which they are written, which may be behind the last one: that is no difference. The time and the author
+ * of the record's last change follow from nothing: they are neither compared nor changed. At most two states of one
+ * mechanism are in memory; events and places are read in pages.
  */
 import { Effect } from "effect"
 import { deciders, type Kind } from "../../domain/mechanism/Mechanism.ts"
@@ -52,11 +53,12 @@ export const verify = (mechanismId: string, replayed: Replayed): Verified =>
  */
 export const repair = <E, R>(mechanismId: string, permitted: Effect.Effect<void, E, R>) =>
   Effect.gen(function* () {
-    const { together } = yield* Projections
+    const { together, holdPlaces } = yield* Projections
     const journal = yield* Journal
     return yield* together(
       Effect.gen(function* () {
         yield* journal.takeOver([mechanismId])
+        yield* holdPlaces(mechanismId)
         yield* permitted
         return yield* examine(mechanismId, true, () => Effect.void)
       })
@@ -79,7 +81,8 @@ const examine = Effect.fnUntraced(function* (mechanismId: string, corrects: bool
   }
   const consumerIds = new Set<string>()
   const recovered = yield* recover({ ...head, sequence: last }, (page) => {
-    for (const { event } of page) if (event.consumerId !== undefined) consumerIds.add(event.consumerId)
+    for (const { event, sequence } of page)
+      if (event.consumerId !== undefined && sequence <= head.placesSequence) consumerIds.add(event.consumerId)
     return replayed(page.length)
   }).pipe(
     Effect.catchDefect((defect) => (defect instanceof JournalCorrupt ? Effect.succeed(defect) : Effect.die(defect)))
@@ -89,7 +92,8 @@ const examine = Effect.fnUntraced(function* (mechanismId: string, corrects: bool
   }
   yield* examineHead(head, recovered, differences, corrects)
   yield* examineRecord(recovered, differences, corrects)
-  const places = yield* examinePlaces(recovered, consumerIds, differences, corrects)
+  const written = head.placesSequence < last ? yield* recover({ ...head, sequence: head.placesSequence }) : recovered
+  const places = yield* examinePlaces(written, consumerIds, differences, corrects)
   return { ...verdictOf(mechanismId, head, differences), events: last, places }
 })
 

@@ -4,7 +4,8 @@
  * process listens on several sockets on one port, and the system spreads newcomers over them.
  *
  * Sockets that share a port would also share it with another process. The port is first bound without sharing, so a
- * port in use prevents the start. Systems that cannot share ports have one socket.
+ * port in use prevents the start. Systems that cannot share ports have one socket. Processes of one supervisor share their
+ * ports on purpose: the supervisor has tried the ports before.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect } from "effect"
@@ -22,21 +23,18 @@ const backlog = 4_096
 /** A listener that has its port. */
 export type Bound = Effect.Success<ReturnType<typeof bind>>
 
-/** Binds the port on the first socket. Fails if the port is in use. */
+/**
+ * Binds the port on the first socket. Fails if the port is in use, unless processes share it (`isShared`).
+ */
 export const bind = Effect.fnUntraced(function* (options: {
   readonly create: () => HttpServer
   readonly host: string
   readonly port: number
+  readonly isShared: boolean
 }) {
-  const { create, host, port } = options
-  // The system never assigns a port in use. A client that connects meanwhile is cut: its connection would delay the end.
-  if (port !== 0)
-    yield* Effect.scoped(
-      listening(
-        createServer((socket) => socket.destroy()),
-        { host, port }
-      )
-    )
+  const { create, host, port, isShared } = options
+  // The system never assigns a port in use.
+  if (port !== 0 && !isShared) yield* tryPort({ host, port })
   const open = Effect.fnUntraced(function* (reusePort: boolean) {
     const nodeServer = create()
     const options = { host, port, backlog, reusePort, disablePreemptiveShutdown: true }
@@ -74,6 +72,27 @@ export const bind = Effect.fnUntraced(function* (options: {
 
   return { nodeServer, server, acceptMore, acceptNone, close }
 })
+
+/**
+ * Binds a port once without sharing, and gives it up. Returns the port, which the system assigns for 0. Fails if it is in
+ * use. A client that connects meanwhile is cut: its connection would delay the end.
+ */
+export const tryPort = (options: { readonly host: string; readonly port: number }) =>
+  listening(
+    createServer((socket) => socket.destroy()),
+    options
+  ).pipe(
+    Effect.map((server) => (server.address() as AddressInfo).port),
+    Effect.scoped
+  )
+
+/** True if several processes can listen on one port of the address. Fails if it cannot be listened on at all. */
+export const canShare = (host: string) =>
+  listening(createServer(), { host, port: 0, reusePort: true }).pipe(
+    Effect.as(true),
+    Effect.scoped,
+    Effect.catch((error) => (cannotShare(error) ? Effect.succeed(false) : Effect.fail(error)))
+  )
 
 /** Listens while the scope lives. */
 const listening = (server: NetServer, options: ListenOptions) =>

@@ -5,8 +5,8 @@ import { ConsumerRecords } from "../../store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../store/experience/ExperienceEntries.ts"
 import { ExperienceProducts } from "../../store/experience/ExperienceProducts.ts"
 import { ExperienceViews } from "../../store/experience/ExperienceViews.ts"
-import * as Records from "../../store/consumer/Profiles.ts"
-import * as Revoked from "../../store/mechanism/RevokedGrants.ts"
+import * as ProfileStore from "../../store/consumer/Profiles.ts"
+import * as RevokedGrantStore from "../../store/mechanism/RevokedGrants.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { ShownPages } from "../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../store/experience/ShownProducts.ts"
@@ -55,9 +55,9 @@ const records = Layer.mergeAll(
   SequenceAccess.layer,
   AssignedProducts.layer,
   ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
-  Records.Profiles.layer,
+  ProfileStore.Profiles.layer,
   ConsumerRecords.layer,
-  Revoked.RevokedGrants.layer
+  RevokedGrantStore.RevokedGrants.layer
 )
 
 /** The handlers of all operations, which pages run in this process. */
@@ -66,7 +66,7 @@ export const handlers = groups.pipe(
   Layer.provide(records)
 )
 
-const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
+const withoutRecords = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
   const api = Layer.merge(LeanRoutes.layer(ConsumerApi), Direct.layer(ConsumerApi)).pipe(
     Layer.provide(groups),
     Layer.provide(Layer.mergeAll(credentials, Validation.layer))
@@ -75,10 +75,10 @@ const noRecordsWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) => {
 }
 
 /** Also needs the records of experiences and consumers, for processes without a database. */
-export const layerNoRecords = noRecordsWith(Credentials.layerConsumer)
+export const layerNoRecords = withoutRecords(Credentials.layerConsumer)
 
 /** With other checks of credentials. */
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
-  noRecordsWith(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer))
+  withoutRecords(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer))
 
 export const layer = layerWith(Credentials.layerConsumer)

@@ -12,7 +12,7 @@ import { Id, sameTenant, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from "../../api/Errors.ts"
 import { issueAt } from "../errors/Issues.ts"
-import { type Admission, admissions, exhaustion } from "../limits/RateLimit.ts"
+import { type CountRequest, exhaustion, makeCounters } from "../limits/RateLimit.ts"
 import { invalidInput } from "../errors/Validation.ts"
 import { type ActingConsumer, actingConsumer } from "./ActingConsumer.ts"
 import { restrictingOrigin } from "./AllowedOrigins.ts"
@@ -36,7 +36,7 @@ const authenticationRequired = new Unauthorized({ error: "Authentication require
 const secretKeyRequired = new Unauthorized({ error: "Secret key required" })
 
 /** A stream was counted when it began. */
-const uncounted: Admission = Object.assign(() => Effect.void, { charge: () => undefined })
+const uncounted: CountRequest = Object.assign(() => Effect.void, { charge: () => undefined })
 
 /** The checks of all classes of operations, and how callers that pass are counted. */
 export const makeChecks = Effect.gen(function* () {
@@ -44,7 +44,7 @@ export const makeChecks = Effect.gen(function* () {
   const { consumer, ...tokens } = yield* makeTokenChecks(keys)
   const streams = yield* makeStreamCredentials(consumer(uncounted), keys)
   const { publishableKey, anyKey, secretKey } = keys
-  return { publishableKey, anyKey, secretKey, consumer, ...tokens, ...streams, admission: yield* admissions }
+  return { publishableKey, anyKey, secretKey, consumer, ...tokens, ...streams, counterOf: yield* makeCounters }
 })
 
 type KeyChecks = Effect.Success<typeof makeKeyChecks>
@@ -107,11 +107,11 @@ const makeKeyChecks = Effect.gen(function* () {
 /** Makes the check of a server that acts for the consumer it names. */
 const makeConsumerByServer = Effect.fnUntraced(function* ({ secretHolder }: KeyChecks) {
   const consumers = yield* Consumers
-  return Effect.fnUntraced(function* (request: Request, key: string, admit: Admission) {
+  return Effect.fnUntraced(function* (request: Request, key: string, count: CountRequest) {
     const holder = yield* secretHolder(request, key, authenticationRequired)
     const header = request.headers["x-consumer-id"]
     if (header === undefined) return yield* authenticationRequired
-    yield* admit(request, holder)
+    yield* count(request, holder)
     const id = decodeId(header)
     if (Result.isFailure(id)) return yield* malformedConsumerId(header)
     const { tenant, keyId } = holder
@@ -130,14 +130,14 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
   const consumerByToken = (
     request: Request,
     token: string,
-    admit: Admission,
+    count: CountRequest,
     by: Pick<KeyChecks, "publishableKey" | "verifyAccess">
   ): Effect.Effect<ActingConsumer, ConsumerRefusal> =>
     Effect.flatMap(by.publishableKey(request), (holder) =>
       Effect.flatMap(by.verifyAccess(token), (access): Effect.Effect<ActingConsumer, ConsumerRefusal> => {
         if (access === undefined || !sameTenant(access.tenant, holder.tenant))
           return Effect.fail(authenticationRequired)
-        return Effect.as(admit(request, holder, access.consumerId), actingConsumer(holder, access))
+        return Effect.as(count(request, holder, access.consumerId), actingConsumer(holder, access))
       })
     )
 
@@ -166,14 +166,14 @@ const makeTokenChecks = Effect.fnUntraced(function* (checks: KeyChecks) {
    * The check of a consumer that acts. For a status read, a consumer that was verified before the outage is accepted.
    */
   const consumer =
-    (admit: Admission, isForStatus = false): Check<ActingConsumer, ConsumerRefusal> =>
+    (count: CountRequest, isForStatus = false): Check<ActingConsumer, ConsumerRefusal> =>
     (request) => {
       const bearer = bearerOf(request)
       // The request is refused in any case. The key decides which origins may read the refusal.
       if (bearer === undefined) return Effect.andThen(publishableKey(request), Effect.fail(authenticationRequired))
       return isKey(bearer)
-        ? consumerByServer(request, bearer, admit)
-        : consumerByToken(request, bearer, admit, isForStatus ? checks.forStatus : checks)
+        ? consumerByServer(request, bearer, count)
+        : consumerByToken(request, bearer, count, isForStatus ? checks.forStatus : checks)
     }
 
   return { consumer, accessOf, tokenAlone }

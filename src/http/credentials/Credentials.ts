@@ -36,15 +36,15 @@ import {
   nameOf
 } from "./CredentialChecks.ts"
 import { malformedHeader } from "../errors/Validation.ts"
-import { type Admission, openAdmission } from "../limits/RateLimit.ts"
+import { type CountRequest, countByAddress } from "../limits/RateLimit.ts"
 
 /** Makes a middleware that runs the operation for the tenant of the key. */
 const byKey = (check: "anyKey" | "publishableKey" | "secretKey", api: "consumer" | "admin") =>
   Effect.map(
     makeChecks,
-    ({ admission, ...checks }): HttpApiMiddleware.HttpApiMiddleware<CurrentTenant, typeof keyErrors, never> =>
+    ({ counterOf, ...checks }): HttpApiMiddleware.HttpApiMiddleware<CurrentTenant, typeof keyErrors, never> =>
       (handle, { endpoint }) =>
-        withTenant(checks[check], admission(api, endpoint), handle)
+        withTenant(checks[check], counterOf(api, endpoint), handle)
   )
 
 const layerPublicRead = Layer.effect(PublicRead, byKey("anyKey", "consumer"))
@@ -53,11 +53,11 @@ const layerSessionCreation = Layer.effect(SessionCreation, byKey("publishableKey
 
 const layerSessionUpgrade = Layer.effect(SessionUpgrade)(
   Effect.gen(function* () {
-    const { publishableKey, accessOf, admission } = yield* makeChecks
+    const { publishableKey, accessOf, counterOf } = yield* makeChecks
     return (handle, { endpoint }) =>
       withTenant(
         publishableKey,
-        admission("consumer", endpoint),
+        counterOf("consumer", endpoint),
         Effect.flatMap(Effect.all([CurrentTenant, HttpServerRequest.HttpServerRequest]), ([{ tenant }, request]) =>
           Effect.flatMap(bearerOf(request) === undefined ? Effect.undefined : accessOf(request, tenant), (access) =>
             Effect.provideService(handle, CurrentSession, access === undefined ? {} : { access })
@@ -69,27 +69,27 @@ const layerSessionUpgrade = Layer.effect(SessionUpgrade)(
 
 const layerSessionEnd = Layer.effect(SessionEnd)(
   Effect.gen(function* () {
-    const { tokenAlone, admission } = yield* makeChecks
-    return (handle, { endpoint }) => withSession(tokenAlone, admission("consumer", endpoint), handle)
+    const { tokenAlone, counterOf } = yield* makeChecks
+    return (handle, { endpoint }) => withSession(tokenAlone, counterOf("consumer", endpoint), handle)
   })
 )
 
 const layerConsumerAction = Layer.effect(ConsumerAction)(
   Effect.gen(function* () {
-    const { consumer, admission } = yield* makeChecks
+    const { consumer, counterOf } = yield* makeChecks
     return (handle, { endpoint }) => {
       const isStatusRead = Context.get(endpoint.annotations, StatusRead)
-      return withConsumer(consumer(admission("consumer", endpoint), isStatusRead), endpoint, handle)
+      return withConsumer(consumer(counterOf("consumer", endpoint), isStatusRead), endpoint, handle)
     }
   })
 )
 
 const layerConsumerStream = Layer.effect(ConsumerStream)(
   Effect.gen(function* () {
-    const { consumer, lasting, admission } = yield* makeChecks
+    const { consumer, lasting, counterOf } = yield* makeChecks
     return (handle, { endpoint }) =>
       withConsumer(
-        consumer(admission("consumer", endpoint)),
+        consumer(counterOf("consumer", endpoint)),
         endpoint,
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
           Effect.flatMap(lasting(request), (credentials) =>
@@ -110,7 +110,7 @@ export const openRequestsMax = 12_000
 const layerAnyone = Layer.effect(
   Anyone,
   Effect.map(
-    openAdmission({ name: "open", requestsMax: openRequestsMax }),
+    countByAddress({ name: "open", requestsMax: openRequestsMax }),
     (admit) => (handle) => Effect.andThen(Effect.flatMap(HttpServerRequest.HttpServerRequest, admit), handle)
   )
 )
@@ -144,7 +144,7 @@ export const layerAdmin = Layer.mergeAll(layerAdminKey, layerStreamKey)
 /** Runs the operation for the tenant of the key, if its rate limits allow it. */
 const withTenant = <E, R>(
   check: Check<KeyHolder, KeyRefusal>,
-  admit: Admission,
+  count: CountRequest,
   handle: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | CurrentTenant>
 ) =>
   Effect.withFiber((fiber) => {
@@ -153,9 +153,9 @@ const withTenant = <E, R>(
       const current = { tenant: holder.tenant, by: nameOf(holder) }
       const answer = Effect.provideService(handle, CurrentTenant, current)
       return Effect.andThen(
-        admit(request, holder),
+        count(request, holder),
         Effect.map(answer, (response) => {
-          admit.charge(request, holder, response)
+          count.charge(request, holder, response)
           return response
         })
       )
@@ -165,14 +165,14 @@ const withTenant = <E, R>(
 /** Runs the operation for the session, if its organization's rate limits allow it. */
 const withSession = <A, E, R>(
   check: Check<ActingSession, KeyRefusal>,
-  admit: Admission,
+  count: CountRequest,
   handle: Effect.Effect<A, E, R | CurrentSession>
 ) =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), ({ holder, access }) => {
-      const admitted = admit(request, holder, access.consumerId)
-      return Effect.andThen(admitted, Effect.provideService(handle, CurrentSession, { access }))
+      const counted = count(request, holder, access.consumerId)
+      return Effect.andThen(counted, Effect.provideService(handle, CurrentSession, { access }))
     })
   })
 

@@ -126,7 +126,7 @@ const makeAnswer = Effect.fnUntraced(function* (api: HttpApi.Top) {
   /** Step 4. */
   function count(request: Request, caller: KnownCaller, origin: Origin, payload: unknown): void {
     const { operation, otherwise } = request
-    const limit = operation.gate.pass(callerOf(caller.holder, () => countedAddress(origin.address), caller.consumerId))
+    const limit = operation.limit.pass(callerOf(caller.holder, () => countedAddress(origin.address), caller.consumerId))
     if (Effect.isEffect(limit) || limit.retryAfterSeconds !== undefined) return otherwise()
     run({ ...request, caller, origin, limit }, payload)
   }

@@ -11,7 +11,7 @@ import * as KnownCallers from "./KnownCallers.ts"
 import type { RequestFacts } from "../server/Origins.ts"
 import { registeredGroups } from "../server/RegisteredGroups.ts"
 import { CompletePathOnly, RateCategory } from "../../api/Annotations.ts"
-import { type Gate, RateLimits } from "../limits/RateLimits.ts"
+import { type OperationLimit, RateLimits } from "../limits/RateLimits.ts"
 
 /** The input of an operation, decoded. */
 export interface Input {
@@ -28,7 +28,7 @@ export interface Operation {
   readonly findCaller: KnownCallers.FindCaller
   /** Absent if no caller needs a token. */
   readonly lookUpCaller: KnownCallers.LookUpCaller | undefined
-  readonly gate: Gate
+  readonly limit: OperationLimit
   readonly measures: RouteMeasures
   /** The headers that only HttpApi reads: a request that has one of them is left to it. */
   readonly headersOfHttpApi: ReadonlyArray<string>
@@ -68,7 +68,7 @@ export const compileOperations = Effect.fnUntraced(function* (api: HttpApi.Top) 
         endpoint,
         findCaller: find,
         lookUpCaller,
-        gate: limits.gate("consumer", Context.get(endpoint.annotations, RateCategory)),
+        limit: limits.ofOperation("consumer", Context.get(endpoint.annotations, RateCategory)),
         measures: http.consumer.route(endpoint.method, endpoint.path),
         headersOfHttpApi,
         decode,

@@ -16,6 +16,7 @@ import type {
   BidTooLow,
   BidUnlikely,
   Closed,
+  ConfigurationChanged,
   ConfigurationFixed,
   Full,
   GrantLimitReached,
@@ -70,6 +71,7 @@ interface Refusals {
   readonly WrongStatus: WrongStatus
   readonly NotEntered: NotEntered
   readonly AlreadyGranted: AlreadyGranted
+  readonly ConfigurationChanged: ConfigurationChanged
   readonly ConfigurationFixed: ConfigurationFixed
   readonly AdmissionsUsedUp: AdmissionsUsedUp
   readonly SoldOut: SoldOut
@@ -111,6 +113,7 @@ type Answer<E> =
   | (E extends GrantLimitReached | InvalidGrant | AlreadyCompleted | AlreadyRedeemed ? Conflict : never)
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
+  | (E extends ConfigurationChanged ? ServiceUnavailable : never)
   | (E extends { readonly _tag: "Unavailable" | "Overloaded" | "Parked" } ? ServiceUnavailable : never)
 
 /** Turns refusals and the engine's errors into HTTP answers for this kind of mechanism. */
@@ -162,6 +165,8 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Forbidden({ error: `${label} is not for this consumer` })
     case "WrongStatus":
       return new Conflict({ error: `Not possible in status ${error.status}`, code: "INVALID_STATUS" })
+    case "ConfigurationChanged":
+      return new ServiceUnavailable({ retryAfterSeconds: 1 })
     case "ConfigurationFixed":
       return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
     case "AdmissionsUsedUp":

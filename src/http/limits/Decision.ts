@@ -19,7 +19,8 @@ export interface Decision {
   charge(uses: ReadonlyArray<Use>, requests: number, now: Millis): LimitStatus
 }
 
-export const isStanding = (outcome: LimitStatus | ReadonlyArray<Count>): outcome is LimitStatus => "limit" in outcome
+/** False if counts need a loan first. */
+export const isDecided = (outcome: LimitStatus | ReadonlyArray<Count>): outcome is LimitStatus => "limit" in outcome
 
 type Room = "room" | "full" | "unknown"
 

@@ -1,5 +1,5 @@
 /**
- * The rate limits of requests. Each operation is admitted here once its organization is known, before anything else is
+ * The rate limits of requests. Each request is counted here once its organization is known, before anything else is
  * looked up or decoded. The envelope adds the caller's limit status to each response.
  */
 import { Clock, Context, Effect, Exit } from "effect"
@@ -20,12 +20,13 @@ type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
 /**
- * Counts a request of the key's organization, or ends it with a 429 and records that. The consumer is named if it acts itself.
+ * Counts a request of the key's organization, or ends it with a 429 and records that. The consumer is named if it acts
+ * itself.
  *
  * Every operation declares the 429 (`RateLimitExceeded`). It leaves as a finished response without the encoder, because
  * a refusal must cost less than an answer.
  */
-export interface Admission {
+export interface CountRequest {
   (request: Request, holder: KeyHolder, consumerId?: string): Effect.Effect<void>
   /** Counts the answer of a request that has passed for more requests if it is large (`bytesPerRequest`). */
   charge(request: Request, holder: KeyHolder, answer: Response): void
@@ -34,24 +35,24 @@ export interface Admission {
 /** A further request is counted for each so many bytes of an answer to the public key. Streams have limits of their own. */
 export const bytesPerRequest = 131_072
 
-/** Makes the admission of each operation, from the category that its endpoint declares. */
-export const admissions = Effect.gen(function* () {
+/** Makes the function that counts the requests of an operation, from the category that its endpoint declares. */
+export const makeCounters = Effect.gen(function* () {
   const limits = yield* RateLimits
   const origins = yield* Origins
   const securityEvents = yield* SecurityEvents
-  return (api: Api, endpoint: HttpApiEndpoint.Top): Admission => {
+  return (api: Api, endpoint: HttpApiEndpoint.Top): CountRequest => {
     const category = Context.get(endpoint.annotations, RateCategory)
-    const gate = limits.gate(api, category)
-    const charge: Admission["charge"] = (request, holder, { body }) => {
+    const limit = limits.ofOperation(api, category)
+    const charge: CountRequest["charge"] = (request, holder, { body }) => {
       const requests = body._tag === "Uint8Array" ? Math.floor(body.contentLength / bytesPerRequest) : 0
       if (requests === 0 || holder.kind === "secret") return
       const address = () => countedAddress(origins.of(request).address)
-      mark(request.source, gate.charge(callerOf(holder, address), requests))
+      mark(request.source, limit.charge(callerOf(holder, address), requests))
     }
-    const admission = (request: Request, holder: KeyHolder, consumerId?: string): Effect.Effect<void> => {
+    const count = (request: Request, holder: KeyHolder, consumerId?: string): Effect.Effect<void> => {
       if (holder.kind === "secret") allowLargeBody(request)
       const address = () => countedAddress(origins.of(request).address)
-      const admit = (status: LimitStatus): Effect.Effect<void> => {
+      const passOrRefuse = (status: LimitStatus): Effect.Effect<void> => {
         mark(request.source, status)
         const { retryAfterSeconds } = status
         if (retryAfterSeconds === undefined) return Exit.void
@@ -63,10 +64,10 @@ export const admissions = Effect.gen(function* () {
         } as const
         return Effect.andThen(securityEvents.record(holder.tenant, event), Effect.die(refusal(retryAfterSeconds)))
       }
-      const outcome = gate.pass(callerOf(holder, address, consumerId))
-      return Effect.isEffect(outcome) ? Effect.flatMap(outcome, admit) : admit(outcome)
+      const outcome = limit.pass(callerOf(holder, address, consumerId))
+      return Effect.isEffect(outcome) ? Effect.flatMap(outcome, passOrRefuse) : passOrRefuse(outcome)
     }
-    return Object.assign(admission, { charge })
+    return Object.assign(count, { charge })
   }
 })
 
@@ -106,10 +107,10 @@ export const refuseNow = (request: Request, requestsMax: number, opensAt: Millis
   })
 
 /**
- * Makes the admission of requests by address alone, over all organizations: so many in a minute, or a 429. Where the
+ * Makes a limit of requests by address alone, over all organizations: so many in a minute, or a 429. Where the
  * credentials are checked before, `exemptsServers` leaves out requests with a secret key.
  */
-export const addressAdmission = Effect.fnUntraced(function* (options: {
+export const limitByAddress = Effect.fnUntraced(function* (options: {
   readonly name: string
   readonly requestsMax: number
   readonly exemptsServers: boolean
@@ -125,8 +126,8 @@ export const addressAdmission = Effect.fnUntraced(function* (options: {
   })
 })
 
-/** Makes the admission of requests that need no credential: so many of an address in a minute, or a 429. */
-export const openAdmission = Effect.fnUntraced(function* (options: {
+/** Makes the function that counts requests without a credential: so many of an address in a minute, or a 429. */
+export const countByAddress = Effect.fnUntraced(function* (options: {
   readonly name: string
   readonly requestsMax: number
 }) {

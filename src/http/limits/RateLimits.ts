@@ -14,7 +14,7 @@ import { redisPrefix } from "../../store/coordination/Installation.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Account, Accounts, AddressAccounts, type CallerAccount, OrganizationAccount } from "./Accounts.ts"
 import type { Count } from "./Counts.ts"
-import { isStanding, type Dice } from "./Decision.ts"
+import { isDecided, type Dice } from "./Decision.ts"
 import type { QuotaLease } from "./QuotaLease.ts"
 import { type LimitStatus, refused, isFull, passed } from "./LimitStatus.ts"
 import { Use } from "./OrganizationLimits.ts"
@@ -51,7 +51,7 @@ export interface Caller {
 }
 
 /** The limits of one operation. */
-export interface Gate {
+export interface OperationLimit {
   /** Counts a request, or refuses it. Returns an effect only if it has to wait. */
   pass(caller: Caller): LimitStatus | Effect.Effect<LimitStatus>
   /** Counts further requests for one that has passed, because its answer is large. Returns the new status. */
@@ -61,7 +61,7 @@ export interface Gate {
 export class RateLimits extends Context.Service<
   RateLimits,
   {
-    gate(api: Api, category: Category): Gate
+    ofOperation(api: Api, category: Category): OperationLimit
     /** True if the address presses on the limits of the organization, or did so within the last minute. */
     presses(organizationId: string, address: string): boolean
     /** The same for a caller of an unknown organization. Each address has the general limit of an API. */
@@ -106,7 +106,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
 
     const decided = (rules: Rules, caller: Caller, now: Millis) => {
       const outcome = decide(counts.find(rules, caller, now), now)
-      if (isStanding(outcome)) counts.keep(outcome.retryAfterSeconds === undefined)
+      if (isDecided(outcome)) counts.keep(outcome.retryAfterSeconds === undefined)
       return outcome
     }
 
@@ -117,14 +117,14 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
         yield* Effect.forEach(inNeed, borrowing!.borrow, { concurrency: "unbounded", discard: true })
         const now = clock.currentTimeMillisUnsafe()
         const outcome = decided(rules, caller, now)
-        if (isStanding(outcome)) return outcome
+        if (isDecided(outcome)) return outcome
         inNeed = outcome
       }
       return refused(inNeed[0]!, clock.currentTimeMillisUnsafe(), random.nextDoubleUnsafe())
     })
 
     return {
-      gate: (api, category) => {
+      ofOperation: (api, category) => {
         const known = new WeakMap<Numbers, Rules>()
         const compile = (numbers: Numbers): Rules => {
           const rules = rulesFor(api, category, numbers, subLimits)
@@ -141,7 +141,7 @@ export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], 
             const now = clock.currentTimeMillisUnsafe()
             const rules = rulesOf(caller)
             const outcome = decided(rules, caller, now)
-            if (isStanding(outcome)) return outcome
+            if (isDecided(outcome)) return outcome
             return afterLoans(rules, caller, outcome)
           }
         }

@@ -11,7 +11,7 @@ import { IpNetwork, NetAddress } from "effect/net"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
-import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
 

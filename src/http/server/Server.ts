@@ -1,5 +1,6 @@
 /**
- * The two listeners of a process: the Consumer API and the Admin API. Each has a port, because they share paths.
+ * The two listeners of a process: the Consumer API and the Admin API. Each has a port, because they share paths. An engine
+ * (`CLUSTER_ROLE`) has the Admin API's alone.
  *
  * At a shutdown `/ready` reports it first. When load balancers have noticed, new connections are refused, and new
  * requests on open ones get a 503 with `Retry-After`; requests in flight are answered and their connections closed. That
@@ -19,7 +20,7 @@ import * as Envelope from "./Envelope.ts"
 import type { Api } from "../limits/Limit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { Methods, routerConfig } from "./Methods.ts"
-import { responseOf } from "./MeasuredResponse.ts"
+import { endsRun, responseOf } from "./MeasuredResponse.ts"
 import { Origins } from "./Origins.ts"
 import * as RequestSpans from "./RequestSpans.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
@@ -52,7 +53,7 @@ const serverOptions = {
   requestTimeout: 30_000
 }
 
-/** The addresses of the APIs, once they listen. */
+/** The addresses of the APIs, once they listen. An engine's Consumer API is at the fronts: the address of the settings. */
 export class Listeners extends Context.Service<
   Listeners,
   { readonly consumerUrl: string; readonly adminUrl: string }
@@ -66,7 +67,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
   Layer.effect(
     Listeners,
     Effect.gen(function* () {
-      const { host, consumerPort, adminHost, adminPort, shutdownDelayMillis } = yield* Settings
+      const { host, consumerPort, adminHost, adminPort, shutdownDelayMillis, clusterRole } = yield* Settings
       const readiness = yield* Readiness
       // Both drain at the same time, and only after `/ready` has reported the shutdown.
       const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
@@ -77,7 +78,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
       )
       // Both share one count of requests.
       const services = yield* Layer.build(Layer.merge(RateLimits.layer, Origins.layer))
-      const consumerUrl = yield* listen({
+      const listenForConsumers = listen({
         name: "Consumer API",
         api: "consumer",
         host,
@@ -85,6 +86,9 @@ export const layer = <E1, R1, E2, R2>(apis: {
         routes: Layer.merge(apis.consumer, Envelope.layer("consumer")),
         services
       }).pipe(Scope.provide(yield* Scope.fork(scope)))
+      const scheme = (yield* Tls.options) === undefined ? "http:" : "https:"
+      const atFronts = `${scheme}//${host.includes(":") ? `[${host}]` : host}:${consumerPort}`
+      const consumerUrl = clusterRole === "engine" ? atFronts : yield* listenForConsumers
       const adminUrl = yield* listen({
         name: "Admin API",
         api: "admin",
@@ -128,7 +132,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly routes: Layer.Layer<never, E, R>
   readonly services: Context.Context<RateLimits | Origins>
 }) {
-  const { shutdownDelayMillis, shutdownTimeoutSeconds } = yield* Settings
+  const { shutdownDelayMillis, shutdownTimeoutSeconds, supervised } = yield* Settings
   const tls = yield* Tls.options
   const { http } = yield* Measures
   const serving = { ...serverOptions, ServerResponse: responseOf(http[options.api]) }
@@ -144,10 +148,16 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   const bound = yield* Accepting.bind({
     create: () => (tls === undefined ? createServer(serving) : createSecureServer({ ...serving, ...tls })),
     host: options.host,
-    port: options.port
+    port: options.port,
+    isShared: supervised
   })
   const { nodeServer, server } = bound
-  yield* Effect.addFinalizer(() => Effect.sync(() => nodeServer.closeAllConnections()))
+  yield* Effect.addFinalizer(() =>
+    Effect.andThen(
+      endsRun,
+      Effect.sync(() => nodeServer.closeAllConnections())
+    )
+  )
   yield* server
     .serve(Context.get(router, HttpRouter.HttpRouter).asHttpEffect())
     .pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, bodySizeMax), Effect.updateContext(ofRequests))
@@ -164,8 +174,8 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
 })
 
 /**
- * Starts the span of a sampled request, and offers each request to the direct path. The listener that `serve` has added, which is the last one, gets the requests
- * that are not answered there.
+ * Starts the span of a sampled request, then offers the request to the direct path. What it leaves goes to the last
+ * listener, which `serve` has added.
  */
 const answerFirst = (
   nodeServer: NodeServer,

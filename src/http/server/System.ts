@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { SigningKeys } from "../../auth/keys/SigningKeys.ts"
 import * as Documents from "./Documents.ts"
-import { addressAdmission } from "../limits/RateLimit.ts"
+import { limitByAddress } from "../limits/RateLimit.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Reference from "./Reference.ts"
 
@@ -65,7 +65,7 @@ export const isForReads = (url: string): boolean => new URL(url, "http://usher")
 const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      const admit = yield* addressAdmission({
+      const admit = yield* limitByAddress({
         name: "documents",
         requestsMax: documentRequestsMax,
         exemptsServers: false

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
-import { kindNames } from "../../domain/mechanism/Mechanism.ts"
+import { endableClosedKinds, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { mayDo } from "../../domain/organization/Person.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import type { Standing } from "../../domain/mechanism/Declaration.ts"
@@ -43,14 +43,19 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
     /** The figures alone. */
     figures: (operator: Operator, experienceId: string) =>
       Effect.map(mechanismsOf(operator, experienceId), (found) => html`${found.map(figuresOf)}`),
-    screen: Effect.fnUntraced(function* (operator: Operator, experienceId: string, done?: string) {
+    /** The page. `resultOf` states the result of an action that has led here. */
+    screen: Effect.fnUntraced(function* (
+      operator: Operator,
+      experienceId: string,
+      resultOf: (mechanisms: ReadonlyArray<Mechanism>) => string | undefined
+    ) {
       const experience = yield* api.run(operator, "experiences", "getExperience", { params: { id: experienceId } })
       const mechanisms = yield* mechanismsOf(operator, experienceId)
       const path = `/dashboard/experiences/${experienceId}`
       const screen: Screen = {
         title: experience.name,
         body: html`
-          ${doneNote(done)} ${themeNote(lookOf(experience.theme))}
+          ${doneNote(resultOf(mechanisms))} ${themeNote(lookOf(experience.theme))}
           <p><a href="${roomUrl(experienceId)}" target="_blank" rel="noopener">Open the room that consumers see</a></p>
           <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
           <section class="chart" data-chart hidden>
@@ -61,7 +66,7 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
               <span class="grants">Grants per minute</span>
             </p>
             <details>
-              <summary>The same as a table</summary>
+              <summary>The last two minutes as a table</summary>
               <div class="scroll"><table></table></div>
             </details>
           </section>
@@ -157,11 +162,19 @@ export const reasons = html`<label
   </select></label
 >`
 
+/** True if the mechanism has closed, and an end would still deny those who wait for its outcome. */
+const canEndClosed = (mechanism: Mechanism): boolean => {
+  const { type, lifecycle, statusOverride } = mechanism
+  const isOfKind = endableClosedKinds.includes(type)
+  return isOfKind && lifecycle === "settling" && statusOverride === null && countsOf(mechanism).waiting > 0
+}
+
 /** The forms of a mechanism. Each leads to a screen that says how many consumers the action affects. */
 const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
   const isParked = mechanism.live?.parked === true
-  const isClosed = mechanism.lifecycle === "closed"
-  if (isClosed && !isParked) return false
+  const isRunning = mechanism.lifecycle === "scheduled" || mechanism.lifecycle === "open"
+  const canEnd = isRunning || canEndClosed(mechanism)
+  if (!canEnd && !isParked) return false
   const form = (action: string, label: string, more: Html | false, style = "") => html`
     <form method="post" action="${path}/${action}">
       <input type="hidden" name="mechanism" value="${mechanism.id}" />
@@ -177,7 +190,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
         ${isParked && form("unpark", "Unpark…", false)}
         ${
           mechanism.type === "queue" &&
-          !isClosed &&
+          isRunning &&
           html`
             ${form("admit", "Admit the next…", field("Consumers", "count", { type: "number", value: 10, min: 1, max: 10_000 }))}
             ${form(
@@ -188,7 +201,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
             ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
           `
         }
-        ${!isClosed && form("end", "End…", false, "danger")}
+        ${canEnd && form("end", "End…", false, "danger")}
       </div>
     </section>
   `

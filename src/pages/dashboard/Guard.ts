@@ -4,7 +4,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { mayDo, type Role } from "../../domain/organization/Person.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
-import { openAdmission } from "../../http/limits/RateLimit.ts"
+import { countByAddress } from "../../http/limits/RateLimit.ts"
 import * as Answer from "../Answer.ts"
 import { html } from "../Html.ts"
 import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
@@ -37,13 +37,13 @@ export const fieldsOf = Effect.flatMap(HttpServerRequest.HttpServerRequest, (req
 export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame: Frame) {
   const isOwn = yield* makeIsOwn
   const unlessStopping = yield* makeUnlessStopping
-  const admit = yield* openAdmission({ name: "dashboard", requestsMax: requestsPerMinute })
+  const count = yield* countByAddress({ name: "dashboard", requestsMax: requestsPerMinute })
   const foreign = new Refusal({ status: 403, code: "FOREIGN", detail: "This form came from another site." })
 
   /** Runs a handler if the request is within the limits and comes from this origin. */
   const open = (handle: Handle) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      admit(request).pipe(
+      count(request).pipe(
         Effect.andThen(readableHereOnly),
         Effect.andThen(unlessStopping),
         Effect.andThen(request.method === "GET" || isOwn(request) ? handle : Effect.fail(foreign)),

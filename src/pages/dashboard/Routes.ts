@@ -8,6 +8,7 @@ import { ApiKeys } from "../../auth/keys/ApiKeys.ts"
 import { OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
 import { PersonSignIn } from "../../auth/operators/PersonSignIn.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Assets } from "../Assets.ts"
 import { AdminApiClient } from "../ApiClients.ts"
@@ -17,7 +18,7 @@ import type { Route } from "./Route.ts"
 import * as Session from "./Session.ts"
 import * as Analytics from "./screens/Analytics.ts"
 import * as Consumers from "./screens/Consumers.ts"
-import * as Drops from "./screens/Drops.ts"
+import * as DropRoutes from "./DropRoutes.ts"
 import * as Journals from "./screens/Journals.ts"
 import * as Keys from "./screens/Keys.ts"
 import * as Orders from "./screens/Orders.ts"
@@ -31,6 +32,7 @@ import { makeSignIn, signInScreen } from "./SignIn.ts"
 /** The services of the screens. */
 interface Needs {
   readonly api: AdminApiClient["Service"]
+  readonly answers: IdempotentResponses["Service"]
   readonly preview: MakePreview
   readonly sessions: Sessions
   readonly keys: ApiKeys["Service"]
@@ -42,6 +44,7 @@ interface Needs {
 /** All routes that need a session. */
 export const routesOf = ({
   api,
+  answers,
   preview,
   sessions,
   keys,
@@ -49,7 +52,7 @@ export const routesOf = ({
   nodeName,
   roomUrl
 }: Needs): ReadonlyArray<Route> => [
-  ...Drops.make(api, roomUrl),
+  ...DropRoutes.make(api, answers, roomUrl),
   ...Consumers.make(api),
   ...Orders.make(api),
   ...Analytics.make(api),
@@ -77,6 +80,7 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(`${home}/sign-in`))))
     const routes = routesOf({
       api: yield* AdminApiClient,
+      answers: yield* IdempotentResponses,
       preview: yield* PagePreview,
       sessions,
       keys: yield* ApiKeys,
@@ -91,6 +95,7 @@ export const layer = HttpRouter.use(
     Layer.mergeAll(
       AdminApiClient.layer,
       Assets.layer,
+      IdempotentResponses.layer,
       PersonSignIn.layer.pipe(Layer.provideMerge(OperatorSessions.layer))
     )
   )

@@ -1,15 +1,19 @@
 /**
  * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
- * screen sends the same fields again, confirmed. Each action has a reason, which the history keeps with the author.
+ * screen sends the same fields again, confirmed by a random id. A form that is sent twice acts once, because its id is
+ * an idempotency key. Each action has a reason, which the history keeps with the author.
  */
 import { Effect, Option, Schema } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { hash, randomUUID } from "node:crypto"
 import { isolated } from "../../domain/values/Direction.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
+import { isUuid } from "../../domain/values/Ids.ts"
+import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { html } from "../Html.ts"
-import { Refusal } from "../Refusal.ts"
+import { Refusal, unavailable } from "../Refusal.ts"
 import type { AdminApiClient } from "../ApiClients.ts"
 import { countsOf, type Mechanism } from "./ControlRoom.ts"
 import { confirmation, type Screen } from "./Frame.ts"
@@ -24,23 +28,88 @@ const Reason = Schema.decodeUnknownOption(StaffReason)
 
 const wrong = (detail: string) => Effect.fail(new Refusal({ status: 400, code: "INVALID", detail }))
 
-/** The effect of an action, in a sentence, and the call that does it. Returns the result, in a sentence. */
+type Call<A> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
+
+/** The effect of an action, in a sentence, and the call that does it. It may return the number of consumers it affected. */
 interface Plan {
   readonly says: string
-  readonly run: Effect.Effect<string, Refusal, HttpServerRequest.HttpServerRequest>
+  readonly run: Call<number | void>
 }
 
-/** Makes the function that plans or runs the action of a form. */
-export const make = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
+/**
+ * Makes the function that plans or runs the action of a form. Returns the screen that asks, or the query with which the
+ * control room states the result ({@link resultOf}).
+ */
+export const make = (api: AdminApiClient["Service"], answers: IdempotentResponses["Service"]) => {
+  const once = makeOnce(answers)
+  return Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
     const id = fields.get("mechanism") ?? ""
     const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
     const reason = Option.getOrUndefined(Reason(fields.get("reason")))
     if (reason === undefined) return yield* wrong("Choose a reason.")
     const plan = yield* planOf(api, operator, mechanism, action, fields, reason)
-    if (fields.get("confirmed") !== "yes") return { ask: askFor(mechanism, action, plan.says, fields) }
-    return { done: yield* plan.run }
+    const confirmation = fields.get("confirmed") ?? ""
+    if (!isUuid(confirmation)) return { ask: askFor(mechanism, action, plan.says, fields) }
+    const query = (count: number | void) =>
+      new URLSearchParams({ done: action, mechanism: id, ...(typeof count === "number" && { count: `${count}` }) })
+    const run = Effect.map(plan.run, (count) => query(count).toString())
+    return { done: yield* once(operator, confirmation, `${action}\n${fields}`, run) }
   })
+}
+
+/** Makes the function that runs an action once for its confirmation. A repetition gets the first result. */
+const makeOnce = (answers: IdempotentResponses["Service"]) =>
+  Effect.fnUntraced(function* ({ tenant }: Operator, confirmation: string, request: string, run: Call<string>) {
+    let refusal: Refusal | undefined
+    const handle = Effect.match(run, {
+      onSuccess: (result) => HttpServerResponse.text(result),
+      // A refused action has done nothing, and its form may be sent again.
+      onFailure: (failure) => {
+        refusal = failure
+        return HttpServerResponse.empty({ status: failure.status < 500 ? 400 : 503 })
+      }
+    })
+    const key = { tenant, key: `dashboard:${confirmation}`, fingerprint: hash("sha256", request, "buffer") }
+    const answer = yield* answers
+      .answer(key, { secret: "none" }, handle)
+      .pipe(Effect.catchTag("Unavailable", () => unavailable()))
+    if (refusal !== undefined) return yield* refusal
+    if (HttpServerResponse.isHttpServerResponse(answer)) return textOf(answer.body)
+    if (answer._tag === "Answered") return Buffer.from(answer.answer.body ?? []).toString()
+    const detail =
+      answer._tag === "Reused" ? "This form was sent before with other values." : "This action is under way."
+    return yield* new Refusal({ status: 409, code: "REPEATED", detail })
+  })
+
+const textOf = (body: HttpServerResponse.HttpServerResponse["body"]): string =>
+  body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
+
+/**
+ * Returns the result of an action in a sentence, for the query of a control room. The query holds no text of its own, so
+ * a link cannot put words on the page.
+ */
+export const resultOf =
+  (query: URLSearchParams) =>
+  (mechanisms: ReadonlyArray<Mechanism>): string | undefined => {
+    const action = query.get("done") ?? undefined
+    const mechanism = mechanisms.find(({ id }) => id === query.get("mechanism"))
+    if (!isAction(action) || mechanism === undefined) return undefined
+    const name = isolated(mechanism.name, "")
+    switch (action) {
+      case "admit":
+        return `${Option.getOrElse(Count(query.get("count")), () => 0)} consumers were admitted.`
+      case "rate":
+        return mechanism.type === "queue" ? `The rate is ${mechanism.admitRate} per minute.` : undefined
+      case "pause":
+        return `${name} is paused.`
+      case "resume":
+        return `${name} is resumed.`
+      case "unpark":
+        return `${name} was started again.`
+      case "end":
+        return `${name} has ended.`
+    }
+  }
 
 /** The plan of an action that mechanisms of all kinds have. */
 const planOfAny = (
@@ -57,11 +126,11 @@ const planOfAny = (
   return action === "end"
     ? {
         says: `${name} closes immediately and permanently. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`,
-        run: Effect.as(run, `${name} has ended.`)
+        run: Effect.asVoid(run)
       }
     : {
         says: `${name} starts again with everything it has recorded. If the cause of its failures remains, it is parked again within seconds.`,
-        run: Effect.as(run, `${name} was started again.`)
+        run: Effect.asVoid(run)
       }
 }
 
@@ -83,10 +152,7 @@ const planOf = Effect.fnUntraced(function* (
         action === "pause"
           ? `Nobody is admitted by the rate from now on. ${waiting} consumers are waiting and will see that the queue is paused.`
           : `The queue admits ${mechanism.admitRate} per minute again. ${waiting} consumers are waiting.`,
-      run: Effect.as(
-        api.run(operator, "queues", action, { params, payload: { reason } }),
-        `${isolated(mechanism.name, "")} is ${action === "pause" ? "paused" : "resumed"}.`
-      )
+      run: Effect.asVoid(api.run(operator, "queues", action, { params, payload: { reason } }))
     }
     return plan
   }
@@ -98,15 +164,12 @@ const planOf = Effect.fnUntraced(function* (
           says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted immediately, in addition to the rate.`,
           run: Effect.map(
             api.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
-            ({ admitted }) => `${admitted} consumers were admitted.`
+            ({ admitted }) => admitted
           )
         }
       : {
           says: `The rate changes from ${mechanism.admitRate} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
-          run: Effect.as(
-            api.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }),
-            `The rate is ${number} per minute.`
-          )
+          run: Effect.asVoid(api.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }))
         }
   return plan
 })
@@ -119,8 +182,8 @@ const askFor = (mechanism: Mechanism, action: Action, says: string, fields: URLS
     body: html`
       <form method="post" action="${path}/${action}" class="card">
         ${confirmation(says)}
-        ${[...fields].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-        <input type="hidden" name="confirmed" value="yes" />
+        ${[...fields].filter(([name]) => name !== "confirmed").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        <input type="hidden" name="confirmed" value="${randomUUID()}" />
         <button class="${action === "end" ? "danger" : ""}">${labels[action]}</button>
         <a class="button quiet" href="${path}">Cancel</a>
       </form>

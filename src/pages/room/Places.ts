@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { SegmentedCache } from "../../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { declarations, fieldOf, type Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
 import type { ConsumerAnswer, Caller, ConsumerApiClient } from "../ApiClients.ts"

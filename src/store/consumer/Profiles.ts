@@ -8,6 +8,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
+import { currentPlaces, atWork } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
 import { endStatuses, type OwnFields, type PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
@@ -48,6 +49,7 @@ export class Profiles extends Context.Service<
 >()("usher/store/consumer/Profiles") {
   static readonly layer = onDatabase(Profiles, (sql) => {
     const find = Effect.fn("Profiles.find")(function* (tenant: Tenant, consumerId: string) {
+      yield* currentPlaces(sql, atWork(sql, tenant))
       // Places are looked up by key in each unfinished mechanism. An index by consumer would slow down every entry.
       const rows = yield* sql<Row>`
         select c.*, (

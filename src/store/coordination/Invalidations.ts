@@ -34,6 +34,7 @@ export type Topic =
   | "unpark"
   | "assigned"
   | "challenge"
+  | "places"
 
 export interface Subscriber {
   /** Handles one notification, before any that was committed later. */

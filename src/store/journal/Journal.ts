@@ -12,8 +12,12 @@ import type { Event, PlaceRow } from "../../domain/mechanism/Decider.ts"
 import type { Kind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import type { PlacesUpTo } from "./PlaceProjector.ts"
 
-/** The result of one actor's batch. It is written in one transaction or not at all. */
+/**
+ * The result of one actor's batch. Events and record are written in one transaction or not at all. Places follow
+ * (`PlaceProjector.ts`).
+ */
 export interface Commit {
   readonly mechanismId: string
   readonly kind: Kind
@@ -43,7 +47,7 @@ export interface Commit {
 
 /** The mechanism's record in the `mechanisms` table, for reads that need no actor. */
 export interface MechanismRecord {
-  /** The configuration as sent (`Decider.configuration` encoded), with the values of `Decider.published`. */
+  /** The configuration as sent (`Decider.configuration` encoded), with the values of `Decider.publishedFacts`. */
   readonly configuration: { readonly [name: string]: unknown }
   readonly status: {
     readonly statusOverride: "ended" | null
@@ -66,6 +70,8 @@ export interface Head {
   /** The highest format version of the journal's commits. */
   readonly formatVersion: number
   readonly wakeAt: Millis | null
+  /** The sequence of the event up to which the places are written. */
+  readonly placesSequence: number
   /** Archived and torn down: no command reaches the mechanism, and it has no timed transition left. */
   readonly isOver: boolean
 }
@@ -109,8 +115,12 @@ export class Journal extends Context.Service<
      * `JournalCorrupt` (`JournalCodec.ts`) at an event that is missing or unreadable; reading again does not help.
      */
     read(head: Head, afterSequence: number): Stream.Stream<ReadonlyArray<Recorded>, Unavailable>
+    /** Writes places that follow from events on disk, after those of earlier calls and commits. Does not wait for it. */
+    project(places: PlacesUpTo): void
     /** The mechanisms whose teardown is not completed, with their wake-ups. */
     readonly unfinished: Effect.Effect<ReadonlyArray<Head>, Unavailable>
+    /** The mechanisms whose places are not written up to their last event. */
+    readonly behind: Effect.Effect<ReadonlyArray<Head>, Unavailable>
     /** Returns the mechanisms whose stored wake-up is at or before `at`. */
     due(at: Millis): Effect.Effect<ReadonlyArray<Head>, Unavailable>
   }

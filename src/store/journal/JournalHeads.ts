@@ -4,9 +4,10 @@ import type { Mode } from "../../domain/values/Ids.ts"
 import type { Head } from "./Journal.ts"
 
 const headColumns = `id, organization_id, mode, experience_id, sequence_id, kind, head.sequence::float8, head.epoch,
-  head.format_version, head.wake_at, archived and teardown_status is not distinct from 'completed'`
+  head.format_version, head.wake_at, projection.sequence::float8, archived and teardown_status is not distinct from 'completed'`
 
-const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id`
+const heads = `select ${headColumns} from mechanisms join mechanism_heads as head on head.mechanism_id = id
+  join place_projections as projection on projection.mechanism_id = id`
 
 /** The head of one mechanism, by its id. {@link toHead} reads its row. */
 export const head = `${heads} where id = $1::uuid`
@@ -16,6 +17,9 @@ export const unfinished = `${heads} where teardown_status is distinct from 'comp
 
 /** The heads of all mechanisms with a wake-up at or before an instant. */
 export const due = `${heads} where head.wake_at <= $1::timestamptz`
+
+/** The heads of all mechanisms whose places are not written up to their last event. */
+export const behind = `${heads} where projection.sequence < head.sequence`
 
 /**
  * Begins a new epoch for mechanisms, by their ids. A concurrent commit is written before it or refused. Heads are
@@ -27,10 +31,11 @@ export const takeOver = `
   )
   update mechanism_heads as head set epoch = head.epoch + 1
   from held join mechanisms on id = held.mechanism_id
+  join place_projections as projection on projection.mechanism_id = id
   where head.mechanism_id = held.mechanism_id
   returning ${headColumns}`
 
-/** A row of {@link head}, {@link unfinished}, {@link due} or {@link takeOver}. */
+/** A row of {@link head}, {@link unfinished}, {@link due}, {@link behind} or {@link takeOver}. */
 export type HeadRow = readonly [
   id: string,
   organizationId: string,
@@ -42,6 +47,7 @@ export type HeadRow = readonly [
   epoch: number,
   formatVersion: number,
   wakeAt: Date | null,
+  placesSequence: number,
   isOver: boolean
 ]
 
@@ -56,6 +62,7 @@ export const toHead = ([
   epoch,
   formatVersion,
   wakeAt,
+  placesSequence,
   isOver
 ]: HeadRow): Head => ({
   identity: { id, organizationId, mode, experienceId, sequenceId, kind },
@@ -63,5 +70,6 @@ export const toHead = ([
   epoch,
   formatVersion,
   wakeAt: wakeAt === null ? null : wakeAt.getTime(),
+  placesSequence,
   isOver
 })

@@ -98,6 +98,8 @@ const make = (tables: Map<string, Stored>): Journal["Service"] => ({
         return page.length === 0 ? ([[], Option.none<number>()] as const) : ([[page], Option.some(upTo)] as const)
       })
     ),
+  project: () => {},
+  behind: Effect.succeed([]),
   unfinished: Effect.sync(() => [...tables.values()].filter(isUnfinished).map(headOf)),
   due: (at: Millis) =>
     Effect.sync(() => [...tables.values()].filter(({ wakeAt }) => wakeAt !== null && wakeAt <= at).map(headOf))
@@ -117,6 +119,7 @@ const headOf = ({ identity, events, wakeAt, epoch, formatVersion, record }: Stor
   epoch,
   formatVersion,
   wakeAt,
+  placesSequence: events.length,
   isOver: record.archived && record.status.teardownStatus === "completed"
 })
 

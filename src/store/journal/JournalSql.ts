@@ -8,6 +8,7 @@
 import { PgClient, PgPool } from "@effect/sql-pg"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { Failpoint } from "./Failpoint.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import { type Commit, type Creation, type Head, Journal, type JournalConflict } from "./Journal.ts"
 import { Measures } from "../../measures/Measures.ts"
@@ -17,7 +18,9 @@ import { measured } from "./MeasuredStatement.ts"
 import { inSpan, inSpans } from "./TracedAppends.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import { decodePage, encodeCommit, type EncodedCommit, type EventCodecs, type StoredRow } from "./JournalCodec.ts"
+import { PlaceWriters } from "./CurrentPlaces.ts"
 import * as Heads from "./JournalHeads.ts"
+import * as PlaceProjector from "./PlaceProjector.ts"
 import * as Statements from "./JournalStatements.ts"
 import { isRefusal, orUnavailable } from "../postgres/SqlFailure.ts"
 
@@ -42,9 +45,15 @@ const defaults: GroupCommit.Limits & { readonly pageEvents: number } = {
 export const layer = (options: Options): Layer.Layer<Journal, SqlError, PgClient.PgClient> =>
   Layer.effect(Journal, make({ ...defaults, ...options }))
 
+/** Places that may wait to be written. Only a writer that does not get on comes near. */
+const placesWaitingMax = 1_000_000
+
+const tooManyPlaces = Effect.fail(new Unavailable({ cause: new Error("Too many places wait to be written") }))
+
 const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
   const sql = yield* PgClient.PgClient
-  const write = yield* makeWrite(options)
+  const projector = yield* makeProjector
+  const write = yield* makeWrite(options, projector)
 
   /** Encodes a commit. A commit that could not be read back fails here, before it can affect others. */
   const encode = (commit: Commit) => {
@@ -54,7 +63,9 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
       : Effect.fail(new Unavailable({ cause: new Error(encoded.failure) }))
   }
 
-  const append = inSpans(yield* Traces, (commit) => Effect.flatMap(encode(commit), write))
+  const append = inSpans(yield* Traces, (commit) =>
+    projector.waiting().rows < placesWaitingMax ? Effect.flatMap(encode(commit), write) : tooManyPlaces
+  )
 
   const create = Effect.fn("Journal.create")(function* (creations: ReadonlyArray<Creation>) {
     if (creations.length === 0) return
@@ -100,13 +111,49 @@ const make = Effect.fnUntraced(function* (options: Options & typeof defaults) {
     head,
     takeOver,
     read,
+    project: projector.add,
     unfinished: heads(Heads.unfinished, []).pipe(orUnavailable),
+    behind: heads(Heads.behind, []).pipe(orUnavailable),
     due
   }
 })
 
+/** The places of a commit that is on disk. */
+const placesOf = ({ commit: { mechanismId, expectedSequence, events, places } }: EncodedCommit) => ({
+  mechanismId,
+  sequence: expectedSequence + events.length,
+  places
+})
+
+/** Starts the writer of places, on a connection of its own. */
+const makeProjector = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const { journal: measures } = yield* Measures
+  const connections = yield* PgPool.make({ ...sql.config, multiplex: false, minConnections: 0, maxConnections: 1 })
+  const failpoint = yield* Failpoint
+  const write = (segment: PlaceProjector.Segment) =>
+    Effect.asVoid(
+      connections.use((connection) => connection.queryValues(Statements.project, Statements.projectParameters(segment)))
+    )
+  const projector = yield* PlaceProjector.make<SqlError>({
+    ...PlaceProjector.defaults,
+    isRefusal,
+    write:
+      failpoint === undefined
+        ? write
+        : (segment) =>
+            Effect.andThen(failpoint("placesTaken"), Effect.andThen(write(segment), failpoint("placesWritten")))
+  })
+  ;(yield* PlaceWriters).set(sql.config, projector.flush)
+  measures.waitingPlaces = projector.waiting
+  return projector
+})
+
 /** Starts the writer. Returns the function that hands an encoded commit over to it, and counts what was not written. */
-const makeWrite = Effect.fnUntraced(function* (options: Options & typeof defaults) {
+const makeWrite = Effect.fnUntraced(function* (
+  options: Options & typeof defaults,
+  projector: PlaceProjector.PlaceProjector
+) {
   const sql = yield* PgClient.PgClient
   const { database, journal: measures } = yield* Measures
   const ownCommits = yield* OwnCommits
@@ -128,7 +175,9 @@ const makeWrite = Effect.fnUntraced(function* (options: Options & typeof default
           writers.use((connection) => connection.queryValues(Statements.append, Statements.appendParameters(commits))),
           (rows) => {
             ownCommits.openUnsafe()
-            return rows[0]![0] as ReadonlyArray<number>
+            const written = rows[0]![0] as ReadonlyArray<number>
+            for (const number of written) projector.add(placesOf(commits[number - 1]!))
+            return written
           }
         )
       )

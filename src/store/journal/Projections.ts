@@ -57,6 +57,8 @@ export class Projections extends Context.Service<
     record(mechanismId: string): Effect.Effect<DerivedRecord, Unavailable>
     /** Returns the next places after a consumer's, sorted by consumer, at most {@link pagePlaces}. */
     places(mechanismId: string, afterConsumerId: string): Effect.Effect<ReadonlyArray<StoredPlace>, Unavailable>
+    /** Keeps the places of a mechanism as they are until the transaction ends. */
+    holdPlaces(mechanismId: string): Effect.Effect<void, Unavailable>
     /** Replaces the head's sequence and wake-up. */
     writeHead(mechanismId: string, sequence: number, wakeAt: Millis | null): Effect.Effect<void, Unavailable>
     /** Replaces the record, without the time and the author of its last change. */
@@ -171,7 +173,13 @@ const makeWrites = (sql: PgClient.PgClient) => {
     orUnavailable
   )
 
-  return { writeHead, writeRecord, writePlaces, removePlaces }
+  const holdPlaces = Effect.fn("Projections.holdPlaces")(
+    (mechanismId: string) =>
+      Effect.asVoid(sql`select from place_projections where mechanism_id = ${mechanismId} for update`),
+    orUnavailable
+  )
+
+  return { holdPlaces, writeHead, writeRecord, writePlaces, removePlaces }
 }
 
 interface RecordRow {

@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { consumerPlaceSorts, endStatuses } from "../../domain/mechanism/PlaceFields.ts"
 import type { Kind } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { currentPlaces, ofMechanisms } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeReadPage } from "../records/Lists.ts"
@@ -66,6 +67,7 @@ export class ConsumerPlaces extends Context.Service<
       ) {
         const known = yield* sql`select from consumers where id = ${consumerId} and ${unarchivedOf(sql, tenant)}`
         if (known.length === 0) return yield* new RecordNotFound({ record: "Consumer" })
+        yield* currentPlaces(sql, ofMechanisms(sql, tenant))
         const filter = { consumerId, type, experienceId, active: active === true ? "true" : undefined }
         const matches = [
           ofTenant(sql, tenant, "m"),

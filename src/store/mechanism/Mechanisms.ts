@@ -10,6 +10,7 @@ import { defaultCurrencyCode, defaultTimeZone, type RegionalDefaults } from "../
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { listShape, makePlan, page, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { each } from "../records/Declaration.ts"
 import { listed, makeList } from "../records/Lists.ts"
@@ -182,6 +183,7 @@ export class Mechanisms extends Context.Service<
       }, orUnavailable)
 
       const tally = Effect.fn("Mechanisms.tally")(function* (tenant: Tenant, id: string) {
+        yield* currentPlaces(sql, ofMechanism(sql, id))
         const counts = yield* sql<{ readonly status: string; readonly count: bigint }>`
           select p.status, count(*) as count from mechanisms m join places p on p.mechanism_id = m.id
           where m.id = ${id} and ${ofTenant(sql, tenant, "m")} group by p.status`

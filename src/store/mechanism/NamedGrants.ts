@@ -16,6 +16,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import { defaultCurrencyCode, fractionDigitsOf } from "../../domain/values/Locale.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { AssignedProducts } from "../experience/AssignedProducts.ts"
+import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
@@ -72,6 +73,7 @@ const grantEvents = grantingKinds.flatMap((kind) => declarations[kind].grants.ma
 
 const makeFind = (sql: PgClient.PgClient) =>
   Effect.fn("NamedGrants.find")(function* (tenant: Tenant, { mechanismId, sequence }: NamedGrant) {
+    yield* currentPlaces(sql, ofMechanism(sql, mechanismId))
     const rows = yield* sql<GrantRow>`
       select m.id, m.kind, m.sequence_id, j.sequence, j.at, j.consumer_id,
         coalesce(

@@ -15,6 +15,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "./Mechanisms.ts"
 import { makeReadPage } from "../records/Lists.ts"
 import { listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
+import { currentPlaces, ofMechanism, ofMechanisms } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as ConsumerList from "../consumer/ConsumerList.ts"
 import * as Search from "../records/Search.ts"
@@ -133,6 +134,7 @@ export class Places extends Context.Service<
         query: PageQuery<keyof typeof shape.sorts>,
         { status, slotId, confirmationCode, minRiskScore }: PlaceFilter
       ) {
+        yield* currentPlaces(sql, ofMechanism(sql, mechanismId))
         const filter = { mechanismId, status, slotId, confirmationCode, minRiskScore: minRiskScore?.toString() }
         const conditions = belonging(sql, tenant, mechanismId)
         if (minRiskScore !== undefined) conditions.push(hasRisk(sql, minRiskScore))
@@ -161,6 +163,7 @@ export class Places extends Context.Service<
         consumerId: string,
         without: ReadonlyArray<string>
       ) {
+        yield* currentPlaces(sql, ofMechanisms(sql, tenant))
         return yield* sql<MechanismName>`
           select m.id, m.kind from mechanisms m join places p on p.mechanism_id = m.id and p.consumer_id = ${consumerId}
           where ${ofTenant(sql, tenant, "m")}
@@ -177,6 +180,7 @@ export class Places extends Context.Service<
 /** Makes the query of the consumers whose places have not ended and have at least a risk. */
 const makeAtRisk = (sql: PgClient.PgClient) =>
   Effect.fn("Places.atRisk")(function* (tenant: Tenant, mechanismId: string, minRiskScore: number, max: number) {
+    yield* currentPlaces(sql, ofMechanism(sql, mechanismId))
     const rows = yield* sql<Pick<Row, "consumer_id">>`
       select p.consumer_id from places p
       where ${sql.and(belonging(sql, tenant, mechanismId))} and ${hasRisk(sql, minRiskScore)}

@@ -22,6 +22,7 @@ import { themeOf } from "../../domain/organization/Organization.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
+import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofOrganization, unarchivedOf } from "../records/Tenancy.ts"
 
@@ -178,6 +179,7 @@ export class GrantMessages extends Context.Service<
     const newGrants = Effect.fnUntraced(function* (source: Source, now: Millis) {
       const { mechanismId, readUpTo, lastSequence } = source
       const upTo = Math.min(lastSequence, readUpTo + eventsAtOnce)
+      yield* currentPlaces(sql, ofMechanism(sql, mechanismId))
       const events = sql`
         select sequence, at, consumer_id, 0 as attempts from journal
         where mechanism_id = ${mechanismId} and sequence > ${readUpTo} and sequence <= ${upTo}
@@ -195,6 +197,7 @@ export class GrantMessages extends Context.Service<
     }, orUnavailable)
 
     const dueRetries = Effect.fnUntraced(function* (source: Source, now: Millis) {
+      yield* currentPlaces(sql, ofMechanism(sql, source.mechanismId))
       const events = sql`
         select sequence, at, journal.consumer_id, attempts
         from grant_messages join journal using (mechanism_id, sequence)

@@ -4,7 +4,7 @@
  */
 import { Effect, Semaphore } from "effect"
 import { Unavailable } from "./Unavailable.ts"
-import { withPermitTimeout } from "./Mutex.ts"
+import { withPermitTimeout } from "./PermitTimeout.ts"
 
 /** Runs an effect when it is its turn. Fails immediately if too many wait or run. */
 export type ConcurrencyLimit = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>

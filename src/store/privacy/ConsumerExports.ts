@@ -9,6 +9,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
+import { currentPlaces, ofMechanisms } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -74,6 +75,7 @@ export class ConsumerExports extends Context.Service<
       const [row] = yield* sql<Row>`
           select c.* from consumers c where c.id = ${consumerId} and ${ofTenant(sql, tenant, "c")}`
       if (row === undefined) return yield* new RecordNotFound({ record: "Consumer" })
+      yield* currentPlaces(sql, ofMechanisms(sql, tenant))
       const places = yield* placesOf(sql, tenant, consumerId)
       const journals = places.slice(0, exportedJournalsMax).map(({ distributionId }) => distributionId)
       const events = yield* eventsOf(sql, consumerId, journals)

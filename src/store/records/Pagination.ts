@@ -31,8 +31,9 @@ export interface ListShape<Sort extends string> {
 }
 
 /**
- * The list of the rows of a table, with the names of its sorts; the first is the default. `alias` is the table in the statement. A sort is the type of the column that has its
- * name (`createdAt`: `created_at`), or an expression. Equal rows are ordered by `id`, a UUID unless it has a type.
+ * The list of the rows of a table, with the names of its sorts; the first is the default. `alias` is the table in the
+ * statement. A sort is the type of the column that has its name (`createdAt`: `created_at`), or an expression. Equal
+ * rows are ordered by `id`, a UUID unless it has a type.
  */
 export const listShape = <const Sort extends string>(
   name: string,

@@ -81,8 +81,8 @@ export class WebhookDeliveries extends Context.Service<
     /** Records the results of a round. */
     record(round: Round, now: Millis): Effect.Effect<void, Unavailable>
     /**
-     * Claims the webhook's mail of this hour. Returns its recipients; undefined if the organization has no address for it, or had a mail about the
-     * webhook within the last hour.
+     * Claims the webhook's mail of this hour. Returns its recipients; undefined if the organization has no address for
+     * it, or had a mail about the webhook within the last hour.
      */
     claimMail(webhookId: string, now: Millis): Effect.Effect<WebhookOwner | undefined, Unavailable>
     /** Returns a page of the webhook's log; empty if the webhook is not the tenant's. */

@@ -20,6 +20,7 @@ import {
   type RetrySchedule
 } from "../../domain/webhook/Webhook.ts"
 import { toIdentity } from "../mechanism/Mechanisms.ts"
+import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
@@ -189,6 +190,8 @@ const makeJournals = (sql: PgClient.PgClient, unread: Unread) => {
   const events = Effect.fnUntraced(function* (endpoint: Endpoint, source: MechanismSource, upTo: number) {
     const types = eventsFor(source.identity.kind, endpoint.events)
     if (types.length === 0) return []
+    const { id, kind } = source.identity
+    if (selectingKinds.includes(kind)) yield* currentPlaces(sql, ofMechanism(sql, id))
     const rows = yield* sql<EventRow>`
       select j.sequence::float8 as sequence, j.at, j.type, j.consumer_id, j.data,
         ${selectedProduct(sql, source.identity.kind)} as product_id

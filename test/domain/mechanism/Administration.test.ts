@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Windowed } from "../../../src/domain/experience/ExperienceWindow.ts"
 import { type Administration, decideBy, unchanged } from "../../../src/domain/mechanism/Administration.ts"
-import { Closed, ConfigurationFixed } from "../../../src/domain/mechanism/Refusals.ts"
+import { Closed, ConfigurationChanged, ConfigurationFixed } from "../../../src/domain/mechanism/Refusals.ts"
 import { type MechanismState, newState } from "../../../src/domain/mechanism/State.ts"
 
 interface Configuration extends Windowed {
@@ -20,7 +20,9 @@ const rules = {
   hasOpened: ({ configuration }: State, at: number) => (configuration.openAt ?? 0) <= at,
   fixedSetting: ({ configured }: State, { name }: Configuration) => (name === configured.name ? undefined : "name")
 }
-type Rules = Parameters<typeof decideBy<Configuration, State, Command, Event, Closed | ConfigurationFixed>>[0]
+type Rules = Parameters<
+  typeof decideBy<Configuration, State, Command, Event, Closed | ConfigurationChanged | ConfigurationFixed>
+>[0]
 
 const configuration: Configuration = { name: "Queue", closeAt: 100 }
 const configure = (changes: Partial<Configuration>): Command => ({
@@ -31,11 +33,10 @@ const configure = (changes: Partial<Configuration>): Command => ({
 
 /** The outcome at 10, in a mechanism that exists unless `state` says otherwise. */
 const outcome = (command: Command, state: Partial<State> = {}, more: Partial<Rules> = {}) =>
-  decideBy<Configuration, State, Command, Event, Closed | ConfigurationFixed>({ ...rules, ...more })(
-    { ...newState(configuration, {}), sequence: 1, ...state },
-    command,
-    { now: 10, entropy: () => "chance", level: 1 }
-  )
+  decideBy<Configuration, State, Command, Event, Closed | ConfigurationChanged | ConfigurationFixed>({
+    ...rules,
+    ...more
+  })({ ...newState(configuration, {}), sequence: 1, ...state }, command, { now: 10, entropy: () => "chance", level: 1 })
 
 const configured = (changes: Partial<Configuration>) => [
   { _tag: "Configured", at: 10, configuration: { ...configuration, ...changes }, by: "admin" }
@@ -53,6 +54,12 @@ describe("the commands of all kinds", () => {
     const created: Rules["created"] = (_, at, entropy) => [{ _tag: entropy(), at }]
     assert.deepStrictEqual(outcome(configure({ name: "New" }), { sequence: 0 }), configured({ name: "New" }))
     assert.deepStrictEqual(outcome(configure({}), { sequence: 0 }, { created }), [{ _tag: "chance", at: 10 }])
+  })
+
+  it("change the configuration from the one that a change was derived from, and from no other", () => {
+    const change = (from: Configuration): Command => ({ ...configure({ closeAt: 90 }), from }) as Command
+    assert.deepStrictEqual(outcome(change({ ...configuration })), configured({ closeAt: 90 }))
+    assert.deepStrictEqual(outcome(change({ ...configuration, closeAt: 80 })), new ConfigurationChanged())
   })
 
   it("change the configuration, except the settings that are fixed and after the closing", () => {

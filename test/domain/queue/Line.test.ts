@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { lineOf } from "../../../src/domain/queue/Line.ts"
 import { contradictions, positionIn } from "../../../src/domain/queue/LineChecks.ts"
 import { type Command, decider, type Line } from "../../../src/domain/queue/Queue.ts"
-import { actsMax, runsMax } from "../../../src/domain/queue/Tickets.ts"
+import { actsMax, runsMax } from "../../../src/domain/queue/LineState.ts"
 import {
   admit,
   at,

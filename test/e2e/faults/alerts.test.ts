@@ -99,6 +99,13 @@ const causes: Readonly<Record<string, (alert: string) => Effect.Effect<void, unk
     )
     yield* Scraped.fires(alert, server, { cause })
   }),
+  /** A lock keeps the places of an entry waiting. */
+  UsherPlacesBehind: Effect.fnUntraced(function* (alert) {
+    const server = yield* Shared
+    const queueId = yield* aQueue(server)
+    const during = Effect.andThen(Scraped.enter(server, queueId), Scraped.fires(alert, server))
+    yield* Scraped.locked(server, "place_projections", during)
+  }),
   /** An event of the journal that cannot be read. */
   UsherMechanismParked: Effect.fnUntraced(function* (alert) {
     const server = yield* Scraped.start()

@@ -1,14 +1,14 @@
 /**
- * Makes the server kill itself between decision, commit and response, under load. To clients it must look like a broken
- * connection only.
+ * Makes the server kill itself between decision, commit, response and the writing of places, under load. To clients it
+ * must look like a broken connection only.
  */
 import { fileURLToPath } from "node:url"
-import type { Step } from "../../../src/engine/actor/Failpoint.ts"
+import type { Step } from "../../../src/store/journal/Failpoint.ts"
 import * as CrashProof from "./CrashProof.ts"
 import { pause } from "../support/Processes.ts"
 
 const program = fileURLToPath(new URL("../support/failpointServer.ts", import.meta.url))
-const steps: ReadonlyArray<Step> = ["decided", "committed", "answered"]
+const steps: ReadonlyArray<Step> = ["decided", "committed", "answered", "placesTaken", "placesWritten"]
 
 export interface Figures extends CrashProof.Figures {
   /** The number of times that each failpoint fired. */
@@ -24,7 +24,7 @@ export interface Options {
 }
 
 export async function failpointProof({ each, seed, ...others }: Options): Promise<Figures> {
-  const fired = { decided: 0, committed: 0, answered: 0 }
+  const fired = { decided: 0, committed: 0, answered: 0, placesTaken: 0, placesWritten: 0 }
   const kills = each * steps.length
   let step: Step = "decided"
   const figures = await CrashProof.crashProof({
@@ -32,7 +32,8 @@ export async function failpointProof({ each, seed, ...others }: Options): Promis
     seed,
     start: (server, dice, round) => {
       step = steps[round % steps.length]!
-      return server.start([program, step, `${dice.between(1, 150)}`])
+      // One statement writes the places of many commits.
+      return server.start([program, step, `${dice.between(1, step.startsWith("places") ? 2 : 150)}`])
     },
     crash: async (server, dice) => {
       await pause(dice.between(20, 200))

@@ -1,13 +1,13 @@
 /**
- * The real server with a failpoint in its actors. After SIGUSR2 the process kills itself when an actor reaches the
+ * The real server with a failpoint. After SIGUSR2 the process kills itself when it reaches the
  * named step for the given number of times.
  *
- *     node test/e2e/support/failpointServer.ts <decided | committed | answered> <passes>
+ *     node test/e2e/support/failpointServer.ts <step> <passes>
  */
 import { NodeCrypto, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import * as ServerProcess from "../../../src/cli/runtime/ServerProcess.ts"
-import { Failpoint, type Step } from "../../../src/engine/actor/Failpoint.ts"
+import { Failpoint, type Step } from "../../../src/store/journal/Failpoint.ts"
 
 const [step, passes] = process.argv.slice(2)
 let passesLeft = Number(passes)

@@ -41,6 +41,21 @@ const owners = Effect.gen(function* () {
 })
 
 describe("The locks of shards", () => {
+  it.live("have no owner while only fronts are healthy, and then a node that was marked as unhealthy returns", () =>
+    Effect.gen(function* () {
+      const { haveOwner, ownerless } = yield* ShardLocks.ShardLocks
+      const storage = yield* RunnerStorage.RunnerStorage
+      yield* storage.register(Runner.make({ address: other, groups: [], weight: 1 }), true)
+      yield* storage.register(Runner.make({ address: own, groups: [ShardLocks.shardGroup], weight: 1 }), false)
+      yield* storage.getRunners
+      assert.isFalse(haveOwner())
+      yield* ownerless
+      yield* storage.getRunners
+      assert.isTrue(haveOwner())
+      assert.isUndefined((yield* Effect.forkChild(ownerless, { startImmediately: true })).pollUnsafe())
+    }).pipe(Effect.provide(layer))
+  )
+
   it.live("are valid from their acquisition until their lifetime without a refresh has passed", () =>
     Effect.gen(function* () {
       const { areValid } = yield* ShardLocks.ShardLocks

@@ -311,7 +311,7 @@ describe("the supervisor", () => {
       yield* settle
       const failure = yield* Effect.flip(engine.send(queue(1), enter(1)))
       assert.strictEqual(failure._tag, "Parked")
-      assert.isTrue(yield* engine.isRestored)
+      assert.isUndefined(yield* engine.problem)
       const view = yield* engine.send(queue(2), enter(1))
       assert.strictEqual(view.status, "QUEUED")
     }).pipe(Effect.provide(poisoned))

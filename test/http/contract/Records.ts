@@ -1,6 +1,7 @@
 /** A summary of the database, enough to find the tables that changed. */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { placesWritten } from "../../store/support/placesWritten.ts"
 
 /** By table: the number of its rows and the latest transaction that wrote one of them. */
 export type Records = { readonly [table: string]: string }
@@ -10,6 +11,7 @@ const writtenLater = ["nodes", "security_events", "sent_messages"]
 
 /** Returns the summary of every table that a request writes before its response. */
 export const records = Effect.gen(function* () {
+  yield* placesWritten
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ readonly name: string }>`
     select tablename as name from pg_tables

@@ -81,7 +81,7 @@ const stubs = Layer.unwrap(
         size: Effect.succeed(0),
         parked: Effect.succeed([]),
         overdue: () => Effect.undefined,
-        isRestored: Effect.succeed(true)
+        problem: Effect.succeed(undefined)
       }),
       Layer.succeed(ApiKeys, {
         lookup: () => holder,
@@ -278,6 +278,7 @@ describe("A refusal", () => {
       error: "openAt cannot be changed any more",
       code: "CONFIGURATION_FIXED"
     })
+    assert.deepInclude(said("queue", new Refusals.ConfigurationChanged()), { retryAfterSeconds: 1 })
     assert.deepStrictEqual(said("queue", new Refusals.AdmissionsUsedUp()), {
       error: "Queue has no admissions left",
       code: "ADMISSIONS_USED_UP"

@@ -13,9 +13,9 @@ const start = 29_921_013 * minute
 
 /** Sends one request of an address. */
 const ask = (limits: RateLimits["Service"], category: Category, rateLimits: Numbers) => {
-  const gate = limits.gate("consumer", category)
+  const limit = limits.ofOperation("consumer", category)
   return (address: string): LimitStatus =>
-    gate.pass({ organizationId: "an organization", rateLimits, address: () => address }) as LimitStatus
+    limit.pass({ organizationId: "an organization", rateLimits, address: () => address }) as LimitStatus
 }
 
 const hasPassed = ({ retryAfterSeconds }: LimitStatus): boolean => retryAfterSeconds === undefined
@@ -261,14 +261,14 @@ describe("Limits of an organization whose addresses press", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(start)
       const limits = yield* make()
-      const gate = limits.gate("consumer", "general")
+      const limit = limits.ofOperation("consumer", "general")
       const caller = { organizationId: "a", rateLimits: { consumerApiPerMinute: 20 }, address: () => "a" }
-      assert.strictEqual((gate.pass(caller) as LimitStatus).remaining, 19)
-      assert.strictEqual(gate.charge(caller, 7).remaining, 12)
-      assert.strictEqual((gate.pass(caller) as LimitStatus).remaining, 11)
-      assert.strictEqual(gate.charge(caller, 70).remaining, 0)
-      assert.isFalse(hasPassed(gate.pass(caller) as LimitStatus))
-      assert.isTrue(hasPassed(gate.pass({ ...caller, address: () => "b" }) as LimitStatus))
+      assert.strictEqual((limit.pass(caller) as LimitStatus).remaining, 19)
+      assert.strictEqual(limit.charge(caller, 7).remaining, 12)
+      assert.strictEqual((limit.pass(caller) as LimitStatus).remaining, 11)
+      assert.strictEqual(limit.charge(caller, 70).remaining, 0)
+      assert.isFalse(hasPassed(limit.pass(caller) as LimitStatus))
+      assert.isTrue(hasPassed(limit.pass({ ...caller, address: () => "b" }) as LimitStatus))
     }).pipe(Effect.provide(settings))
   )
 })

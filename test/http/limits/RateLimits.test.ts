@@ -27,10 +27,10 @@ const passed = (limits: Limits, api: Api, category: Category, caller: Partial<Ca
   statusesOf(limits, api, category, caller, requests).filter(hasPassed).length
 
 const statusesOf = (limits: Limits, api: Api, category: Category, caller: Partial<Caller>, requests: number) => {
-  const gate = limits.gate(api, category)
+  const limit = limits.ofOperation(api, category)
   return Array.from(
     { length: requests },
-    () => gate.pass({ organizationId, rateLimits: growth, ...caller }) as LimitStatus
+    () => limit.pass({ organizationId, rateLimits: growth, ...caller }) as LimitStatus
   )
 }
 

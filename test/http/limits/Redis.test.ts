@@ -20,7 +20,7 @@ const pass = (
   address?: string
 ) =>
   Effect.suspend(() => {
-    const outcome = limits.gate("consumer", category).pass({
+    const outcome = limits.ofOperation("consumer", category).pass({
       organizationId,
       rateLimits,
       ...(address !== undefined && { address: () => address })

@@ -18,14 +18,44 @@ class RecordingSocket extends Socket {
   }
 }
 
+/** Returns a response of its own socket. */
+const open = () => {
+  const socket = new RecordingSocket()
+  const response = new OneWriteResponse(new IncomingMessage(socket))
+  response.assignSocket(socket)
+  return { response, writes: socket.writes }
+}
+
+const endOfTurn = () => new Promise((resolve) => setImmediate(resolve))
+
 describe("A response", () => {
-  it("goes to its socket in one write, headers and body together, where a server asks for strict lengths", () => {
-    const socket = new RecordingSocket()
-    const response = new OneWriteResponse(new IncomingMessage(socket))
-    response.assignSocket(socket)
+  it("goes to its socket in one write, headers and body together, where a server asks for strict lengths", async () => {
+    const { response, writes } = open()
     response.strictContentLength = true
     response.writeHead(200, { "content-length": 2 })
     response.end("{}")
-    expect(socket.writes).toEqual([[expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\{\}$/)]])
+    await endOfTurn()
+    expect(writes).toEqual([[expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\{\}$/)]])
+  })
+
+  it("leaves at the end of the turn of the event loop, after those that ended before it", async () => {
+    const order: Array<string> = []
+    const responses = ["first", "second"].map((name) => ({ name, ...open() }))
+    for (const { name, response } of responses) response.end(name, () => order.push(name))
+    expect(responses.map(({ writes }) => writes.length)).toEqual([0, 0])
+    await endOfTurn()
+    expect(responses.map(({ writes }) => writes.length)).toEqual([1, 1])
+    await endOfTurn()
+    expect(order).toEqual(["first", "second"])
+  })
+
+  it("has ended for its server when it is asked to, and a second end changes nothing", async () => {
+    const { response, writes } = open()
+    expect(response.writableEnded).toBe(false)
+    response.end("one")
+    expect(response.writableEnded).toBe(true)
+    response.end("two")
+    await endOfTurn()
+    expect(`${writes}`).toMatch(/one$/)
   })
 })

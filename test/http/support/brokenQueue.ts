@@ -30,6 +30,7 @@ export const storeBrokenQueue = Effect.fnUntraced(function* (
         values (${id}, ${organizationId}, ${mode}, ${experienceId}, ${sequenceId}, 'queue', ${settings}::text::jsonb,
           now(), 'x', now(), 'x')`
       yield* sql`insert into mechanism_heads (mechanism_id, sequence, wake_at) values (${id}, 2, null)`
+      yield* sql`insert into place_projections (mechanism_id, sequence) values (${id}, 2)`
       yield* sql`
         insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
         values (${id}, 1, now(), 'Configured', null, ${JSON.stringify({ configuration, by: "x" })}::text::jsonb),

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { type Answer, asConsumer, asServer, Usher } from "../../http/support/usherFixture.ts"
 import { confirmed, eventually, operator } from "../support/operatorFixture.ts"
 import { layer as usher, room, textOf } from "../support/roomFixture.ts"
@@ -200,7 +201,7 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       const experienceId = /\/e\/([0-9a-f-]{36})/.exec(room.text)![1]!
       const path = `/dashboard/experiences/${experienceId}`
       const mechanism = /data-mechanism="([0-9a-f-]{36})"/.exec(room.text)![1]!
-      const fields = { mechanism, reason: "OTHER", confirmed: "yes" }
+      const fields = { mechanism, reason: "OTHER", confirmed: randomUUID() }
       for (const headers of [{ "sec-fetch-site": "same-site" }, { origin: "https://evil.example" }, {}]) {
         assert.strictEqual((yield* own.send("POST", `${path}/end`, fields, headers)).status, 403)
       }
@@ -225,7 +226,7 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       assert.isFalse(isIn(yield* get("/dashboard")))
 
       yield* signIn(brand.secretKey)
-      yield* sql`update operator_sessions set expires_at = now()`
+      yield* sql`update operator_sessions set expires_at = now() - interval '1 second'`
       assert.isFalse(isIn(yield* get("/dashboard")))
 
       const other = yield* operator

@@ -1,15 +1,32 @@
 /** Every action of the dashboard on a mechanism of every kind. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { deniableKinds, fieldOf, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import { actions } from "../../../src/pages/dashboard/Steering.ts"
 import { mechanismsOfEachKind } from "../../http/admin/experience/aggregateFixture.ts"
-import { Usher } from "../../http/support/usherFixture.ts"
-import { operator } from "../support/operatorFixture.ts"
-import { layer as usher, room, textOf } from "../support/roomFixture.ts"
+import { type Answer, asConsumer, Usher } from "../../http/support/usherFixture.ts"
+import { confirmed, eventually, operator } from "../support/operatorFixture.ts"
+import { brand, formOf, formsOf, layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 /** The actions that queues alone have. */
 const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "pause", "resume"])
+
+const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
+
+/** Enters guests into a mechanism. */
+const enter = Effect.fnUntraced(function* (path: string, guests: number) {
+  const usher = yield* Usher
+  for (const { accessToken } of yield* Effect.replicateEffect(usher.guest(), guests)) {
+    const headers = asConsumer(usher.brand.publishableKey, accessToken)
+    const { status } = yield* usher.consumer({ method: "POST", path: `/api/${path}/enter`, headers })
+    assert.strictEqual(status, 200)
+  }
+})
+
+/** The actions that a control room offers. */
+const offered = (page: Answer): ReadonlyArray<string> =>
+  formsOf(page).flatMap(({ label }) => (label.endsWith("…") ? [label] : []))
 
 /** An operator, and an experience with a mechanism of every kind. */
 const steering = Effect.gen(function* () {
@@ -28,15 +45,94 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
       for (const kind of kinds) {
         const { id, name } = mechanismOf(kind)
         for (const action of actions) {
-          const fields = { mechanism: id, reason: "OTHER", confirmed: "yes", count: "1", admitRate: "5" }
-          const page = yield* send("POST", `${path}/${action}`, fields)
+          const fields = { mechanism: id, reason: "OTHER", confirmed: randomUUID(), count: "1", admitRate: "5" }
+          const answer = yield* send("POST", `${path}/${action}`, fields)
           const isOfKind = kind === "queue" || !ofQueues.has(action)
-          assert.strictEqual(page.status, isOfKind ? 200 : 400, `${action} ${kind}: ${textOf(page)}`)
-          if (!isOfKind) assert.include(textOf(page), "Only queues support this action.")
-          if (action === "end") assert.include(textOf(page), `${name} has ended.`)
+          assert.strictEqual(answer.status, isOfKind ? 303 : 400, `${action} ${kind}: ${textOf(answer)}`)
+          if (!isOfKind) assert.include(textOf(answer), "Only queues support this action.")
+          if (action !== "end") continue
+          const page = yield* send("GET", answer.headers["location"]!)
+          assert.include(textOf(page), `${name} has ended.`)
         }
       }
     })
+  )
+
+  it.effect(
+    "acts once on a confirmation, however often it is sent, and then is at an address that can be loaded again",
+    () =>
+      Effect.gen(function* () {
+        const { send, get, submit, signIn } = yield* operator
+        yield* signIn((yield* Usher).brand.secretKey)
+        const { experienceId, sequence } = yield* room({ queues: [{ name: "Line", admitRate: 0 }] })
+        const { id } = sequence.queues[0]
+        const path = `/dashboard/experiences/${experienceId}`
+        yield* enter(`queues/${id}`, 5)
+        const { action, fields } = formOf(yield* submit(yield* get(path), "Admit the next…", { count: "2" }), "Admit")
+        const sent = send("POST", action, fields)
+        const answers = [...(yield* Effect.all([sent, sent], { concurrency: 2 })), yield* sent]
+        for (const answer of answers) {
+          assert.strictEqual(answer.status, 303)
+          assert.strictEqual(answer.headers["location"], `${path}?done=admit&mechanism=${id}&count=2`)
+        }
+        const page = textOf(yield* get(answers[0]!.headers["location"]!))
+        assert.include(page, "2 consumers were admitted.")
+        assert.match(page, /Waiting\s*3\s*Admitted\s*2/)
+        assert.strictEqual((yield* send("POST", action, { ...fields, count: "3" })).status, 409)
+
+        assert.include(textOf(yield* get(action)), "Actions for Line")
+        assert.strictEqual((yield* get(`${path}/nothing`)).status, 404)
+        assert.notInclude((yield* get(`${path}?done=admit&mechanism=none&count=7`)).text, "were admitted")
+      })
+  )
+
+  it.effect("may send a confirmation again that was refused", () =>
+    Effect.gen(function* () {
+      const { send, get, submit, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const { experienceId, sequence } = yield* room({ queues: [{ name: "Line", admitRate: 0, openAt: soon(3_600) }] })
+      const { id } = sequence.queues[0]
+      const path = `/dashboard/experiences/${experienceId}`
+      const { action, fields } = formOf(yield* submit(yield* get(path), "Admit the next…", { count: "2" }), "Admit")
+      assert.strictEqual((yield* send("POST", action, fields)).status, 423)
+      yield* brand("PUT", `/queues/${id}`, { openAt: soon(-1) })
+      assert.strictEqual((yield* send("POST", action, fields)).status, 303)
+    })
+  )
+
+  it.effect(
+    "offers what changes something: after its closing a mechanism can only end, while its outcome is open",
+    () =>
+      Effect.gen(function* () {
+        const { get, submit, signIn } = yield* operator
+        yield* signIn((yield* Usher).brand.secretKey)
+        const one = yield* room({ queues: [{ name: "Line", admitRate: 0 }] })
+        const queue = one.sequence.queues[0].id
+        const queuePath = `/dashboard/experiences/${one.experienceId}`
+        yield* enter(`queues/${queue}`, 2)
+        yield* brand("POST", `/queues/${queue}/admit`, { count: 1 })
+        const open = yield* get(queuePath)
+        assert.deepStrictEqual(offered(open), ["Admit the next…", "Change the rate…", "Pause…", "End…"])
+        const ended = yield* confirmed(submit, open, "End…", "End")
+        assert.include(ended.text, "badge settling")
+        assert.deepStrictEqual(offered(ended), [])
+
+        const draws = [{ name: "Raffle", winnerCount: 1, closeAt: soon(3_600), drawAt: soon(7_200) }]
+        const two = yield* room({ draws, waitlist: { name: "Interest" }, timedReleases: [{ name: "Release" }] })
+        const { sequence } = two
+        const path = `/dashboard/experiences/${two.experienceId}`
+        yield* enter(`draws/${sequence.draws[0].id}`, 1)
+        yield* enter(`waitlists/${sequence.waitlist.id}`, 1)
+        yield* enter(`timed-releases/${sequence.timedReleases[0].id}`, 1)
+        assert.deepStrictEqual(offered(yield* get(path)), ["End…", "End…", "End…"])
+        yield* brand("PUT", `/draws/${sequence.draws[0].id}`, { closeAt: soon(-1) })
+        yield* brand("PUT", `/waitlists/${sequence.waitlist.id}`, { closeAt: soon(-1) })
+        yield* brand("PUT", `/timed-releases/${sequence.timedReleases[0].id}`, { closeAt: soon(-1) })
+        const settling = yield* eventually(get(path), ({ text }) => text.split("badge settling").length === 4)
+        assert.deepStrictEqual(offered(settling), ["End…", "End…"])
+        const called = yield* confirmed(submit, settling, "End…", "End")
+        assert.deepStrictEqual(offered(called), ["End…"])
+      })
   )
 
   it.effect("refuses to admit or deny a consumer in a mechanism whose kind has no such action", () =>

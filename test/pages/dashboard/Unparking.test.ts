@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
 import { correct, storeBrokenQueue } from "../../http/support/brokenQueue.ts"
 import { asServer, Usher } from "../../http/support/usherFixture.ts"
 import { confirmed, eventually, operator, person } from "../support/operatorFixture.ts"
@@ -80,7 +81,7 @@ layer(usher, { excludeTestServices: true })("Unparking at the dashboard", (it) =
       const { id, path } = yield* parked
       const shown = yield* eventually(viewer.get(path), ({ text }) => text.includes("parked: it failed too often"))
       assert.notInclude(shown.text, "Unpark…")
-      const fields = { mechanism: id, reason: "OTHER", confirmed: "yes" }
+      const fields = { mechanism: id, reason: "OTHER", confirmed: randomUUID() }
       assert.strictEqual((yield* viewer.send("POST", `${path}/unpark`, fields)).status, 403)
       assert.include((yield* viewer.get(path)).text, "parked: it failed too often")
     })

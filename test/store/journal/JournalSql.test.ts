@@ -23,11 +23,11 @@ describe("Postgres", () => {
           gathered.map((_, index) => index !== 5)
         )
         const transactions = yield* sql`
-          select count(distinct j.xmin::text)::int as journal, count(distinct p.xmin::text)::int as places, count(*)::int as rows,
-            count(distinct h.xmin::text)::int as heads, bool_and(j.xmin = p.xmin and j.xmin = h.xmin) as same
-          from journal j join places p using (mechanism_id, consumer_id) join mechanism_heads h using (mechanism_id)
-          where mechanism_id = any(${gathered}::uuid[])`
-        assert.deepStrictEqual(transactions, [{ journal: 1, places: 1, heads: 1, same: true, rows: 78 }])
+          select count(distinct j.xmin::text)::int as journal, count(distinct h.xmin::text)::int as heads,
+            count(*)::int as rows, bool_and(j.xmin = h.xmin) as same
+          from journal j join mechanism_heads h using (mechanism_id)
+          where mechanism_id = any(${gathered}::uuid[]) and j.sequence > 1`
+        assert.deepStrictEqual(transactions, [{ journal: 1, heads: 1, same: true, rows: 78 }])
         assert.strictEqual(yield* sequenceOf(gathered[5]!), 1)
         yield* journal.append(entries(gathered[5]!, 1, ids(1)))
       })
@@ -38,28 +38,15 @@ describe("Postgres", () => {
         const sql = yield* PgClient.PgClient
         const rows = yield* Rows
         const gathered = yield* Effect.all(Array.from({ length: 20 }, () => created))
-        const [twice] = ids(1) as [string]
         const poison: { readonly [index: number]: Partial<Commit> } = {
           // The server cannot store this character in JSON.
-          3: { events: [{ _tag: "Entered", at: 5, consumerId: twice, note: "\u0000" } as never] },
+          3: { events: [{ _tag: "Entered", at: 5, consumerId: ids(1)[0]!, note: "\u0000" } as never] },
           // The parameters cannot be encoded.
-          4: {
-            places: [{ consumerId: "nobody", status: "QUEUED", enteredAt: 1, updatedAt: 1, fields: {} }]
-          },
-          // A place cannot be written twice by one statement.
-          11: {
-            places: [1, 2].map((at) => ({
-              consumerId: twice,
-              status: "QUEUED",
-              enteredAt: at,
-              updatedAt: at,
-              fields: {}
-            }))
-          }
+          4: { events: [{ _tag: "Entered", at: 5, consumerId: "nobody" }] }
         }
         // An event already exists, although the head says that it does not.
         yield* sql`insert into journal (mechanism_id, sequence, at, type) values (${gathered[15]!}, 2, now(), 'Closed')`
-        const culprits = [3, 4, 11, 15]
+        const culprits = [3, 4, 15]
         const exits = yield* behindABusyWriter(gathered.map((id, index) => entries(id, 1, ids(1), poison[index])))
         assert.deepStrictEqual(
           exits.flatMap((exit, index) => (Exit.isFailure(exit) ? [index] : [])),

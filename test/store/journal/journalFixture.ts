@@ -2,6 +2,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, References } from "effect"
 import type { MechanismRecord } from "../../../src/store/journal/Journal.ts"
+import { currentPlaces, ofMechanism } from "../../../src/store/journal/CurrentPlaces.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
 import { codecs, experienceId, Rows, sequenceId, tenant } from "./journalSamples.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -31,6 +32,7 @@ const rows = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     const places = Effect.fnUntraced(function* (id: string) {
+      yield* currentPlaces(sql, ofMechanism(sql, id))
       const found = yield* sql<any>`select * from places where mechanism_id = ${id}`
       return new Map(
         found.map((row) => [

@@ -266,6 +266,7 @@ export const journalSuite = (name: string, layer: Layer.Layer<Journal | Rows>) =
           epoch: 0,
           formatVersion: 1,
           wakeAt: null,
+          placesSequence: 1,
           isOver: false
         })
         assert.deepStrictEqual(yield* eventsOf(second.id), [{ sequence: 1, event: configured as Event }])

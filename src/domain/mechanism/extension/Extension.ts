@@ -26,7 +26,7 @@ export interface Extend {
   readonly to: ExtensionBy
   /** Extends only grants of consumers with greater ids, and not the closing. Absent: it is the first command. */
   readonly after?: string | undefined
-  /** The name of the API key that was used. */
+  /** The name of the author. */
   readonly by: string
 }
 

@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"
 import { bookingState } from "../../../api/Bookings.ts"
-import * as ServerActions from "../../server/ServerActions.ts"
+import * as ShopActions from "../../credentials/ShopActions.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 
 export const AppointmentHandlers = HttpApiBuilder.group(AdminApi, "appointments", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
-    const { onPlace } = yield* ServerActions.make("appointment")
+    const { onPlace } = yield* ShopActions.make("appointment")
     const shared = yield* makeHandlers("appointment")
 
     /** A handler that settles a consumer's booking. */

@@ -8,6 +8,7 @@ import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
 import { type AdminCommand, type ConfigurationOf, type Kind, kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { Creation } from "../../../engine/lifecycle/Creation.ts"
 import { Engine } from "../../../engine/Engine.ts"
+import { makeMutex } from "../../../engine/lifecycle/Mutex.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
 import type { WaitlistExists } from "../../../store/experience/CreateInSequence.ts"
 import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
@@ -19,8 +20,7 @@ import {
 } from "../../../store/mechanism/Mechanisms.ts"
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
-import { Conflict, NotFound } from "../../../api/Errors.ts"
-import { makeMutex } from "../../../store/postgres/Mutex.ts"
+import { Conflict, NotFound, ServiceUnavailable } from "../../../api/Errors.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orInvalidPage } from "../records/Refusals.ts"
@@ -30,6 +30,9 @@ import { mechanismRecord } from "./MechanismRecord.ts"
 import * as Notes from "../steering/Notes.ts"
 import * as Unparking from "../steering/Unparking.ts"
 import { reasonOf, type Why } from "../../../api/admin/SteeringApi.ts"
+
+/** Attempts of a change while changes at other nodes come first. */
+const attemptsMax = 20
 
 /** The handlers of the operations that `mechanismGroup` declares. */
 export const makeHandlers = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
@@ -42,10 +45,6 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind>(kind: K
   const change = yield* makeChange(what)
   const unpark = yield* Unparking.make
   const noted = makeNoted(yield* Notes.make, (tenant, id) => Effect.map(current(tenant, id), recordOf))
-
-  // A request contains only the changed fields, and the stored record completes it. Two changes at once must not undo
-  // each other.
-  const oneAtATime = makeMutex()
 
   return {
     create: ({ payload }: { readonly payload: object & { readonly sequenceId: string } }) =>
@@ -74,17 +73,22 @@ export const makeHandlers = Effect.fnUntraced(function* <K extends Kind>(kind: K
     get: onRecord((tenant, id) => Effect.map(current(tenant, id), recordOf)),
 
     change: ({ params: { id }, payload }: OfOne & { readonly payload: object & Why }) =>
-      forTenant((tenant, by) =>
-        oneAtATime(id, change(tenant, by, id, payload)).pipe(noted(tenant, by, id, "change", payload))
-      ),
+      forTenant((tenant, by) => change(tenant, by, id, payload).pipe(noted(tenant, by, id, "change", payload))),
 
     archive: onRecord((tenant, id, by) =>
-      sendAdmin(tenant, id, { _tag: "Archive", by }).pipe(Effect.andThen(stored(tenant, id)), Effect.map(recordOf))
+      sendAdmin(tenant, id, { _tag: "Archive", by }).pipe(
+        orAnswer(kind),
+        Effect.andThen(stored(tenant, id)),
+        Effect.map(recordOf)
+      )
     ),
 
     end: ({ params: { id }, payload }: OfOne & { readonly payload: Why | null }) =>
       forTenant((tenant, by) =>
-        sendAdmin(tenant, id, { _tag: "End", by, ...reasonOf(payload) }).pipe(noted(tenant, by, id, "end", payload))
+        sendAdmin(tenant, id, { _tag: "End", by, ...reasonOf(payload) }).pipe(
+          orAnswer(kind),
+          noted(tenant, by, id, "end", payload)
+        )
       ),
 
     unpark: ({ params: { id }, payload }: OfOne & { readonly payload: Why | null }) =>
@@ -148,11 +152,16 @@ const makeSendAdmin = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
   const engine = yield* Engine
   const notices = yield* NoticeSchedule
   return (tenant: Tenant, id: string, command: AdminCommand<Kind>) =>
-    engine.sendAdmin<Kind>({ kind, id, tenant }, command).pipe(
-      orAnswer(kind),
-      Effect.tap(({ identity }) => notices.reschedule(identity))
-    )
+    engine
+      .sendAdmin<Kind>({ kind, id, tenant }, command)
+      .pipe(Effect.tap(({ identity }) => notices.reschedule(identity)))
 })
+
+/**
+ * Makes the function that changes settings. A request contains only the changed fields, and the present configuration
+ * completes it. Two changes at once, on any nodes, do not undo each other: the actor refuses the one that was derived
+ * from a former configuration, and it is derived again.
+ */
 
 const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMechanism<K>) {
   const { kind } = what
@@ -160,13 +169,27 @@ const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMech
   const mechanisms = yield* Mechanisms
   const revised = yield* makeRevised(what)
   const sendAdmin = yield* makeSendAdmin(kind)
-  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object & Why) {
-    const { identity, configuration } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
-    const around = yield* mechanisms.surroundings(tenant, id)
-    const below = { tenant, experienceId: identity.experienceId }
-    const next = yield* revised(below, configuration, changes, around)
-    yield* sendAdmin(tenant, id, { _tag: "Configure", configuration: next, by, ...reasonOf(changes) })
+  // So changes at one node need no second attempt.
+  const oneAtATime = makeMutex()
+
+  const change = Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: object & Why) {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const { identity, configuration: from } = yield* orAnswer(kind)(engine.inspect({ kind, id, tenant }))
+      const around = yield* mechanisms.surroundings(tenant, id)
+      const configuration = yield* revised({ tenant, experienceId: identity.experienceId }, from, changes, around)
+      const command = { _tag: "Configure", configuration, from, by, ...reasonOf(changes) } as const
+      const isChanged = yield* sendAdmin(tenant, id, command).pipe(
+        Effect.as(true),
+        Effect.catchTag("ConfigurationChanged", () => Effect.succeed(false)),
+        orAnswer(kind)
+      )
+      if (isChanged) return
+    }
+    return yield* new ServiceUnavailable({ retryAfterSeconds: 1 })
   })
+
+  return (tenant: Tenant, by: string, id: string, changes: object & Why) =>
+    oneAtATime(id, change(tenant, by, id, changes))
 })
 
 const orWaitlistExists = answering({

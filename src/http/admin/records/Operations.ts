@@ -8,8 +8,8 @@ import { orNotFound } from "../../errors/Refusals.ts"
 import { orBusy } from "./Answers.ts"
 
 /**
- * Runs an operation for the tenant of the request; `by` is the API key, as records name it. A record that does not
- * exist is a 404. A store or an engine that cannot answer for now is a 503.
+ * Runs an operation for the tenant of the request; `by` names the author: an API key, or a person of the dashboard. A
+ * record that does not exist is a 404. A store or an engine that cannot answer for now is a 503.
  */
 export const forTenant = <A, E, R>(run: (tenant: Tenant, by: string) => Effect.Effect<A, E, R>) =>
   Effect.flatMap(CurrentTenant, ({ tenant, by }) => run(tenant, by)).pipe(orNotFound, orBusy)

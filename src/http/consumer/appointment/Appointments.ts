@@ -1,4 +1,4 @@
-/** Declares appointments for the Consumer API. */
+/** The handlers of appointments on the Consumer API. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** Declares auctions for the Consumer API. */
+/** The handlers of auctions on the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Consumers } from "../../../auth/sessions/Consumers.ts"

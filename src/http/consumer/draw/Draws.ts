@@ -15,14 +15,14 @@ import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import { publicView } from "../mechanism/PublicMechanism.ts"
 import { location, DrawState, PublicDraw, type Withdrawn } from "../../../api/consumer/DrawApi.ts"
-import { addressAdmission } from "../../limits/RateLimit.ts"
+import { limitByAddress } from "../../limits/RateLimit.ts"
 
 export const layer = HttpApiBuilder.group(ConsumerApi, "draws", (handlers) =>
   Effect.gen(function* () {
     const engine = yield* Engine
     const receipts = yield* Receipts
     const proofOf = makeProofs()
-    const admitProof = yield* proofAdmission
+    const countProof = yield* proofLimit
     const draw = yield* makeGrantHandlers({
       kind: "draw",
       ...location,
@@ -60,7 +60,7 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "draws", (handlers) =>
       proof: Effect.fnUntraced(function* (request) {
         const { tenant } = yield* CurrentTenant
         const ref = draw.refOf(tenant, request)
-        const text = yield* Effect.andThen(admitProof, draw.orHttpAnswer(engine.proof(ref)))
+        const text = yield* Effect.andThen(countProof, draw.orHttpAnswer(engine.proof(ref)))
         return yield* text === undefined ? notDrawn : draw.orHttpAnswer(proofOf(ref.id, text))
       }),
       enter: draw.loyalEntry(
@@ -99,7 +99,7 @@ export const keptBytesMax = 268_435_456
 /** Requests of one address for proofs in a minute, of all organizations. */
 export const proofRequestsMax = 60
 
-const proofAdmission = addressAdmission({ name: "proofs", requestsMax: proofRequestsMax, exemptsServers: true })
+const proofLimit = limitByAddress({ name: "proofs", requestsMax: proofRequestsMax, exemptsServers: true })
 
 type Pieces = ReadonlyArray<Uint8Array>
 

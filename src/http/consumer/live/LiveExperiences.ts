@@ -4,7 +4,7 @@
  * from memory.
  */
 import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
-import { SegmentedCache } from "../../../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../../domain/values/SegmentedCache.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { rememberedMillis } from "../../../store/coordination/Availability.ts"

@@ -4,7 +4,7 @@
  * for this.
  */
 import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
-import { SegmentedCache } from "../../../auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../../domain/values/SegmentedCache.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { ExperienceViews } from "../../../store/experience/ExperienceViews.ts"

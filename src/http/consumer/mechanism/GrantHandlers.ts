@@ -7,7 +7,7 @@ import type { Redemption } from "../../../api/consumer/Grants.ts"
 import type { ConsumerCommand, MechanismRef, ViewOf, GrantingKind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
-import * as ServerActions from "../../server/ServerActions.ts"
+import * as ShopActions from "../../credentials/ShopActions.ts"
 import * as GrantAnswers from "./GrantAnswers.ts"
 import type { Present, Presentation, ToMechanism } from "./Handling.ts"
 import { makeHandlers } from "./MechanismHandlers.ts"
@@ -50,7 +50,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
 >(what: GrantingPresentation<K, Param, Fields, State>) {
   const engine = yield* Engine
   const grants = yield* GrantAnswers.make
-  const { onPlace, onGrant } = yield* ServerActions.make(what.kind)
+  const { onPlace, onGrant } = yield* ShopActions.make(what.kind)
   const { param, grantedAt, standing, reasonsWithoutGrant } = what
 
   /** A consumer's view in a response: a grant comes with its token. */

@@ -1,4 +1,4 @@
-/** Declares queues for the Consumer API. */
+/** The handlers of queues on the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"

@@ -13,7 +13,7 @@ import { pathOf } from "../../../domain/receiver/Receiver.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
 import { type AddressedReceiver, Receivers } from "../../../store/receiver/Receivers.ts"
-import { addressAdmission } from "../../limits/RateLimit.ts"
+import { limitByAddress } from "../../limits/RateLimit.ts"
 import { Origins } from "../../server/Origins.ts"
 
 /** Requests of one address in a minute. */
@@ -42,7 +42,7 @@ export const layer = HttpRouter.use(
     const receivers = yield* Receivers
     const events = yield* ReceivedEvents
     const origins = yield* Origins
-    const admit = yield* addressAdmission({ name: "hooks", requestsMax: hookRequestsMax, exemptsServers: false })
+    const admit = yield* limitByAddress({ name: "hooks", requestsMax: hookRequestsMax, exemptsServers: false })
 
     const handle = Effect.gen(function* () {
       yield* admit

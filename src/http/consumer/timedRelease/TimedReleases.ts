@@ -1,4 +1,4 @@
-/** Declares timed releases for the Consumer API. */
+/** The handlers of timed releases on the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { MechanismIdentity } from "../../../domain/mechanism/Mechanism.ts"

@@ -1,4 +1,4 @@
-/** Declares waitlists for the Consumer API. */
+/** The handlers of waitlists on the Consumer API. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"

@@ -10,7 +10,7 @@ export interface MonthState {
   readonly mechanisms: number
   /** As the heads say. */
   readonly events: number
-  /** Mechanisms that are not archived and torn down. */
+  /** Mechanisms that are not archived and torn down, or whose places are not written up to the last event. */
   readonly live: number
   /** Mechanisms with events that a webhook has yet to deliver. */
   readonly unread: number
@@ -42,7 +42,8 @@ export const stateOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, mo
       count(*) filter (where live)::int4 as live, count(*) filter (where unread and not live)::int4 as unread,
       coalesce((array_agg(id::text order by id) filter (where live or unread))[1:3], '{}') as keeping
     from (
-      select m.id, h.sequence, not (m.archived and m.teardown_status is not distinct from 'completed') as live,
+      select m.id, h.sequence,
+        not (m.archived and m.teardown_status is not distinct from 'completed') or p.sequence < h.sequence as live,
         exists (
           select from webhooks w left join webhook_cursors c on c.webhook_id = w.id and c.subject_id = m.id
           where ${ofSameTenant(sql, "m", "w")} and not w.archived and h.sequence > coalesce(c.sequence, 0)
@@ -51,7 +52,8 @@ export const stateOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, mo
           select from webhook_held held join webhooks w on w.id = held.webhook_id
           where held.subject_id = m.id and not w.archived
         ) as unread
-      from mechanisms m join mechanism_heads h on h.mechanism_id = m.id where ${sql.literal(stored(month))}
+      from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
+        join place_projections p on p.mechanism_id = m.id where ${sql.literal(stored(month))}
     ) found`
   return { month, ...row! } satisfies MonthState
 })

@@ -22,6 +22,9 @@ export type Observation =
   | { readonly _tag: "Changing"; readonly pid: number }
   | { readonly _tag: "Ready"; readonly pid: number; readonly port: number }
 
+/** Connections that the embedded server takes in all. */
+export const connectionsMax = 200
+
 /**
  * The server's parameters that differ from its defaults. They suit a machine of 2 cores and a few GiB that the server
  * shares with Usher. Larger installations run an external server.
@@ -30,7 +33,7 @@ const parameters = {
   // Reachable over loopback only.
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  max_connections: "200",
+  max_connections: `${connectionsMax}`,
   // Committed data is on disk. These are the defaults, repeated because durability depends on them.
   fsync: "on",
   synchronous_commit: "on",

@@ -59,7 +59,8 @@ describe("A consumer's sessions on the Admin API", () => {
         yield* sql`update sessions set created_at = created_at - interval '1 hour' where id = ${sessionIdOf(first)}`
         yield* (yield* Sessions).end(brand.tenant, sessionIdOf(ended))
         yield* sql`
-          update sessions set expires_at = now(), access_expires_at = now() where id = ${sessionIdOf(expired)}`
+          update sessions set expires_at = now() - interval '1 second', access_expires_at = now() - interval '1 second'
+          where id = ${sessionIdOf(expired)}`
         const refreshed = yield* (yield* Sessions).refresh(brand.tenant, second.refreshToken)
         const { body } = yield* call("GET", path)
         assert.deepStrictEqual(body.data[0], {

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { extendedAtOnce } from "../../../../src/domain/mechanism/extension/Extension.ts"
 import { Engine } from "../../../../src/engine/Engine.ts"
 import { Admin, aQueue, issuesOf, layer as adminLayer } from "../adminFixture.ts"
+import { placesWritten } from "../../../store/support/placesWritten.ts"
 
 const settings = { admitRate: 0, admissionExpirationSeconds: 600 }
 
@@ -26,6 +27,7 @@ const admit = Effect.fnUntraced(function* (id: string, count: number) {
 const expiries = (id: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    yield* placesWritten
     const rows = yield* sql<{ readonly consumer: string; readonly expiresAt: string }>`
       select consumer_id as consumer, fields ->> 'expiresAt' as "expiresAt" from places
       where mechanism_id = ${id} and status = 'GRANTED'`

@@ -137,7 +137,8 @@ describe("A consumer's sessions", () => {
         const oldest = yield* signedIn(as)
         const expired = yield* signedIn(as)
         yield* sql`
-          update sessions set expires_at = now(), access_expires_at = now() where id = ${sessionIdOf(expired)}`
+          update sessions set expires_at = now() - interval '1 second', access_expires_at = now() - interval '1 second'
+          where id = ${sessionIdOf(expired)}`
         assert.deepStrictEqual(ids(yield* mine("GET", oldest)), [sessionIdOf(oldest)])
         yield* sql`
           insert into sessions (id, consumer_id, organization_id, mode, type, refresh_hash, created_at, expires_at,

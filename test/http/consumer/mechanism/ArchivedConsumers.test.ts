@@ -10,6 +10,7 @@ import { aDraw } from "../draw/drawFixture.ts"
 import { admin } from "../experience/experienceFixture.ts"
 import { aMechanism, inMechanism } from "./mechanismFixture.ts"
 import { inQueue } from "../queue/queueFixture.ts"
+import { placesWritten } from "../../../store/support/placesWritten.ts"
 
 const guests = (count: number) =>
   Effect.flatMap(Usher, ({ guest }) => Effect.all(Array.from({ length: count }, () => guest())))
@@ -19,6 +20,7 @@ const archive = ({ consumerId }: Guest) => admin("DELETE", `/consumers/${consume
 /** Returns the recorded status of a consumer. */
 const placesOf = Effect.fnUntraced(function* ({ consumerId }: Guest) {
   const sql = yield* SqlClient.SqlClient
+  yield* placesWritten
   const rows = yield* sql<{ readonly id: string; readonly status: string; readonly reason: string | null }>`
     select mechanism_id as id, status, fields ->> 'reason' as reason from places where consumer_id = ${consumerId}`
   return new Map(rows.map(({ id, status, reason }) => [id, reason === null ? status : `${status} ${reason}`]))

@@ -6,6 +6,7 @@ import { challengeMillisLeast } from "../../../../src/domain/risk/Risk.ts"
 import { riskRule } from "../../../../src/domain/risk/RiskWeight.ts"
 import { from, layer as gated, solve } from "../../challenge/challengeFixture.ts"
 import { asConsumer, asServer, type Guest, Usher } from "../../support/usherFixture.ts"
+import { placesWritten } from "../../../store/support/placesWritten.ts"
 
 interface Shown {
   readonly consumerId: string
@@ -100,6 +101,7 @@ layer(gated, { excludeTestServices: true })("The risk of an entry", (it) => {
       const sql = yield* SqlClient.SqlClient
       const { enter, id } = yield* aQueue
       yield* enter("203.0.113.77")
+      yield* placesWritten
       const rows = yield* sql<{ readonly text: string }>`
         select data::text as text from journal where mechanism_id = ${id} and data is not null
         union all select fields::text from places where mechanism_id = ${id} and fields is not null`

@@ -64,6 +64,13 @@ create table places (
 -- only on re-entry. So it costs an entry little, and a change of status nothing while the row stays on its page.
 create index places_by_entry on places (mechanism_id, entered_at, consumer_id);
 
+-- Up to which event the places of a mechanism are written. A table of its own: an append, which advances the head, never
+-- waits for it.
+create table place_projections (
+  mechanism_id uuid primary key references mechanisms,
+  sequence bigint not null
+) with (fillfactor = 50);
+
 create table parked_mechanisms (
   mechanism_id uuid primary key references mechanisms,
   node text not null,

@@ -1,6 +1,5 @@
 /**
- * The tickets of a queue: their public form, and the part of the queue's state for them. {@link ./Line.ts} has the
- * rules.
+ * The public line of a queue as data, and the part of the queue's state for it. {@link ./Line.ts} has the rules.
  */
 import { reasoned, type StaffReason } from "../mechanism/Author.ts"
 import type { Millis } from "../values/Time.ts"

@@ -1,6 +1,6 @@
 /**
- * Actions of an organization's server on the place of a consumer that it names. The consumer must be one of the
- * tenant's: an unknown, archived or foreign one is a 404. A cached consumer costs no SQL.
+ * Actions of a shop's server on the place of a consumer that it names. The consumer must be one of the tenant's: an
+ * unknown, archived or foreign one is a 404. A cached consumer costs no SQL.
  */
 import { Effect } from "effect"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
@@ -16,14 +16,14 @@ interface NamedPlace {
   readonly consumerId: string
 }
 
-/** Runs server actions on mechanisms of a kind. */
+/** Runs the shop's actions on mechanisms of a kind. */
 export const make = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
   const engine = yield* Engine
   const consumers = yield* Consumers
 
   const on =
     (reached: Pick<MechanismRef<K>, "includesArchived">) =>
-    /** Runs the action; `by` is the API key, as records name it. */
+    /** Runs the action; `by` names the API key. */
     <A, E extends Refusal | EngineError, R>(
       { mechanismId, consumerId }: NamedPlace,
       action: (mechanism: MechanismRef<K>, by: string) => Effect.Effect<A, E, R>

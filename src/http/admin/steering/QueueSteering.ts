@@ -1,6 +1,7 @@
 /**
- * Steers a queue. Each admission by name goes through the engine, like an admission by a shop's server, so each has an
- * event of its own with author and reason. A repeated request admits the remaining consumers.
+ * Steers a queue: admit, pause, resume. `mechanism/MechanismHandlers.ts` changes, ends and unparks. Each admission by
+ * name goes through the engine, like an admission by a shop's server, so each has an event of its own with author and
+ * reason. A repeated request admits the remaining consumers.
  */
 import { Effect } from "effect"
 import type { MechanismRef } from "../../../domain/mechanism/Mechanism.ts"

@@ -6,7 +6,7 @@
  * With a TTL, an entry that is not used for that time is dropped on the next access, after twice that time at the
  * latest.
  */
-import type { Millis } from "../../domain/values/Time.ts"
+import type { Millis } from "./Time.ts"
 
 /** How long an unused entry is kept, and the clock. */
 export interface Ttl {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SegmentedCache } from "../../../src/auth/sessions/SegmentedCache.ts"
+import { SegmentedCache } from "../../../src/domain/values/SegmentedCache.ts"
 
 describe("A segmented cache", () => {
   it("keeps at least as many entries as its capacity, and at most twice as many", () => {

@@ -1,9 +1,9 @@
-/** Runs effects one after another, or a few at a time, and bounds how long a caller waits for its turn. */
+/** Bounds how long a caller waits for its turn at a semaphore. */
 import { Effect, Fiber, Semaphore } from "effect"
 import { Unavailable } from "./Unavailable.ts"
 
 /** How long a caller waits for its turn, if nothing else is said. */
-export const permitSecondsMax = 5
+const permitSecondsMax = 5
 
 /**
  * Runs the effect once the semaphore admits it. Fails with `Unavailable` if that takes too long, because the effects
@@ -36,16 +36,3 @@ export const withPermitTimeout = <A, E, R>(
       return Fiber.interruptAll([timeout, work])
     })
   )
-
-/** Locks, by the last two digits of the id. There are enough that two mechanisms rarely share one. */
-const lockCount = 256
-
-/**
- * Makes the function that runs an effect while no other one runs for the same id. It fails if its turn does not come in
- * time.
- */
-export const makeMutex = () => {
-  const locks = Array.from({ length: lockCount }, () => Semaphore.makeUnsafe(1))
-  return <A, E, R>(id: string, effect: Effect.Effect<A, E, R>) =>
-    withPermitTimeout(locks[Number.parseInt(id.slice(-2), 16)]!, effect)
-}

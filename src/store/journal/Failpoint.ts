@@ -1,0 +1,16 @@
+/**
+ * Named steps at which a test can stop the process. The tests show that a crash between deciding, committing, answering
+ * and writing places has no visible effect. In servers it is unset, and a step costs one comparison.
+ */
+import { Context, type Effect } from "effect"
+
+/**
+ * The steps. Of an actor: events decided but not sent; events on disk but no caller answered; every caller answered.
+ * Of the writer of places: places taken but not sent; places on disk.
+ */
+export type Step = "decided" | "committed" | "answered" | "placesTaken" | "placesWritten"
+
+export const Failpoint = Context.Reference<((step: Step) => Effect.Effect<void>) | undefined>(
+  "usher/store/journal/Failpoint",
+  { defaultValue: () => undefined }
+)

@@ -1,0 +1,251 @@
+/** `usher serve --processes`: real processes on shared ports. They need a system that shares ports: Linux. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { createServer, type AddressInfo } from "node:net"
+import { processesOf } from "../../src/cli/Serve.ts"
+import { createQueue, guest, send, type Setup } from "../support/queueOnServer.ts"
+import * as TestDatabase from "../store/support/TestDatabase.ts"
+import { organization } from "./servingProcess.ts"
+import * as UsherInProcess from "./usherInProcess.ts"
+import * as Usher from "./usherProcess.ts"
+
+const sharesPorts = process.platform === "linux"
+
+/** Starts processes, and waits until they print their addresses: then all are ready. */
+const serving = Effect.fnUntraced(function* (count: number, settings: Record<string, string>) {
+  const run = yield* Usher.start(["serve", "--processes", `${count}`], {
+    CONSUMER_PORT: "0",
+    ADMIN_PORT: "0",
+    ...settings
+  })
+  yield* Usher.until(() => run.stdout().includes("Admin API  ") || run.child.exitCode !== null)
+  const [consumerUrl, adminUrl] = run.stdout().match(/http:\/\/[\d.]+:\d+(?=\/api )/g) ?? []
+  assert.isDefined(adminUrl, `it serves: ${run.stderr()}`)
+  yield* Effect.addFinalizer(() => Effect.sync(() => [...processesIn(run).values()].forEach(kill)))
+  const setup: Setup = { consumerUrl: consumerUrl!, adminUrl, keys: yield* organization(settings) }
+  return { ...run, setup }
+})
+
+/** The ids of the running processes, by role. */
+function processesIn({ child }: Usher.Run): Map<string, number> {
+  const found = new Map<string, number>()
+  let listed = ""
+  try {
+    listed = execFileSync("ps", ["-o", "pid=", "--ppid", `${child.pid}`], { encoding: "utf8" })
+  } catch {
+    // There are none.
+  }
+  for (const id of listed.split("\n").map(Number)) {
+    const environment = id > 0 && existsSync(`/proc/${id}/environ`) ? readFileSync(`/proc/${id}/environ`, "utf8") : ""
+    const name = /NODE_NAME=[^\0]*-(engine|front-\d+)\0/.exec(`${environment}\0`)?.[1]
+    if (name !== undefined) found.set(name, id)
+  }
+  return found
+}
+
+function kill(id: number): void {
+  try {
+    process.kill(id, "SIGKILL")
+  } catch {
+    // It has ended.
+  }
+}
+
+const isAlive = (id: number): boolean => {
+  try {
+    process.kill(id, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Consumer = Awaited<ReturnType<typeof guest>>
+
+const enter = ({ consumerUrl }: Setup, queueId: string, consumer: Consumer) =>
+  send("POST", `${consumerUrl}/api/queues/${queueId}/enter`, consumer)
+
+const positionOf = async ({ consumerUrl }: Setup, queueId: string, consumer: Consumer): Promise<number> => {
+  const { status, body } = await send("GET", `${consumerUrl}/api/queues/${queueId}/status`, consumer)
+  assert.strictEqual(status, 200, JSON.stringify(body))
+  return body.position
+}
+
+/** Lets a guest enter until it is answered. Returns the number of tries. */
+const enterPatiently = async (setup: Setup, queueId: string, consumer: Consumer): Promise<number> => {
+  for (let tries = 1; ; tries++) {
+    const answer = await enter(setup, queueId, consumer).catch(() => undefined)
+    if (answer?.status === 200 || answer?.status === 201) return tries
+    assert.include([undefined, 503, 409], answer?.status, JSON.stringify(answer?.body))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+const guests = (setup: Setup, count: number) =>
+  Effect.promise(() => Promise.all(Array.from({ length: count }, () => guest(setup))))
+
+const positions = (setup: Setup, queueId: string, consumers: ReadonlyArray<Consumer>) =>
+  Effect.promise(() => Promise.all(consumers.map((consumer) => positionOf(setup, queueId, consumer))))
+
+const oneTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+const sorted = (numbers: ReadonlyArray<number>) => numbers.toSorted((one, other) => one - other)
+
+const untilReady = ({ setup }: { readonly setup: Setup }) =>
+  Effect.promise(async () => {
+    for (;;) {
+      const answer = await send("GET", `${setup.adminUrl}/ready`, {}).catch(() => undefined)
+      if (answer?.status === 200) return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  })
+
+describe.runIf(sharesPorts)("usher serve --processes", () => {
+  it.live(
+    "serves one queue on shared ports with the embedded database, restarts a killed front, and ends with code 0",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, pidFile } = yield* Usher.migratedFolder
+        const run = yield* serving(3, { DATA_DIR: dataDir })
+        const { setup } = run
+        const before = processesIn(run)
+        assert.deepStrictEqual([...before.keys()].toSorted(), ["engine", "front-1", "front-2"])
+        const queueId = yield* Effect.promise(() => createQueue(setup))
+        const first = yield* guests(setup, 20)
+        const answers = yield* Effect.promise(() => Promise.all(first.map((one) => enter(setup, queueId, one))))
+        assert.deepStrictEqual(sorted(answers.map(({ body }) => body.position)), oneTo(20))
+        const shown = yield* positions(setup, queueId, first)
+        assert.deepStrictEqual(
+          shown,
+          answers.map(({ body }) => body.position)
+        )
+
+        const second = yield* guests(setup, 10)
+        kill(before.get("front-1")!)
+        yield* Effect.promise(() => Promise.all(second.map((one) => enterPatiently(setup, queueId, one))))
+        yield* Usher.until(() => processesIn(run).has("front-1"))
+        yield* untilReady(run)
+        assert.deepStrictEqual(yield* positions(setup, queueId, first), shown)
+        assert.deepStrictEqual(sorted(yield* positions(setup, queueId, second)), oneTo(30).slice(20))
+        assert.strictEqual(processesIn(run).get("engine"), before.get("engine"))
+        assert.match(run.stderr(), /front-1 ended \(SIGKILL\); it is started again in 0\.5 s/)
+
+        const running = [...processesIn(run).values()]
+        run.child.kill("SIGTERM")
+        const { code, stderr } = yield* Usher.end(run)
+        assert.strictEqual(code, 0, stderr)
+        assert.isFalse(running.some(isAlive))
+        assert.isFalse(existsSync(pidFile), "the embedded Postgres has stopped")
+        for (const line of stderr.trim().split("\n")) {
+          assert.match(line, /^(?:engine|front-\d) \| |supervisor|started again/, "each line names its process")
+        }
+      })
+  )
+
+  it.live("restarts a killed engine, and the queue goes on with everything that was answered", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.migratedDatabase
+      const run = yield* serving(3, { DATABASE_URL: url, LOG_FORMAT: "logfmt" })
+      const { setup } = run
+      const queueId = yield* Effect.promise(() => createQueue(setup))
+      const early = yield* guests(setup, 10)
+      yield* Effect.promise(() => Promise.all(early.map((one) => enterPatiently(setup, queueId, one))))
+      const shown = yield* positions(setup, queueId, early)
+      const late = yield* guests(setup, 20)
+      const former = processesIn(run).get("engine")!
+      const entering = late.map((one, index) =>
+        new Promise((resolve) => setTimeout(resolve, index * 10)).then(() => enterPatiently(setup, queueId, one))
+      )
+      kill(former)
+      const tries = yield* Effect.promise(() => Promise.all(entering))
+      assert.isTrue(
+        tries.some((count) => count > 1),
+        "some were refused meanwhile"
+      )
+      yield* untilReady(run)
+      assert.notStrictEqual(processesIn(run).get("engine"), former)
+      assert.deepStrictEqual(yield* positions(setup, queueId, early), shown)
+      assert.deepStrictEqual(sorted(yield* positions(setup, queueId, late)), oneTo(30).slice(10))
+      assert.match(run.stderr(), /^process=engine timestamp=/m)
+      assert.match(run.stderr(), /^process=front-2 timestamp=/m)
+
+      kill(processesIn(run).get("front-1")!)
+      yield* Usher.until(() => run.stderr().includes("front-1 ended"))
+      run.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(run)).code, 0, "a front that waits for its start does not count")
+    })
+  )
+
+  it.live("ends all processes gracefully when the supervisor is killed", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase.migratedDatabase
+      const run = yield* serving(2, { DATABASE_URL: url })
+      const running = [...processesIn(run).values()]
+      assert.strictEqual(running.length, 2)
+      run.child.kill("SIGKILL")
+      yield* Usher.until(() => !running.some(isAlive))
+      // A process that was killed would be listed for ten seconds.
+      const { stdout } = yield* UsherInProcess.run(["nodes", "--json"], { DATABASE_URL: url })
+      assert.deepStrictEqual(JSON.parse(stdout), [])
+    })
+  )
+
+  it.live("ends with code 1 if a process refuses its first start, or if ports or connections do not suffice", () =>
+    Effect.gen(function* () {
+      const refused = yield* Usher.run(["serve", "--processes", "2"], {
+        DATABASE_URL: "postgres://usher@127.0.0.1:1/usher",
+        CONSUMER_PORT: "0",
+        ADMIN_PORT: "0"
+      })
+      assert.strictEqual(refused.code, 1)
+      assert.match(refused.stderr, /engine \| usher: Cannot use the server in DATABASE_URL/)
+      assert.match(refused.stderr, /usher: engine ended during its start \(code 1\), so all processes end\./)
+
+      const many = yield* UsherInProcess.run(["serve", "--processes", "17"], { ADMIN_PORT: "0", CONSUMER_PORT: "0" })
+      assert.include(many.stderr, "17 processes need up to 204 connections, and the embedded Postgres takes 200.")
+      const high = { ADMIN_PORT: "0", CONSUMER_PORT: "0", OPERATIONS_PORT: "65535" }
+      assert.include(
+        (yield* UsherInProcess.run(["serve", "--processes", "2"], high)).stderr,
+        "OPERATIONS_PORT is 65535, and 2 processes need as many ports from there on. Set it to 65534 at most."
+      )
+
+      const taken = yield* listening
+      const settings = { ADMIN_PORT: `${taken}`, CONSUMER_PORT: "0" }
+      const { code, stderr } = yield* UsherInProcess.run(["serve", "--processes", "2"], settings)
+      assert.strictEqual(code, 1)
+      assert.include(stderr, `ADMIN_PORT: port ${taken} of 127.0.0.1 is taken by another process.`)
+    })
+  )
+})
+
+describe("The number of processes", () => {
+  it("is a whole number, or one less than the cores and at least one", () => {
+    assert.deepStrictEqual(
+      ["auto", "1", "16"].map((text) => processesOf(text, 4)),
+      [3, 1, 16]
+    )
+    assert.strictEqual(processesOf("auto", 1), 1)
+    for (const text of ["", "0", "-1", "1.5", "257", "many"]) assert.isUndefined(processesOf(text, 4), text)
+  })
+
+  it.live("is refused with a sentence if it is anything else, and is in the help with an example", () =>
+    Effect.gen(function* () {
+      const { code, stdout, stderr } = yield* UsherInProcess.run(["serve", "--processes", "none"])
+      assert.strictEqual(code, 1)
+      assert.include(stdout + stderr, 'auto, or a whole number from 1 to 256, but it is "none"')
+      const help = yield* UsherInProcess.run(["serve", "--help"])
+      assert.include(help.stdout, "usher serve --processes 4")
+    })
+  )
+})
+
+/** A port in use. */
+const listening = Effect.acquireRelease(
+  Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+    const server = createServer().listen(0, "127.0.0.1", () =>
+      resume(Effect.succeed({ port: (server.address() as AddressInfo).port, close: () => void server.close() }))
+    )
+  }),
+  ({ close }) => Effect.sync(close)
+).pipe(Effect.map(({ port }) => port))
