@@ -162,7 +162,6 @@ const makeSendAdmin = Effect.fnUntraced(function* <K extends Kind>(kind: K) {
  * completes it. Two changes at once, on any nodes, do not undo each other: the actor refuses the one that was derived
  * from a former configuration, and it is derived again.
  */
-
 const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMechanism<K>) {
   const { kind } = what
   const engine = yield* Engine
