@@ -23,7 +23,7 @@ export interface SyntaxNode {
 export const root = fileURLToPath(new URL("../../..", import.meta.url))
 
 /** Names that a checkout does not contain: installed, generated, or private files. */
-const foreign = new Set([".git", ".usher", "node_modules", "out"])
+const foreign = new Set([".git", ".pictures", ".usher", "node_modules", "out"])
 
 /** Returns every text file of the project. */
 export function readTree(): ReadonlyArray<TextFile> {
