@@ -116,7 +116,10 @@ export const make = Effect.fnUntraced(function* (
     return actor
   })
 
-  /** Starts the actor from its head, unless it is over and its places are written. Takes it over first, unless `known` was just taken over. */
+  /**
+   * Starts the actor from its head, unless it is over and its places are written. Takes it over first, unless `known`
+   * was just taken over.
+   */
   const start = (slot: ActorSlot, known: Head | undefined): Effect.Effect<Actor.Actor | undefined, Unavailable> =>
     (known === undefined ? taken(slot.id) : Effect.succeed(known)).pipe(
       Effect.flatMap((head) => {

@@ -21,7 +21,7 @@ function runEnds(): void {
 }
 
 /** Returns when the responses that have ended so far are written. */
-export const endsRun: Effect.Effect<void> = Effect.callback((resume) => {
+export const answersWritten: Effect.Effect<void> = Effect.callback((resume) => {
   setImmediate(() => resume(Effect.void))
 })
 
@@ -36,6 +36,7 @@ export const endsRun: Effect.Effect<void> = Effect.callback((resume) => {
  * make the next requests arrive together: one turn, one poll and one wake-up then serve many.
  */
 export class OneWriteResponse extends ServerResponse {
+  /** True from the call of `end` on, also before its write. */
   isEnding = false
 
   // Node declares three signatures.

@@ -20,7 +20,7 @@ import * as Envelope from "./Envelope.ts"
 import type { Api } from "../limits/Limit.ts"
 import { RateLimits } from "../limits/RateLimits.ts"
 import { Methods, routerConfig } from "./Methods.ts"
-import { endsRun, responseOf } from "./MeasuredResponse.ts"
+import { answersWritten, responseOf } from "./MeasuredResponse.ts"
 import { Origins } from "./Origins.ts"
 import * as RequestSpans from "./RequestSpans.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
@@ -154,7 +154,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   const { nodeServer, server } = bound
   yield* Effect.addFinalizer(() =>
     Effect.andThen(
-      endsRun,
+      answersWritten,
       Effect.sync(() => nodeServer.closeAllConnections())
     )
   )

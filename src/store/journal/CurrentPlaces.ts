@@ -8,6 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
+import { notification } from "../coordination/Invalidations.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 
 /** What makes this process's own writer write everything that waits, by the configuration of its database client. */
@@ -54,7 +55,7 @@ export const currentPlaces = Effect.fnUntraced(function* (
   const own = (yield* PlaceWriters).get(sql.config)
   if (own !== undefined) yield* Effect.timeoutOption(own, readMillisMax)
   if (!(yield* isBehind)) return
-  yield* sql`select pg_notify('usher_invalidations', 'places:')`
+  yield* sql`select ${notification(sql, "places", sql`''::text`)}`
   for (let waited = 0; waited < readMillisMax; waited += lookMillis) {
     yield* Effect.sleep(lookMillis)
     if (!(yield* isBehind)) return
