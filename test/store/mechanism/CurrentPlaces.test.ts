@@ -3,11 +3,13 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Schedule } from "effect"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
-import { currentPlaces, ofMechanism } from "../../../src/store/journal/CurrentPlaces.ts"
+import { currentPlaces, ofMechanism, PlaceWriters } from "../../../src/store/journal/CurrentPlaces.ts"
 import { ConsumerPlaces } from "../../../src/store/mechanism/ConsumerPlaces.ts"
 import { Mechanisms } from "../../../src/store/mechanism/Mechanisms.ts"
 import { Places } from "../../../src/store/mechanism/Places.ts"
 import { ConsumerExports } from "../../../src/store/privacy/ConsumerExports.ts"
+import * as WantedPlaces from "../../../src/workers/WantedPlaces.ts"
+import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
 import { Profiles } from "../../../src/store/consumer/Profiles.ts"
 import { aConsumer, aQueue, aTenant, layer as records } from "../support/recordsFixture.ts"
 
@@ -123,6 +125,18 @@ describe("Places that are not written yet", () => {
           })
         )
       })
+    )
+
+    it.effect("are written by another process that a reader asks", () =>
+      Effect.gen(function* () {
+        const sql = yield* PgClient.PgClient
+        const { id } = yield* aQueue(yield* aTenant())
+        yield* sql`update mechanism_heads set sequence = 9 where mechanism_id = ${id}`
+        const write = sql`update place_projections set sequence = 9 where mechanism_id = ${id}`
+        const writers = new WeakMap([[sql.config as object, Effect.asVoid(Effect.orDie(write))]])
+        yield* Layer.build(WantedPlaces.layer.pipe(Layer.provide(Layer.succeed(PlaceWriters, writers))))
+        yield* Effect.provideService(currentPlaces(sql, ofMechanism(sql, id)), PlaceWriters, new WeakMap())
+      }).pipe(Effect.provide(Invalidations.layer))
     )
 
     it.effect("are not waited for if the mechanism is parked", () =>
