@@ -6,7 +6,7 @@
  * after one, tickets give no positions. {@link ./LineChecks.ts} is the visitor's side.
  */
 import { isInLobby, type Place, type State, type Status } from "./State.ts"
-import { type Line, runsMax } from "./LineState.ts"
+import { type Line, noteLastGone, runsMax } from "./LineState.ts"
 
 /** Gives the place the next ticket. */
 export const issueTicket = ({ line }: State, place: Place): void => {
@@ -14,13 +14,10 @@ export const issueTicket = ({ line }: State, place: Place): void => {
 }
 
 /** Counts a place that stops waiting. Called while it is still in its list. `by` is absent if no admin did it. */
-export const noteGone = (
-  { line: { tally }, waiting }: State,
-  place: Place,
-  status: Status,
-  by: string | undefined
-): void => {
+export const noteGone = ({ line, waiting }: State, place: Place, status: Status, by: string | undefined): void => {
   if (place.status !== "QUEUED" || place.ticket === 0) return
+  noteLastGone(line, place.ticket)
+  const { tally } = line
   if (status === "DENIED") tally.removed++
   else if (status !== "GRANTED") tally.left++
   else if (by === undefined) tally.byRate++

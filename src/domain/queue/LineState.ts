@@ -7,6 +7,9 @@ import type { Millis } from "../values/Time.ts"
 /** The numbers in a line. Further tickets are left out. */
 export const runsMax = 20_000
 
+/** How many of the last tickets that stopped waiting are kept, at least, for copies of the line. */
+const lastGoneMax = 8_192
+
 /** The last actions of staff that are shown. */
 export const actsMax = 100
 
@@ -58,14 +61,27 @@ export interface LineState {
   isMoved: boolean
   readonly tally: { -readonly [K in keyof Tally]: Tally[K] }
   readonly acts: Array<Act>
+  /** The last tickets that stopped waiting, in that order. */
+  readonly lastGone: Array<number>
 }
 
 export const newLine = (): LineState => ({
   issued: 0,
   isMoved: false,
   tally: { byRate: 0, byHand: 0, outOfOrder: 0, left: 0, removed: 0 },
-  acts: []
+  acts: [],
+  lastGone: []
 })
+
+/** The number of tickets that have stopped waiting. */
+export const goneCount = ({ tally: { byRate, byHand, left, removed } }: LineState): number =>
+  byRate + byHand + left + removed
+
+/** Notes a ticket that stops waiting. */
+export const noteLastGone = ({ lastGone }: LineState, ticket: number): void => {
+  if (lastGone.length >= 2 * lastGoneMax) lastGone.splice(0, lastGoneMax)
+  lastGone.push(ticket)
+}
 
 /** Notes what staff did. It is one act with the last one if only its numbers differ. */
 export const noteAct = ({ acts }: LineState, act: Act): void => {

@@ -32,18 +32,39 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
 const limitOf = ({ configuration }: State, place: Place) => grantLimit(place, configuration)
 
 const viewQueued = (state: State, place: Place, now: Millis): View => {
-  const { enteredAt } = place
-  const { admitRate, loyaltyBiasEnabled } = state.configuration
+  const { enteredAt, ticket } = place
   const deniedAt = closedAsOf(state, now)
   if (deniedAt !== Infinity) return { status: "DENIED", enteredAt, reason: "QUEUE_CLOSED", deniedAt }
-  const positionDisplayMode = loyaltyBiasEnabled ? "qualitative" : "precise"
-  const paused = state.pause === undefined ? {} : ({ paused: true } as const)
-  if (isInLobby(state)) return { status: "QUEUED", ...paused, positionDisplayMode, enteredAt }
-  const standing = { position: state.waiting.position(place), ...(!state.line.isMoved && { ticket: place.ticket }) }
-  if (state.pause !== undefined || admitRate === 0) {
+  if (isInLobby(state)) return waitingView(enteredAt, {}, paceOf(state))
+  const position = state.waiting.position(place)
+  return waitingView(enteredAt, state.line.isMoved ? { position } : { position, ticket }, paceOf(state))
+}
+
+/** What the views of all waiting consumers have in common. */
+export interface Pace {
+  readonly admitRate: number
+  readonly isPaused: boolean
+  readonly positionDisplayMode: "precise" | "qualitative"
+}
+
+export const paceOf = ({ configuration: { admitRate, loyaltyBiasEnabled }, pause }: State): Pace => ({
+  admitRate,
+  isPaused: pause !== undefined,
+  positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
+})
+
+/** Returns the view of a consumer that waits. In the lobby it has no position, and under head starts no ticket. */
+export const waitingView = (
+  enteredAt: Millis,
+  standing: { readonly position?: number; readonly ticket?: number },
+  { admitRate, isPaused, positionDisplayMode }: Pace
+): View => {
+  const paused = isPaused ? ({ paused: true } as const) : {}
+  const { position } = standing
+  if (position === undefined || isPaused || admitRate === 0) {
     return { status: "QUEUED", ...standing, ...paused, positionDisplayMode, enteredAt }
   }
-  const estimatedWaitTimeInSeconds = Math.ceil((standing.position * 60) / admitRate)
+  const estimatedWaitTimeInSeconds = Math.ceil((position * 60) / admitRate)
   return { status: "QUEUED", ...standing, estimatedWaitTimeInSeconds, positionDisplayMode, enteredAt }
 }
 

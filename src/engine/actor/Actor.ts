@@ -86,6 +86,8 @@ export interface Actor {
   /** The mechanism's facts; undefined if its kind has none. */
   readonly facts: Effect.Effect<unknown, Unavailable | Overloaded>
   readonly inspect: Effect.Effect<Snapshot, Unavailable | Overloaded>
+  /** Returns the result of `question` on the committed state. */
+  readonly ask: <A>(question: (state: never, now: Millis) => A) => Effect.Effect<A, Unavailable | Overloaded>
   /** Returns the views of several consumers, all at one moment. */
   readonly viewMany: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, Unavailable | Overloaded>
   /**
@@ -95,7 +97,7 @@ export interface Actor {
   readonly lastCommittedView: (consumerId: string) => unknown
   /** Returns figures for the measures. The numbers of places may be those of the batch that is being written. */
   readonly sample: () => Sample
-  /** Returns the result of `question` on the committed state; undefined during a write. Never waits. */
+  /** The same without waiting: undefined during a write. */
   readonly query: <A>(question: (state: never) => A) => A | undefined
   /** The loop. Ends only by failure or interruption, after it has answered every caller. */
   readonly run: Effect.Effect<never, JournalConflict | Unavailable>
@@ -273,6 +275,7 @@ export const make = Effect.fnUntraced(function* (
       ...meter.rates(at),
       lastSequence: sequence
     })),
+    ask: (question) => read((at) => question(state as never, at)),
     viewMany: (consumerIds) =>
       read((at) => {
         const { archived, teardownStatus } = decider.statusFields(state)

@@ -18,6 +18,7 @@ import { Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
 import * as MechanismEntity from "./MechanismEntity.ts"
+import * as LineCopies from "./LineCopies.ts"
 import * as Outbox from "./Outbox.ts"
 import * as OwnerDirectory from "./OwnerDirectory.ts"
 import * as RemoteCalls from "./RemoteCalls.ts"
@@ -110,7 +111,8 @@ const make = Effect.fnUntraced(function* ({
   yield* Effect.forkScoped(Effect.repeat(startAcquired, Schedule.spaced(checkMillis)))
   if (!ownsMechanisms) yield* Effect.forkScoped(logOwners(locks))
 
-  const { route, viewForStatus } = makeRoutes({ owns, locks, local, registry, query: calls.query })
+  const lines = yield* LineCopies.make(calls.query)
+  const { route, viewForStatus } = makeRoutes({ owns, locks, local, registry, lines, query: calls.query })
 
   /** Questions whose only parameter is the mechanism. */
   type Plain = "facts" | "definition" | "identity" | "inspect" | "peek"
@@ -142,7 +144,13 @@ const make = Effect.fnUntraced(function* ({
 
   return {
     send: (mechanism, command) =>
-      route(mechanism.id, { method: "send", mechanism, command }, local.send(mechanism, command)),
+      Effect.map(
+        route(mechanism.id, { method: "send", mechanism, command }, local.send(mechanism, command)),
+        (view) => {
+          if (!owns(mechanism.id)) lines.note(mechanism, command.consumerId, view)
+          return view
+        }
+      ),
     sendAdmin: (mechanism, command) =>
       route(mechanism.id, { method: "sendAdmin", mechanism, command }, local.sendAdmin(mechanism, command)),
     view: (mechanism, consumerId) =>
@@ -235,11 +243,12 @@ interface Routing {
   readonly locks: ShardLocks.ShardLocks["Service"]
   readonly local: Service
   readonly registry: Registry.Registry
+  readonly lines: Effect.Success<ReturnType<typeof LineCopies.make>>
   readonly query: RemoteCalls.Query
 }
 
 /** Makes the functions that return the owner's answer. Where this node is the owner, no message is sent. */
-const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
+const makeRoutes = ({ owns, locks, local, registry, lines, query }: Routing) => {
   const routeTo: RemoteCalls.Query = (id, question, here) =>
     Effect.suspend(() => {
       const elsewhere = Effect.suspend(() => query(id, question, here))
@@ -253,7 +262,7 @@ const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
   }
 
   /** While the database is away no node owns the mechanism, and the last owner answers from its memory. */
-  const viewForStatus = ((mechanism, consumerId) =>
+  const askForStatus: Service["viewForStatus"] = ((mechanism, consumerId) =>
     routeTo(
       mechanism.id,
       () => ({ method: "view", mechanism, consumerId, recall: locks.endedAt() === undefined ? "owner" : "former" }),
@@ -262,6 +271,12 @@ const makeRoutes = ({ owns, locks, local, registry, query }: Routing) => {
           ? local.viewForStatus(mechanism, consumerId)
           : Engine.lastCommittedView(registry, mechanism, consumerId)
     )) as Service["viewForStatus"]
+
+  const viewForStatus = ((mechanism, consumerId) =>
+    Effect.suspend(() => {
+      const ask = askForStatus(mechanism, consumerId)
+      return owns(mechanism.id) || locks.endedAt() !== undefined ? ask : lines.view(mechanism, consumerId, ask)
+    })) as Service["viewForStatus"]
 
   return { route, viewForStatus }
 }

@@ -9,6 +9,7 @@ import { Cause, Effect, Exit, Option, Queue as Mailbox, Result, Schema, Stream }
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import type { MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { lineUpdate, type LineUpdate } from "../../domain/queue/LineCopy.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped } from "../actor/Actor.ts"
 import { type Engine, lastCommittedView } from "../Engine.ts"
@@ -150,6 +151,11 @@ export const answerQuestion = (
           registry.acquire(id),
           (actor): Effect.Effect<unknown, Refused> => actor?.viewMany(question.consumerIds) ?? notHere
         )
+      case "line":
+        return Effect.flatMap(registry.acquire(id), (actor): Effect.Effect<unknown, Refused> => {
+          if (actor?.isFor(question.mechanism) !== true) return Effect.undefined
+          return actor.ask<LineUpdate | undefined>((state, now) => lineUpdate(state, question.version, now))
+        })
       case "start":
         return engine.start(id)
       case "unpark":

@@ -16,6 +16,9 @@ const patienceMillis = 2_400
  */
 const statusPatienceMillis = 6_000
 
+/** The same for an update of a line. Without it, its readers ask for their views. */
+const linePatienceMillis = 1_000
+
 /** Time before a mechanism that is just moving is queried again. */
 const retryMillis = 50
 
@@ -74,5 +77,7 @@ export const make = Effect.fnUntraced(function* (transport: Outbox.Transport, ow
 const currentOf = (question: Question | (() => Question)): Question =>
   typeof question === "function" ? question() : question
 
-const patienceOf = (question: Question): number =>
-  question.method === "view" && question.recall !== undefined ? statusPatienceMillis : patienceMillis
+const patienceOf = (question: Question): number => {
+  if (question.method === "line") return linePatienceMillis
+  return question.method === "view" && question.recall !== undefined ? statusPatienceMillis : patienceMillis
+}

@@ -30,6 +30,12 @@ export type Question =
        */
       readonly recall?: "owner" | "former"
     }
+  | {
+      /** Asks for a {@link LineUpdate}. A node that does not know the question is asked for views. */
+      readonly method: "line"
+      readonly mechanism: MechanismRef<"queue">
+      readonly version: number | undefined
+    }
   | { readonly method: "facts" | "definition" | "identity" | "inspect" | "peek"; readonly mechanism: Named }
   | { readonly method: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
   | { readonly method: "start" | "unpark" }

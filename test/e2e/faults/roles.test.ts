@@ -6,43 +6,7 @@ import * as UsherInProcess from "../../cli/usherInProcess.ts"
 import * as Usher from "../../cli/usherProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { createQueue, guest, send, type Setup } from "../../support/queueOnServer.ts"
-import { nodeSettings } from "../support/Nodes.ts"
-import { freePort } from "../support/Processes.ts"
-
-/** Starts a node with a role. Its ports stay the same if `settings` come from a former one. */
-const node = Effect.fnUntraced(function* (role: "all" | "front" | "engine", settings: Record<string, string>) {
-  const run = yield* Usher.start(["serve"], { ...settings, CLUSTER_ROLE: role, LOG_FORMAT: "json" })
-  const adminUrl = `http://127.0.0.1:${settings["ADMIN_PORT"]}`
-  const consumerUrl = `http://127.0.0.1:${settings["CONSUMER_PORT"]}`
-  return { ...run, adminUrl, consumerUrl }
-})
-
-const settingsOn = (url: string, name: string) =>
-  Effect.promise(async () => ({
-    DATABASE_URL: url,
-    NODE_NAME: name,
-    CONSUMER_PORT: `${await freePort()}`,
-    ADMIN_PORT: `${await freePort()}`,
-    ...(await nodeSettings())
-  }))
-
-interface Ready {
-  readonly status: number
-  readonly body: {
-    readonly reasons?: object
-    readonly node?: { readonly nodes: ReadonlyArray<{ name: string; shards: number }> }
-  }
-}
-
-const ready = ({ adminUrl }: { readonly adminUrl: string }): Promise<Ready | undefined> =>
-  send("GET", `${adminUrl}/ready`, {}).catch(() => undefined)
-
-const until = (holds: () => Promise<boolean>) =>
-  Effect.promise(async () => {
-    while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50))
-  })
-
-const untilReady = (one: { readonly adminUrl: string }) => until(async () => (await ready(one))?.status === 200)
+import { node, ready, settingsOn, until, untilReady } from "../support/Roles.ts"
 
 /** The shards of each node, by its name, as another one shows them. */
 const shares = (one: { readonly adminUrl: string }) =>
