@@ -90,7 +90,7 @@ describe("a copy of a queue's line", () => {
     assert.deepInclude(copy.view({ ticket: 119, enteredAt: at(1) }), { position: 67 })
   })
 
-  it("begins anew when it has missed more than the queue keeps", () => {
+  it("starts again when it has missed more than the queue keeps", () => {
     const queue = given()
     const copy = new LineCopy()
     queue.enter(1, "early", "late")

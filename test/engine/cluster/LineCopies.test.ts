@@ -143,7 +143,7 @@ describe("status reads about a queue of another node", () => {
       owner.refusal = undefined
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(yield* view(1), waiting(1, 1))
-      assert.isUndefined(owner.versions.at(-1), "the copy begins anew")
+      assert.isUndefined(owner.versions.at(-1), "the copy starts again")
     })
   )
 })
