@@ -13,6 +13,8 @@ import { paceOf, type Pace, waitingView } from "./View.ts"
 /** What makes a copy current. */
 export interface LineUpdate {
   readonly version: number
+  /** The number of the queue's last event. */
+  readonly sequence: number
   /** The last ticket. */
   readonly issued: number
   /** The tickets that stopped waiting since the copy's version; or, with `base`, all of them behind `base`. */
@@ -35,7 +37,8 @@ export interface WaitingPlace {
 export const lineUpdate = (state: State, version: number | undefined, now: Millis): LineUpdate | undefined => {
   const { line } = state
   if (line.isMoved || isInLobby(state) || isClosed(state, now)) return undefined
-  const common = { version: goneCount(line), issued: line.issued, pace: paceOf(state) }
+  const { sequence } = state
+  const common = { version: goneCount(line), sequence, issued: line.issued, pace: paceOf(state) }
   const missing = common.version - (version ?? -Infinity)
   if (missing >= 0 && missing <= line.lastGone.length) {
     return { ...common, gone: Uint32Array.from(line.lastGone.slice(line.lastGone.length - missing)) }
@@ -67,6 +70,11 @@ export class LineCopy {
   /** The version; undefined if the copy shows nothing. */
   get version(): number | undefined {
     return this.#update?.version
+  }
+
+  /** The number of the last event that the copy shows; undefined if it shows nothing. */
+  get sequence(): number | undefined {
+    return this.#update?.sequence
   }
 
   /** Makes the copy current. Undefined makes it show nothing. */

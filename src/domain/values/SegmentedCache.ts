@@ -41,6 +41,10 @@ export class SegmentedCache<A> {
     return old
   }
 
+  has(key: string): boolean {
+    return this.get(key) !== undefined
+  }
+
   set(key: string, value: A): void {
     this.#dropExpired()
     if (this.#young.size >= this.#capacity) this.#rotate()

@@ -78,13 +78,23 @@ const make = Effect.fnUntraced(function* ({
     forget: (id) => owners.forget(shardOf(id))
   })
 
+  const lines = yield* LineCopies.make(calls.query)
+
   const ownership: ShardOwnership = {
     owns,
     endedAt: locks.endedAt,
     takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
       viewMany: (id, consumerIds) =>
-        calls.query(id, { method: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>,
+        lines.viewMany(
+          id,
+          consumerIds,
+          (unknown) =>
+            calls.query(id, { method: "viewMany", consumerIds: unknown }, () => undefined) as Effect.Effect<
+              MechanismViews,
+              Refused
+            >
+        ),
       follow: (id) => Stream.map(client(id).Subscribe(), (change) => decode<Change>(change))
     }
   }
@@ -111,7 +121,6 @@ const make = Effect.fnUntraced(function* ({
   yield* Effect.forkScoped(Effect.repeat(startAcquired, Schedule.spaced(checkMillis)))
   if (!ownsMechanisms) yield* Effect.forkScoped(logOwners(locks))
 
-  const lines = yield* LineCopies.make(calls.query)
   const { route, viewForStatus } = makeRoutes({ owns, locks, local, registry, lines, query: calls.query })
 
   /** Questions whose only parameter is the mechanism. */
@@ -172,7 +181,11 @@ const make = Effect.fnUntraced(function* ({
               )
         )
       }),
-    subscribers: (mechanism) => Effect.map(identity(mechanism), ({ id }) => registry.subscribers(id)),
+    subscribers: (mechanism) =>
+      Effect.map(identity(mechanism), ({ id }) => {
+        lines.noteQueue(mechanism)
+        return registry.subscribers(id)
+      }),
     watch: local.watch,
     query: local.query,
     onEffectNeeded: local.onEffectNeeded,

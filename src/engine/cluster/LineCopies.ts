@@ -1,25 +1,27 @@
 /**
- * Answers status reads about queues of other nodes from copies of their lines.
+ * Answers status reads and live streams about queues of other nodes from copies of their lines.
  *
  * A read waits for an update of its line that is asked for after the read has come. So its answer is as current as the
  * owner's own: it shows every write that was answered before, and never goes back. All reads that come while an update
  * is under way share the next one, so the owner answers one question for all of them. (The read index of Raft: Ongaro,
  * "Consensus: Bridging Theory and Practice", 2014, section 6.4.)
  *
- * A consumer that does not wait any more, or whose ticket this node has not seen, asks the owner itself.
+ * Where a consumer does not wait any more, or this node has not seen its ticket, the owner is asked for the view.
  */
 import { Clock, Effect, Exit, Fiber, type Scope } from "effect"
 import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { LineCopy, type LineUpdate, type WaitingPlace } from "../../domain/queue/LineCopy.ts"
 import type { View } from "../../domain/queue/Queue.ts"
+import { sameTenant } from "../../domain/values/Ids.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
+import type { MechanismViews } from "../actor/Actor.ts"
 import type { Query } from "./RemoteCalls.ts"
 import type { Refused } from "./Wire.ts"
 
-/** Queues with a copy, and consumers with a known ticket, at least. */
-const copiesMax = 1_000
-const ticketsMax = 125_000
+/** Queues with a copy, and consumers with a known place, at least. */
+const linesMax = 1_000
+const placesMax = 125_000
 
 /** How long reads ask the owner after a queue had no line to copy. */
 const pauseMillis = 5_000
@@ -27,12 +29,6 @@ const pauseMillis = 5_000
 /** After an update for this many reads, further reads gather for some milliseconds. */
 const busyReads = 8
 const gatherMillis = 5
-
-/** A read that waits for the next update. */
-interface Read {
-  readonly ticket: WaitingPlace
-  readonly answer: (view: Effect.Effect<View | undefined>) => void
-}
 
 /** Makes the reader. Its fibers live in the surrounding scope. */
 export const make = Effect.fnUntraced(function* (query: Query) {
@@ -44,21 +40,36 @@ export const make = Effect.fnUntraced(function* (query: Query) {
     now: () => monotonicMillisOf(clock),
     fork: (effect) => void Fiber.runIn(runFork(effect), scope)
   }
-  const lines = new SegmentedCache<SharedLine>(copiesMax)
-  const tickets = new SegmentedCache<WaitingPlace>(ticketsMax)
+  const lines = new SegmentedCache<SharedLine>(linesMax)
+  const places = new SegmentedCache<WaitingPlace>(placesMax)
 
-  const lineOf = (queue: MechanismRef<"queue">): SharedLine => {
-    let line = lines.get(queue.id)
-    if (line === undefined) lines.set(queue.id, (line = new SharedLine(services, queue)))
-    return line
+  /** Returns the consumer's view if the copy shows it. Forgets a place that does not wait any more. */
+  const viewIn = (copy: LineCopy, queueId: string, consumerId: string): View | undefined => {
+    const key = `${queueId} ${consumerId}`
+    const place = places.get(key)
+    const view = place === undefined ? undefined : copy.view(place)
+    if (view === undefined && copy.version !== undefined) places.delete(key)
+    return view
   }
 
-  /** Notes the consumer's ticket if the view of its place has one. */
-  const note = (mechanism: MechanismRef<Kind>, consumerId: string, view: unknown): void => {
-    if (mechanism.kind !== "queue") return
+  /** Notes that the queue exists for the tenant. */
+  const noteQueue = (mechanism: MechanismRef<Kind>): void => {
+    if (mechanism.kind !== "queue" || lines.get(mechanism.id) !== undefined) return
+    lines.set(mechanism.id, new SharedLine(services, mechanism as MechanismRef<"queue">))
+  }
+
+  /** Notes a consumer's place, if its view shows a ticket. */
+  const notePlace = (queueId: string, consumerId: string, view: unknown): void => {
     const { status, ticket, enteredAt } = view as { readonly status: string } & Partial<WaitingPlace>
     if (status !== "QUEUED" || ticket === undefined || enteredAt === undefined) return
-    tickets.set(keyOf(mechanism, consumerId), { ticket, enteredAt })
+    places.set(`${queueId} ${consumerId}`, { ticket, enteredAt })
+  }
+
+  /** Notes the view that the owner gave to a consumer. */
+  const note = (mechanism: MechanismRef<Kind>, consumerId: string, view: unknown): void => {
+    if (mechanism.kind !== "queue") return
+    noteQueue(mechanism)
+    notePlace(mechanism.id, consumerId, view)
   }
 
   /** Returns the consumer's view. Where no copy shows it, `ask` asks the owner. */
@@ -68,23 +79,40 @@ export const make = Effect.fnUntraced(function* (query: Query) {
     ask: Effect.Effect<unknown, E>
   ): Effect.Effect<unknown, E> => {
     const askAndNote = Effect.tap(ask, (answer) => Effect.sync(() => note(mechanism, consumerId, answer)))
-    if (!isQueue(mechanism)) return ask
-    const ticket = tickets.get(keyOf(mechanism, consumerId))
-    if (ticket === undefined) return askAndNote
-    const line = lineOf(mechanism)
-    if (!line.isReadable()) return ask
-    return Effect.flatMap(line.read(ticket), (known) => (known === undefined ? askAndNote : Effect.succeed(known)))
+    const line = lines.get(mechanism.id)
+    if (line?.isReadableFor(mechanism) !== true || !places.has(`${mechanism.id} ${consumerId}`)) return askAndNote
+    return Effect.flatMap(line.current, (copy) => {
+      const known = viewIn(copy, mechanism.id, consumerId)
+      return known === undefined ? askAndNote : Effect.succeed(known)
+    })
   }
 
-  return { note, view }
+  /** Returns the views of consumers whose streams this node serves. `ask` asks the owner for those that no copy shows. */
+  const viewMany = <E>(
+    queueId: string,
+    consumerIds: ReadonlyArray<string>,
+    ask: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, E>
+  ): Effect.Effect<MechanismViews, E> => {
+    const line = lines.get(queueId)
+    if (line?.isReadable() !== true) return ask(consumerIds)
+    return Effect.flatMap(line.current, (copy) => {
+      const known = consumerIds.map((consumerId) => viewIn(copy, queueId, consumerId))
+      const { sequence } = copy
+      const unknown = consumerIds.filter((_, index) => known[index] === undefined)
+      if (unknown.length === 0 && sequence !== undefined) {
+        return Effect.succeed({ sequence, views: known, isOver: false })
+      }
+      return Effect.map(ask(unknown), (answer) => {
+        const views = [...answer.views]
+        unknown.forEach((consumerId, index) => notePlace(queueId, consumerId, views[index]))
+        // The earlier of both moments: a stream that resumes from it misses nothing.
+        return { ...answer, sequence: sequence ?? answer.sequence, views: known.map((view) => view ?? views.shift()) }
+      })
+    })
+  }
+
+  return { note, noteQueue, view, viewMany }
 })
-
-const isQueue = (mechanism: MechanismRef<Kind>): mechanism is MechanismRef<"queue"> =>
-  mechanism.kind === "queue" && mechanism.includesArchived !== true
-
-/** The key names the tenant, so that a ticket is found only for the tenant that the owner gave it to. */
-const keyOf = ({ id, tenant: { organizationId, mode } }: MechanismRef<Kind>, consumerId: string): string =>
-  `${id} ${consumerId} ${organizationId} ${mode}`
 
 interface Services {
   readonly query: Query
@@ -93,33 +121,37 @@ interface Services {
   readonly fork: (effect: Effect.Effect<void>) => void
 }
 
-/** The copy of one line, and its readers. */
+/** The copy of one line, and the reads that wait for its next update. */
 class SharedLine {
   private readonly services: Services
   private readonly queue: MechanismRef<"queue">
   private readonly copy = new LineCopy()
-  private reads: Array<Read> = []
+  private reads: Array<(copy: Effect.Effect<LineCopy>) => void> = []
   private isUpdating = false
   private readableFrom = -Infinity
 
-  constructor(services: Services, queue: MechanismRef<"queue">) {
+  constructor(services: Services, { kind, id, tenant }: MechanismRef<"queue">) {
     this.services = services
-    this.queue = queue
+    this.queue = { kind, id, tenant }
   }
 
+  /** False for some seconds after there was no line to copy. */
   isReadable(): boolean {
     return this.services.now() >= this.readableFrom
   }
 
-  /** Returns the view after the next update; undefined if the ticket does not wait, or the line cannot be copied. */
-  read(ticket: WaitingPlace): Effect.Effect<View | undefined> {
-    return Effect.callback((answer) => {
-      this.reads.push({ ticket, answer })
-      if (this.isUpdating) return
-      this.isUpdating = true
-      this.services.fork(this.updates)
-    })
+  /** True if the line is also that of the mechanism that a caller names. */
+  isReadableFor({ kind, tenant, includesArchived }: MechanismRef<Kind>): boolean {
+    return kind === "queue" && includesArchived !== true && sameTenant(tenant, this.queue.tenant) && this.isReadable()
   }
+
+  /** Returns the copy after the next update. */
+  readonly current: Effect.Effect<LineCopy> = Effect.callback((answer) => {
+    this.reads.push(answer)
+    if (this.isUpdating) return
+    this.isUpdating = true
+    this.services.fork(this.updates)
+  })
 
   private readonly updates: Effect.Effect<void> = Effect.suspend(() => {
     const reads = this.reads
@@ -128,9 +160,9 @@ class SharedLine {
       const update = Exit.isSuccess(exit) ? exit.value : undefined
       this.copy.apply(update)
       if (update === undefined) this.readableFrom = this.services.now() + pauseMillis
-      for (const { ticket, answer } of reads) answer(Effect.succeed(this.copy.view(ticket)))
-      if (reads.length >= busyReads) return Effect.delay(this.next, gatherMillis)
-      return this.next
+      const copy = Effect.succeed(this.copy)
+      for (const answer of reads) answer(copy)
+      return reads.length >= busyReads ? Effect.delay(this.next, gatherMillis) : this.next
     })
   })
 

@@ -28,6 +28,7 @@ class Owner {
       this.versions.push(question.version)
       const update: LineUpdate = {
         version: this.gone.length,
+        sequence: 100 + this.gone.length,
         issued: this.issued,
         gone: Uint32Array.from(this.gone.slice(question.version ?? 0)),
         ...(question.version === undefined && { base: 0 }),
@@ -54,7 +55,7 @@ const seen = Effect.gen(function* () {
         return { status: "asked" }
       })
     )
-  return { owner, view, asked: () => asked }
+  return { owner, copies, view, asked: () => asked }
 })
 
 /** Runs all fibers until they wait. */
@@ -120,6 +121,17 @@ describe("status reads about a queue of another node", () => {
     })
   )
 
+  it.effect("ask the owner once for a consumer that does not wait any more", () =>
+    Effect.gen(function* () {
+      const { owner, view, asked } = yield* seen
+      owner.gone = [2]
+      yield* view(2)
+      yield* view(2)
+      assert.strictEqual(asked(), 2)
+      assert.strictEqual(owner.versions.length, 1, "the second read needs no update")
+    })
+  )
+
   it.effect("ask the owner for another tenant, another kind, and an archived queue", () =>
     Effect.gen(function* () {
       const { owner, view, asked } = yield* seen
@@ -144,6 +156,40 @@ describe("status reads about a queue of another node", () => {
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(yield* view(1), waiting(1, 1))
       assert.isUndefined(owner.versions.at(-1), "the copy starts again")
+    })
+  )
+})
+
+describe("live streams of a queue of another node", () => {
+  it.effect("get views from the copy, and from the owner only those that the copy does not show", () =>
+    Effect.gen(function* () {
+      const { owner, copies } = yield* seen
+      const asked: Array<ReadonlyArray<string>> = []
+      const viewMany = (...ns: ReadonlyArray<number>) =>
+        copies.viewMany(queue().id, ns.map(consumer), (consumerIds) =>
+          Effect.sync(() => {
+            asked.push(consumerIds)
+            const views = consumerIds.map((id) => (id === consumer(5) ? waiting(3, 4) : { status: "GRANTED" }))
+            return { sequence: 200, views, isOver: false }
+          })
+        )
+      assert.deepStrictEqual(yield* viewMany(2, 3), {
+        sequence: 100,
+        views: [waiting(2, 2), waiting(3, 3)],
+        isOver: false
+      })
+      owner.gone = [2]
+      owner.issued = 4
+      const mixed = { sequence: 101, views: [{ status: "GRANTED" }, waiting(2, 3), waiting(3, 4)], isOver: false }
+      assert.deepStrictEqual(yield* viewMany(2, 3, 5), mixed, "as of the earlier of two moments")
+      assert.deepStrictEqual(asked, [[consumer(2), consumer(5)]])
+      yield* viewMany(5)
+      assert.strictEqual(asked.length, 1, "the view of the owner had a ticket")
+      owner.refusal = new Unavailable({ cause: "an unknown question: line" })
+      yield* viewMany(3)
+      yield* viewMany(3)
+      assert.deepStrictEqual(asked.slice(1), [[consumer(3)], [consumer(3)]])
+      assert.strictEqual(owner.versions.length, 4)
     })
   )
 })

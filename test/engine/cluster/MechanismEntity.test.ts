@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { runAll } from "../../../src/engine/cluster/MechanismEntity.ts"
 import type { AddressedQuestion, WireAnswer } from "../../../src/engine/cluster/Wire.ts"
 import * as Engine from "../../../src/engine/Engine.ts"
@@ -101,6 +102,30 @@ describe("the questions of one message", () => {
       const notTried = ["no", { _tag: "Unavailable", cause: "the mechanism's actor has stopped" }]
       assert.deepStrictEqual(yield* ask([entry(1), read(1)]), [notTried, notTried] as never)
       assert.lengthOf(commits, 0)
+    }).pipe(Effect.provide(layerJournal))
+  )
+
+  it.effect("give a line as of the last event on disk, after the write in progress, and not to a stranger", () =>
+    Effect.gen(function* () {
+      const { engine, ask } = yield* aNode
+      const { hold } = yield* Hands
+      const line = (tenant: Tenant = queue().tenant): AddressedQuestion => ({
+        id: queueId(),
+        question: { method: "line", mechanism: { ...queue(), tenant }, version: undefined }
+      })
+      yield* ask([entry(1)])
+      const release = yield* hold
+      const settle = Effect.repeat(Effect.yieldNow, { times: 50 })
+      yield* Effect.forkChild(ask([entry(2)]))
+      yield* settle
+      const asking = yield* Effect.forkChild(ask([line()]))
+      yield* settle
+      assert.isUndefined(asking.pollUnsafe())
+      yield* release
+      const [answer] = yield* Fiber.join(asking)
+      const { live } = yield* engine.inspect(queue())
+      assert.deepInclude(answer![1], { issued: 2, sequence: live.lastSequence, version: 0, base: 0 })
+      assert.deepStrictEqual(yield* ask([line(stranger)]), [["yes", undefined]])
     }).pipe(Effect.provide(layerJournal))
   )
 })
