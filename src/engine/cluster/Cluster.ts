@@ -25,7 +25,7 @@ import * as RemoteCalls from "./RemoteCalls.ts"
 import { IdentityCache } from "./IdentityCache.ts"
 import * as Runtime from "./Runtime.ts"
 import * as ShardLocks from "./ShardLocks.ts"
-import { decode, encode, type Question, type Refused, type WireAnswers, type WireReply } from "./Wire.ts"
+import { decode, decodeReply, encode, type Question, type Refused, type WireAnswers } from "./Wire.ts"
 import * as Engine from "../Engine.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
@@ -245,7 +245,7 @@ const transportOf =
           Effect.andThen(ownerless, Effect.fail(new Unavailable({ cause: noOwner })))
         ),
         (bytes): readonly [ReadonlyArray<WireAnswers>, Option.Option<number>] => {
-          const reply = decode<WireReply>(bytes)
+          const reply = decodeReply(bytes)
           return [[reply.answers], Option.fromUndefinedOr(reply.continuation)]
         }
       )

@@ -21,7 +21,9 @@ import {
   answerToWire,
   type AddressedQuestion,
   decode,
+  decodeQuestions,
   encode,
+  encodeReply,
   type Question,
   type Refused,
   type WireAnswer,
@@ -66,19 +68,17 @@ export const layer = (here: Here) =>
           Effect.map((answers) => {
             if (batch.isDone) replyBatches.delete(continuation)
             else replyBatches.set(continuation, batch)
-            return encode({ answers, continuation: batch.isDone ? undefined : continuation } satisfies WireReply)
+            return encodeReply({ answers, continuation: batch.isDone ? undefined : continuation })
           }),
           // The node that asked has stopped waiting for the rest.
           Effect.onInterrupt(() => Effect.sync(() => replyBatches.delete(continuation)))
         )
       return {
         Query: ({ payload }) =>
-          Effect.flatMap(runAll(here, decode<ReadonlyArray<AddressedQuestion>>(payload.questions)), (batch) =>
-            reply(batch, ++lastContinuation)
-          ),
+          Effect.flatMap(runAll(here, decodeQuestions(payload.questions)), (batch) => reply(batch, ++lastContinuation)),
         FetchMore: ({ payload: { continuation } }) => {
           const batch = replyBatches.get(continuation)
-          return batch === undefined ? Effect.succeed(encode(nothing)) : reply(batch, continuation)
+          return batch === undefined ? Effect.succeed(encodeReply(nothing)) : reply(batch, continuation)
         },
         Subscribe: () => Stream.map(changesOf(here.registry, id), encode),
         Proof: ({ payload }) =>

@@ -12,7 +12,7 @@ import { Measures } from "../../measures/Measures.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
-import { answerFromWire, type AddressedQuestion, encode, type Refused, type WireAnswers } from "./Wire.ts"
+import { answerFromWire, type AddressedQuestion, encodeQuestions, type Refused, type WireAnswers } from "./Wire.ts"
 
 const messageQuestionsMax = 512
 
@@ -111,7 +111,7 @@ export class Outbox {
       fiber: undefined
     }
     this.messages.add(message)
-    const bytes = encode(questions.map(({ id, question }): AddressedQuestion => ({ id, question })))
+    const bytes = encodeQuestions(questions)
     const delivered = Stream.runForEach(this.services.transport(questions[0]!.id, bytes), (answers) =>
       Effect.sync(() => this.deliver(message, answers))
     )

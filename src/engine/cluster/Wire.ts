@@ -1,6 +1,6 @@
 /**
  * The questions between nodes and their answers, as bytes. Commands, views and facts are plain data and travel as
- * structured clones, exact to the last decimal.
+ * structured clones, exact to the last decimal; questions and answers as columns ({@link ./Columns.ts}).
  *
  * The two ends may run different releases whose protocols overlap ({@link ./Transport.ts}). A release ignores unknown
  * fields, and answers an unknown question with `Unavailable`. A release sends a question that came with level N only
@@ -13,6 +13,7 @@ import type { AdminCommand, ConsumerCommand, Kind, MechanismRef } from "../../do
 import * as Refusals from "../../domain/mechanism/Refusals.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { Overloaded } from "../actor/Actor.ts"
+import { type Column, fromColumn, toColumn } from "./Columns.ts"
 import { type EngineError, MechanismNotFound } from "../Engine.ts"
 import { Parked } from "../registry/Registry.ts"
 
@@ -59,6 +60,22 @@ export const encode = (value: unknown): Uint8Array => serialize(value)
 /** Returns the decoded value. The bytes are trusted, because they come from a node with the database's secret. */
 export const decode = <A>(bytes: Uint8Array): A => deserialize(bytes) as A
 
+/** A list as it travels. */
+interface List {
+  readonly count: number
+  readonly column: Column
+}
+
+const listOf = (values: ReadonlyArray<unknown>): List => ({ count: values.length, column: toColumn(values) })
+
+const valuesOf = ({ count, column }: List) => fromColumn(column, count)
+
+export const encodeQuestions = (questions: ReadonlyArray<AddressedQuestion>): Uint8Array =>
+  encode(listOf(questions.map(({ id, question }) => ({ id, question }))))
+
+export const decodeQuestions = (bytes: Uint8Array): ReadonlyArray<AddressedQuestion> =>
+  valuesOf(decode(bytes)) as ReadonlyArray<AddressedQuestion>
+
 /** Finished answers, each with the index of its question in the message. */
 export type WireAnswers = ReadonlyArray<readonly [index: number, answer: WireAnswer]>
 
@@ -69,6 +86,24 @@ export interface WireReply {
 }
 
 export type WireAnswer = readonly [kind: "yes" | "no", value: unknown]
+
+/** A reply as it travels. */
+interface ReplyOnWire {
+  readonly answers: List
+  readonly continuation: number | undefined
+}
+
+export const encodeReply = ({ answers, continuation }: WireReply): Uint8Array =>
+  encode({
+    answers: listOf(answers.map(([index, [kind, value]]) => ({ index, kind, value }))),
+    continuation
+  } satisfies ReplyOnWire)
+
+export const decodeReply = (bytes: Uint8Array): WireReply => {
+  const { answers, continuation } = decode<ReplyOnWire>(bytes)
+  const values = valuesOf(answers) as ReadonlyArray<{ index: number; kind: WireAnswer[0]; value: unknown }>
+  return { answers: values.map(({ index, kind, value }) => [index, [kind, value]]), continuation }
+}
 
 /** Encodes an answer. Errors travel as their fields, because a class instance does not survive the clone. */
 export const answerToWire = (question: Question, answer: Answer): WireAnswer => {

@@ -46,8 +46,9 @@ describe("messages that a node of an earlier release sends", () => {
   for (const file of files) {
     for (const { name, bytes } of read(file)) {
       it(`are understood: ${file}, ${name}`, () => {
-        const value = decode(Buffer.from(bytes, "base64"))
-        assert.deepStrictEqual(value, messages.find((message) => message.name === name)?.value)
+        const message = messages.find((message) => message.name === name)!
+        const value = message.decode(Buffer.from(bytes, "base64"))
+        assert.deepStrictEqual(value, message.value)
         const [question, expected] = answered.get(name) ?? []
         if (question === undefined) return
         const answer = answerFromWire(question, (value as WireReply).answers[0]![1])

@@ -8,7 +8,7 @@ import {
   type Answer,
   answerToWire,
   type AddressedQuestion,
-  decode,
+  decodeQuestions,
   type Question,
   type WireAnswers
 } from "../../../src/engine/cluster/Wire.ts"
@@ -35,7 +35,7 @@ class Nodes {
 
   /** Answers the questions one by one, so that each answer arrives alone. */
   readonly transport: Outbox.Transport = (_, bytes) => {
-    const questions = decode<ReadonlyArray<AddressedQuestion>>(bytes)
+    const questions = decodeQuestions(bytes)
     const message = this.messages.push(questions) - 1
     const gate = this.gates[message]
     const answers = questions.map(({ question }, index): WireAnswers => [
