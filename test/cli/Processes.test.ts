@@ -1,13 +1,13 @@
 /** `usher serve --processes`: real processes on shared ports. They need a system that shares ports: Linux. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"
 import { processesOf } from "../../src/cli/Serve.ts"
 import { createQueue, guest, send, type Setup } from "../support/queueOnServer.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import { organization } from "./servingProcess.ts"
+import * as Supervised from "../e2e/support/Supervised.ts"
 import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
@@ -23,44 +23,13 @@ const serving = Effect.fnUntraced(function* (count: number, settings: Record<str
   yield* Usher.until(() => run.stdout().includes("Admin API  ") || run.child.exitCode !== null)
   const [consumerUrl, adminUrl] = run.stdout().match(/http:\/\/[\d.]+:\d+(?=\/api )/g) ?? []
   assert.isDefined(adminUrl, `it serves: ${run.stderr()}`)
-  yield* Effect.addFinalizer(() => Effect.sync(() => [...processesIn(run).values()].forEach(kill)))
+  yield* Effect.addFinalizer(() => Effect.sync(() => [...processesIn(run).values()].forEach(Supervised.kill)))
   const setup: Setup = { consumerUrl: consumerUrl!, adminUrl, keys: yield* organization(settings) }
   return { ...run, setup }
 })
 
-/** The ids of the running processes, by role. */
-function processesIn({ child }: Usher.Run): Map<string, number> {
-  const found = new Map<string, number>()
-  let listed = ""
-  try {
-    listed = execFileSync("ps", ["-o", "pid=", "--ppid", `${child.pid}`], { encoding: "utf8" })
-  } catch {
-    // There are none.
-  }
-  for (const id of listed.split("\n").map(Number)) {
-    const environment = id > 0 && existsSync(`/proc/${id}/environ`) ? readFileSync(`/proc/${id}/environ`, "utf8") : ""
-    const name = /NODE_NAME=[^\0]*-(engine|front-\d+)\0/.exec(`${environment}\0`)?.[1]
-    if (name !== undefined) found.set(name, id)
-  }
-  return found
-}
-
-function kill(id: number): void {
-  try {
-    process.kill(id, "SIGKILL")
-  } catch {
-    // It has ended.
-  }
-}
-
-const isAlive = (id: number): boolean => {
-  try {
-    process.kill(id, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+/** The ids of the running processes, by name. */
+const processesIn = ({ child }: Usher.Run) => Supervised.processesOf(child.pid!)
 
 type Consumer = Awaited<ReturnType<typeof guest>>
 
@@ -122,7 +91,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
         )
 
         const second = yield* guests(setup, 10)
-        kill(before.get("front-1")!)
+        Supervised.kill(before.get("front-1")!)
         yield* Effect.promise(() => Promise.all(second.map((one) => enterPatiently(setup, queueId, one))))
         yield* Usher.until(() => processesIn(run).has("front-1"))
         yield* untilReady(run)
@@ -135,7 +104,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
         run.child.kill("SIGTERM")
         const { code, stderr } = yield* Usher.end(run)
         assert.strictEqual(code, 0, stderr)
-        assert.isFalse(running.some(isAlive))
+        assert.isFalse(running.some(Supervised.isAlive))
         assert.isFalse(existsSync(pidFile), "the embedded Postgres has stopped")
         for (const line of stderr.trim().split("\n")) {
           assert.match(line, /^(?:engine|front-\d) \| |supervisor|started again/, "each line names its process")
@@ -157,7 +126,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       const entering = late.map((one, index) =>
         new Promise((resolve) => setTimeout(resolve, index * 10)).then(() => enterPatiently(setup, queueId, one))
       )
-      kill(former)
+      Supervised.kill(former)
       const tries = yield* Effect.promise(() => Promise.all(entering))
       assert.isTrue(
         tries.some((count) => count > 1),
@@ -170,7 +139,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       assert.match(run.stderr(), /^process=engine timestamp=/m)
       assert.match(run.stderr(), /^process=front-2 timestamp=/m)
 
-      kill(processesIn(run).get("front-1")!)
+      Supervised.kill(processesIn(run).get("front-1")!)
       yield* Usher.until(() => run.stderr().includes("front-1 ended"))
       run.child.kill("SIGTERM")
       assert.strictEqual((yield* Usher.end(run)).code, 0, "a front that waits for its start does not count")
@@ -184,7 +153,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       const running = [...processesIn(run).values()]
       assert.strictEqual(running.length, 2)
       run.child.kill("SIGKILL")
-      yield* Usher.until(() => !running.some(isAlive))
+      yield* Usher.until(() => !running.some(Supervised.isAlive))
     })
   )
 
