@@ -13,6 +13,7 @@ import {
   parseConditions,
   type Report
 } from "../load/Report.ts"
+import { sizingOf } from "../load/Sizing.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { withModule } from "./runtime/LazyModule.ts"
 import { example } from "./runtime/Arguments.ts"
@@ -164,7 +165,8 @@ const finish = Effect.fnUntraced(function* (
 /** A larger delay of this tool makes its latencies doubtful. */
 const lagFineMillis = 100
 
-const summaryOf = ({ totals, kinds = [], latency, proofs, lagMax }: Report): string => {
+const summaryOf = (report: Report): string => {
+  const { totals, kinds = [], latency, proofs, lagMax } = report
   const time = (milliseconds: number | null) => (milliseconds === null ? "–" : `${milliseconds.toFixed(1)} ms`)
   const held = proofs.filter(({ holds }) => holds).length
   return [
@@ -178,7 +180,8 @@ const summaryOf = ({ totals, kinds = [], latency, proofs, lagMax }: Report): str
     `  To enter    p50 ${time(latency.p50)}, p99 ${time(latency.p99)}, max ${time(latency.max)}, from the intended instant`,
     `  Errors      ${totals.errors} of ${totals.requests} requests ${JSON.stringify(totals.errorsBy)}`,
     `  This tool   at most ${time(lagMax)} late${lagMax > lagFineMillis ? ": it is part of these times. Use more machines (--part)" : ""}`,
-    `  Proofs      ${held} of ${proofs.length} hold`
+    `  Proofs      ${held} of ${proofs.length} hold`,
+    ...sizingOf(report).map((line, index) => `  ${(index === 0 ? "Sizing" : "").padEnd(11)} ${line}`)
   ].join("\n")
 }
 

@@ -80,7 +80,9 @@ export const Report = Schema.Struct({
   lagMax: Schema.Finite,
   proofs: Schema.Array(Proof),
   /** The measures of the servers, if they were read. */
-  servers: Schema.optionalKey(Schema.Array(ServerReading))
+  servers: Schema.optionalKey(Schema.Array(ServerReading)),
+  /** How many servers were read. Absent in older reports. */
+  serverCount: Schema.optionalKey(Count)
 })
 export type Report = typeof Report.Type
 
@@ -118,10 +120,11 @@ export function mergeReports(reports: readonly [Report, ...ReadonlyArray<Report>
   for (const { totals } of reports) {
     for (const [name, count] of Object.entries(totals.errorsBy)) errorsBy[name] = (errorsBy[name] ?? 0) + count
   }
-  const servers = reports.find((report) => report.servers !== undefined)?.servers
+  const { servers, serverCount } = reports.find((report) => report.servers !== undefined) ?? first
   return {
     ...first,
     ...(servers !== undefined && { servers }),
+    ...(serverCount !== undefined && { serverCount }),
     startedAt: reports[beginnings.indexOf(begin)]!.startedAt,
     parts: reports.flatMap(({ parts }) => parts),
     seconds,

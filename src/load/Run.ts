@@ -76,7 +76,10 @@ export const run = Effect.fnUntraced(function* (
       failed === undefined
         ? results.proofs
         : [...results.proofs, { claim: "The run came to its end", holds: false, detail: failed }],
-    ...(options.metricsUrls.length > 0 && { servers: results.readings() })
+    ...(options.metricsUrls.length > 0 && {
+      servers: results.readings(),
+      serverCount: options.metricsUrls.length
+    })
   }
   return report
 })

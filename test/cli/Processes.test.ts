@@ -1,66 +1,39 @@
 /** `usher serve --processes`: real processes on shared ports. They need a system that shares ports: Linux. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { execFileSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { createServer, type AddressInfo } from "node:net"
 import { processesOf } from "../../src/cli/Serve.ts"
 import { createQueue, guest, send, type Setup } from "../support/queueOnServer.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import { organization } from "./servingProcess.ts"
+import { freePorts } from "../e2e/support/Processes.ts"
+import * as Supervised from "../e2e/support/Supervised.ts"
 import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
 
 const sharesPorts = process.platform === "linux"
 
-/** Starts processes, and waits until they print their addresses: then all are ready. */
+/** Starts processes, and waits until all are ready. */
 const serving = Effect.fnUntraced(function* (count: number, settings: Record<string, string>) {
-  const run = yield* Usher.start(["serve", "--processes", `${count}`], {
-    CONSUMER_PORT: "0",
-    ADMIN_PORT: "0",
-    ...settings
-  })
+  return yield* served(yield* starting(count, settings), settings)
+})
+
+const starting = (count: number, settings: Record<string, string>) =>
+  Usher.start(["serve", "--processes", `${count}`], { CONSUMER_PORT: "0", ADMIN_PORT: "0", ...settings })
+
+/** Waits until started processes print their addresses. */
+const served = Effect.fnUntraced(function* (run: Usher.Run, settings: Record<string, string>) {
   yield* Usher.until(() => run.stdout().includes("Admin API  ") || run.child.exitCode !== null)
   const [consumerUrl, adminUrl] = run.stdout().match(/http:\/\/[\d.]+:\d+(?=\/api )/g) ?? []
   assert.isDefined(adminUrl, `it serves: ${run.stderr()}`)
-  yield* Effect.addFinalizer(() => Effect.sync(() => [...processesIn(run).values()].forEach(kill)))
+  yield* Effect.addFinalizer(() => Effect.sync(() => [...processesIn(run).values()].forEach(Supervised.kill)))
   const setup: Setup = { consumerUrl: consumerUrl!, adminUrl, keys: yield* organization(settings) }
   return { ...run, setup }
 })
 
-/** The ids of the running processes, by role. */
-function processesIn({ child }: Usher.Run): Map<string, number> {
-  const found = new Map<string, number>()
-  let listed = ""
-  try {
-    listed = execFileSync("ps", ["-o", "pid=", "--ppid", `${child.pid}`], { encoding: "utf8" })
-  } catch {
-    // There are none.
-  }
-  for (const id of listed.split("\n").map(Number)) {
-    const environment = id > 0 && existsSync(`/proc/${id}/environ`) ? readFileSync(`/proc/${id}/environ`, "utf8") : ""
-    const name = /NODE_NAME=[^\0]*-(engine|front-\d+)\0/.exec(`${environment}\0`)?.[1]
-    if (name !== undefined) found.set(name, id)
-  }
-  return found
-}
-
-function kill(id: number): void {
-  try {
-    process.kill(id, "SIGKILL")
-  } catch {
-    // It has ended.
-  }
-}
-
-const isAlive = (id: number): boolean => {
-  try {
-    process.kill(id, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+/** The ids of the running processes, by name. */
+const processesIn = ({ child }: Usher.Run) => Supervised.processesOf(child.pid!)
 
 type Consumer = Awaited<ReturnType<typeof guest>>
 
@@ -122,7 +95,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
         )
 
         const second = yield* guests(setup, 10)
-        kill(before.get("front-1")!)
+        Supervised.kill(before.get("front-1")!)
         yield* Effect.promise(() => Promise.all(second.map((one) => enterPatiently(setup, queueId, one))))
         yield* Usher.until(() => processesIn(run).has("front-1"))
         yield* untilReady(run)
@@ -135,7 +108,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
         run.child.kill("SIGTERM")
         const { code, stderr } = yield* Usher.end(run)
         assert.strictEqual(code, 0, stderr)
-        assert.isFalse(running.some(isAlive))
+        assert.isFalse(running.some(Supervised.isAlive))
         assert.isFalse(existsSync(pidFile), "the embedded Postgres has stopped")
         for (const line of stderr.trim().split("\n")) {
           assert.match(line, /^(?:engine|front-\d) \| |supervisor|started again/, "each line names its process")
@@ -157,7 +130,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       const entering = late.map((one, index) =>
         new Promise((resolve) => setTimeout(resolve, index * 10)).then(() => enterPatiently(setup, queueId, one))
       )
-      kill(former)
+      Supervised.kill(former)
       const tries = yield* Effect.promise(() => Promise.all(entering))
       assert.isTrue(
         tries.some((count) => count > 1),
@@ -170,7 +143,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       assert.match(run.stderr(), /^process=engine timestamp=/m)
       assert.match(run.stderr(), /^process=front-2 timestamp=/m)
 
-      kill(processesIn(run).get("front-1")!)
+      Supervised.kill(processesIn(run).get("front-1")!)
       yield* Usher.until(() => run.stderr().includes("front-1 ended"))
       run.child.kill("SIGTERM")
       assert.strictEqual((yield* Usher.end(run)).code, 0, "a front that waits for its start does not count")
@@ -184,7 +157,7 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       const running = [...processesIn(run).values()]
       assert.strictEqual(running.length, 2)
       run.child.kill("SIGKILL")
-      yield* Usher.until(() => !running.some(isAlive))
+      yield* Usher.until(() => !running.some(Supervised.isAlive))
     })
   )
 
@@ -213,6 +186,107 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
       assert.strictEqual(code, 1)
       assert.include(stderr, `ADMIN_PORT: port ${taken} of 127.0.0.1 is taken by another process.`)
     })
+  )
+})
+
+/** The settings of two machines in one cluster on one database. Here both are this machine, so their ports differ. */
+const machines = Effect.gen(function* () {
+  const { url } = yield* TestDatabase.migratedDatabase
+  const ports = yield* Effect.promise(() => freePorts(4))
+  const machine = (name: string, port: number) => ({
+    DATABASE_URL: url,
+    CLUSTER: "true",
+    CLUSTER_PORT: `${port}`,
+    NODE_NAME: name
+  })
+  return [machine("one", ports), machine("two", ports + 2)] as const
+})
+
+const nodeOf = ({ setup }: { readonly setup: Setup }, queueId: string) =>
+  Effect.promise(async () => {
+    const secret = { authorization: `Bearer ${setup.keys["secretKey"]}` }
+    const { body } = await send("GET", `${setup.adminUrl}/api/distributions/${queueId}`, secret)
+    return body.live.node as string
+  })
+
+describe.runIf(sharesPorts)("usher serve --processes on several machines with one database", () => {
+  it.live("starts fronts alone with CLUSTER_ROLE=front, which wait for an engine and move nothing when they end", () =>
+    Effect.gen(function* () {
+      const [first, second] = yield* machines
+      const fronts = { ...second, CLUSTER_ROLE: "front" }
+      const starts = yield* starting(2, fronts)
+      yield* Usher.until(() => starts.stderr().includes("No node owns mechanisms"))
+      assert.notInclude(starts.stdout(), "Admin API")
+      const one = yield* serving(2, first)
+      const two = { ...(yield* served(starts, fronts)), keys: one.setup.keys }
+      assert.deepStrictEqual([...processesIn(two).keys()].toSorted(), ["front-1", "front-2"])
+      const setup: Setup = { ...two.setup, keys: one.setup.keys }
+      const queueId = yield* Effect.promise(() => createQueue(one.setup))
+      const consumers = yield* guests(setup, 10)
+      yield* Effect.promise(() => Promise.all(consumers.map((one) => enterPatiently(setup, queueId, one))))
+      const shown = yield* positions(one.setup, queueId, consumers)
+      assert.deepStrictEqual(sorted(shown), oneTo(10))
+      assert.strictEqual(yield* nodeOf(one, queueId), "one-engine")
+
+      two.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(two)).code, 0)
+      yield* untilReady(one)
+      assert.deepStrictEqual(yield* positions(one.setup, queueId, consumers), shown)
+    })
+  )
+
+  it.live("shares the mechanisms among the engines, and one takes over from another that ends", () =>
+    Effect.gen(function* () {
+      const [first, second] = yield* machines
+      const one = yield* serving(2, first)
+      const two = yield* serving(2, second)
+      const setup: Setup = { ...two.setup, keys: one.setup.keys }
+      const queueIds = yield* Effect.promise(() => Promise.all(oneTo(8).map(() => createQueue(one.setup))))
+      yield* Effect.promise(async () => {
+        for (const owners = new Set<string>(); owners.size < 2;) {
+          for (const id of queueIds) owners.add(await Effect.runPromise(nodeOf(one, id)))
+        }
+      })
+      const [consumer] = yield* guests(setup, 1)
+      yield* Effect.promise(() => Promise.all(queueIds.map((id) => enterPatiently(setup, id, consumer!))))
+
+      one.child.kill("SIGTERM")
+      assert.strictEqual((yield* Usher.end(one)).code, 0)
+      yield* untilReady(two)
+      for (const id of queueIds) {
+        assert.deepStrictEqual(yield* positions(setup, id, [consumer!]), [1])
+        assert.strictEqual(yield* nodeOf({ setup }, id), "two-engine")
+      }
+    })
+  )
+
+  it.live(
+    "refuses to start with CLUSTER_ROLE=engine, with a role but no cluster, and with another machine's ports",
+    () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* machines
+        const refusal = (settings: Record<string, string>, run: typeof Usher.run = UsherInProcess.run) =>
+          Effect.map(
+            run(["serve", "--processes", "2"], { CONSUMER_PORT: "0", ADMIN_PORT: "0", ...settings }),
+            (ended) => {
+              assert.strictEqual(ended.code, 1)
+              return ended.stderr
+            }
+          )
+        assert.include(
+          yield* refusal({ ...first, CLUSTER_ROLE: "engine" }),
+          "--processes: CLUSTER_ROLE is engine, and fronts would start beside it."
+        )
+        assert.include(
+          yield* refusal({ CLUSTER_ROLE: "front" }),
+          "CLUSTER_ROLE is front, and needs CLUSTER=true. Set it, or unset CLUSTER_ROLE."
+        )
+        yield* serving(2, first)
+        assert.match(
+          yield* refusal({ ...second, CLUSTER_PORT: first.CLUSTER_PORT }, Usher.run),
+          /CLUSTER_HOST and CLUSTER_PORT: 127\.0\.0\.1:\d+ is the address of the node one-engine already/
+        )
+      })
   )
 })
 

@@ -28,6 +28,7 @@ conclude(
   {
     nodes,
     kills: figures.kills,
+    "of them between messages of nodes": figures.killsBetween,
     "graceful stops": figures.leaves,
     ...recordFigures(figures),
     ...grantFigures(figures),

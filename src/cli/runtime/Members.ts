@@ -27,6 +27,7 @@ export interface Member {
 export const plan = Effect.fnUntraced(function* (count: number) {
   const settings = yield* Settings
   const { host, adminHost, clusterRole, clusterHost, cluster, nodeName, shutdownTimeoutSeconds } = settings
+  if (clusterRole === "engine") return yield* engineAlone
   const consumerPort = yield* Accepting.tryPort({ host, port: settings.consumerPort })
   const adminPort = yield* Accepting.tryPort({ host: adminHost, port: settings.adminPort })
   if (!(yield* Accepting.canShare(host))) return yield* cannotShare
@@ -58,6 +59,12 @@ export const plan = Effect.fnUntraced(function* (count: number) {
       }))
     }
   })
+})
+
+const engineAlone = new StartRefused({
+  message:
+    "--processes: CLUSTER_ROLE is engine, and fronts would start beside it. Unset CLUSTER_ROLE for an engine and fronts, set " +
+    "it to front for fronts alone, or start this engine without --processes."
 })
 
 const cannotShare = new StartRefused({

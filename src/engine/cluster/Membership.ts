@@ -93,10 +93,16 @@ const refuseUnreachable = (own: Nodes.Node, other: Nodes.Node, identity: Transpo
         ? `The process at ${other.address} is not the node ${other.name}: it does not have this database's key, so it ` +
             "belongs to another installation. Correct CLUSTER_HOST and CLUSTER_PORT of one of them."
         : `This node does not reach the node ${other.name} at ${other.address}: ${reason}. Allow connections between the nodes ` +
-            "(CLUSTER_PORT), or end that node if it is stopping."
+            `(CLUSTER_PORT), or end that node if it is stopping.${fromElsewhere(own, other)}`
     )
   )
 }
+
+/** At their own loopback two nodes of different machines never meet. `--processes` without CLUSTER gives them these. */
+const fromElsewhere = (own: Nodes.Node, other: Nodes.Node): string =>
+  isLoopback(hostOf(own.address)) && isLoopback(hostOf(other.address))
+    ? " If that node runs on another machine, start both with CLUSTER=true and a CLUSTER_HOST that the other reaches."
+    : ""
 
 /** Retries while the other node may be starting, busy or stopping. Also returns when the other node is gone. */
 const reached = Effect.fnUntraced(function* (own: Nodes.Node, other: Nodes.Node, identity: Transport.Identity) {

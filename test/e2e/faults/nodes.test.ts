@@ -7,7 +7,7 @@ describe("Nodes under load", () => {
     assert.deepStrictEqual(figures.violations.slice(0, 10), [])
     assert.strictEqual(figures.lost, 0)
     assert.strictEqual(figures.inversions, 0)
-    assert.deepStrictEqual([figures.kills, figures.leaves, figures.streams], [1, 1, 6])
+    assert.deepStrictEqual([figures.kills, figures.killsBetween, figures.leaves, figures.streams], [1, 1, 1, 6])
     assert.isAbove(figures.acknowledged, 0)
     assert.isAbove(figures.waits.kill.length, 0)
     assert.isAbove(figures.waits.leave.length, 0)

@@ -2,12 +2,11 @@
  * Makes the server kill itself between decision, commit, response and the writing of places, under load. To clients it
  * must look like a broken connection only.
  */
-import { fileURLToPath } from "node:url"
 import type { Step } from "../../../src/store/journal/Failpoint.ts"
 import * as CrashProof from "./CrashProof.ts"
 import { pause } from "../support/Processes.ts"
+import { failingAt } from "../support/ServerUnderTest.ts"
 
-const program = fileURLToPath(new URL("../support/failpointServer.ts", import.meta.url))
 const steps: ReadonlyArray<Step> = ["decided", "committed", "answered", "placesTaken", "placesWritten"]
 
 export interface Figures extends CrashProof.Figures {
@@ -33,7 +32,7 @@ export async function failpointProof({ each, seed, ...others }: Options): Promis
     start: (server, dice, round) => {
       step = steps[round % steps.length]!
       // One statement writes the places of many commits.
-      return server.start([program, step, `${dice.between(1, step.startsWith("places") ? 2 : 150)}`])
+      return server.start(failingAt(step, dice.between(1, step.startsWith("places") ? 2 : 150)))
     },
     crash: async (server, dice) => {
       await pause(dice.between(20, 200))

@@ -1,5 +1,6 @@
 /**
- * Kills nodes and stops others gracefully, one after another, under load of every kind through all nodes. Compares the
+ * Kills nodes and stops others gracefully, one after another, under load of every kind through all nodes. Every second kill
+ * comes between the messages of nodes: after a command has arrived, and before its answer leaves. Compares the
  * responses that clients received with the journal. No mechanism may be out of service for long, no timer may be lost,
  * and subscribers must receive every event.
  */
@@ -14,7 +15,7 @@ import { ownedBy, Nodes } from "../support/Nodes.ts"
 import { PatientConnections } from "../support/PatientConnections.ts"
 import { pause } from "../support/Processes.ts"
 import { Watch } from "./PunctualProof.ts"
-import type { Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
+import { failingAt, type Keys, type ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Options {
   /** Seconds during which nodes are killed. */
@@ -35,6 +36,8 @@ export type Round = "kill" | "leave"
 /** Times are milliseconds. */
 export interface Figures extends Findings {
   kills: number
+  /** The kills between the message with a command and the one with its answer. */
+  killsBetween: number
   leaves: number
   /** The longest wait for a response in each mechanism whose owner was killed or left. */
   readonly waits: { readonly [R in Round]: Array<number> }
@@ -62,6 +65,7 @@ export async function nodesProof(options: Options): Promise<Figures> {
   const figures: Figures = {
     ...noFindings(),
     kills: 0,
+    killsBetween: 0,
     leaves: 0,
     waits: { kill: [], leave: [] },
     late: { kill: [], leave: [] },
@@ -71,7 +75,7 @@ export async function nodesProof(options: Options): Promise<Figures> {
     restartMillis: []
   }
   await using nodes = await Nodes.make({ count: options.nodes ?? 3 })
-  await nodes.start()
+  await nodes.start(() => failing(dice))
   const keys = await nodes.all[0]!.createOrganization()
   using apis = new Apis(nodes.all, keys, workers, PatientConnections)
   await using watch = await Watch.open(nodes.all[0]!, apis)
@@ -159,7 +163,7 @@ async function goneAndBack({ round, node, nodes, keys, stage, watch, clients, di
   const waits = own.map((queueId) => longestWait(others, queueId, stage.guest, (sentAt) => sentAt > goneAt))
   await pause(Math.max(0, goesAt - Date.now()))
   const stopWatching = watchExchanges(clients, node, round, figures)
-  if (round === "kill") await node.kill()
+  if (round === "kill") await killed(node, figures)
   else {
     const ending = await node.terminate()
     if (ending.code !== 0)
@@ -179,7 +183,19 @@ async function goneAndBack({ round, node, nodes, keys, stage, watch, clients, di
   figures.streams += 3
   figures.violations.push(...problems.map((problem) => `${round}: ${problem}`))
   stopWatching()
-  figures.restartMillis.push(await node.start())
+  figures.restartMillis.push(await node.start(failing(dice)))
+}
+
+/** A node that kills itself when an actor has decided, committed or answered, but before the answers leave the node. */
+const failing = (dice: Dice) => failingAt(dice.pick(["decided", "committed", "answered"]), dice.between(1, 20))
+
+/** Every other kill comes between messages. The queues that the round measures are asked all the time. */
+async function killed(node: ServerUnderTest, figures: Figures): Promise<void> {
+  if (figures.kills % 2 !== 0) return node.kill()
+  node.signal("SIGUSR2")
+  const ending = await node.untilEnded(60)
+  if (ending?.signal !== "SIGKILL") throw new Error(`the failpoint of ${node.name} did not fire`)
+  figures.killsBetween += 1
 }
 
 /** Creates timed releases that close around the time when the node stops. Returns their closing times by id. */

@@ -26,21 +26,27 @@ export interface FreshDatabase {
 const open = new Set<FreshDatabase>()
 
 /** Creates a database without rows, which may have this version's tables. */
-export const make = (): Promise<FreshDatabase> => created(TestDatabase.migratedDatabase)
+export const make = (): Promise<FreshDatabase> => tracked(onServerOrEmbedded(TestDatabase.migratedDatabase))
 
 /** Creates a database without tables. */
-export const makeEmpty = (): Promise<FreshDatabase> => created(TestDatabase.emptyDatabase)
+export const makeEmpty = (): Promise<FreshDatabase> => tracked(onServerOrEmbedded(TestDatabase.emptyDatabase))
 
-async function created(kind: typeof TestDatabase.migratedDatabase): Promise<FreshDatabase> {
-  const database = await ((await hasServer()) ? onServer(kind) : embedded())
-  const tracked: FreshDatabase = {
+/** Creates a database on an embedded server, which the first process starts. */
+export const makeEmbedded = (): Promise<FreshDatabase> => tracked(embedded())
+
+const onServerOrEmbedded = async (kind: typeof TestDatabase.migratedDatabase) =>
+  (await hasServer()) ? onServer(kind) : embedded()
+
+async function tracked(creating: Promise<FreshDatabase>): Promise<FreshDatabase> {
+  const database = await creating
+  const own: FreshDatabase = {
     ...database,
     [Symbol.asyncDispose]: async () => {
-      if (open.delete(tracked)) await database[Symbol.asyncDispose]()
+      if (open.delete(own)) await database[Symbol.asyncDispose]()
     }
   }
-  open.add(tracked)
-  return tracked
+  open.add(own)
+  return own
 }
 
 /** Disposes all databases before the process exits. */

@@ -33,9 +33,9 @@ export class Nodes {
     this.all = all
   }
 
-  /** Starts all nodes. Returns when all are ready. */
-  async start(): Promise<void> {
-    await Promise.all(this.all.map((node) => node.start()))
+  /** Starts all nodes, each with a program of its own if there is one. Returns when all are ready. */
+  async start(program?: () => ReadonlyArray<string>): Promise<void> {
+    await Promise.all(this.all.map((node) => node.start(program?.())))
   }
 
   except(node: ServerUnderTest): ReadonlyArray<ServerUnderTest> {

@@ -1,11 +1,12 @@
 /** Connections of a client that retries after a 503, and that tries another node after a broken connection. */
-import { type HttpAnswer, HttpConnections, type HttpRequest } from "./HttpConnections.ts"
+import { BalancedConnections } from "./BalancedConnections.ts"
+import type { HttpAnswer, HttpRequest } from "./HttpConnections.ts"
 import { pause } from "./Processes.ts"
 
 const patienceMillis = 120_000
 const retryPauseMillis = 20
 
-export class PatientConnections extends HttpConnections {
+export class PatientConnections extends BalancedConnections {
   /** Sends a request until its response is not a 503. Fails after two minutes. */
   override async send(message: HttpRequest): Promise<HttpAnswer> {
     const what = `${message.method} ${message.path}`

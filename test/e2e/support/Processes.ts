@@ -146,6 +146,14 @@ export async function freePort(): Promise<number> {
   throw new Error("no port is free")
 }
 
+/** Returns the first of so many free ports in a row. */
+export async function freePorts(count: number): Promise<number> {
+  for (let first = await freePort(), last = first; ; first = last = await freePort()) {
+    while (last - first < count - 1 && (await freePort()) === last + 1) last += 1
+    if (last - first === count - 1) return first
+  }
+}
+
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const listener = createServer()

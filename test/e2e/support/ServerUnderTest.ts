@@ -5,6 +5,7 @@ import * as FreshDatabase from "./FreshDatabase.ts"
 import { HttpConnections } from "./HttpConnections.ts"
 import * as NewOrganization from "./NewOrganization.ts"
 import * as Processes from "./Processes.ts"
+import type { Step } from "../../../src/store/journal/Failpoint.ts"
 
 /** An organization's credentials from the command line. */
 export interface Keys {
@@ -13,6 +14,17 @@ export interface Keys {
   readonly secretKey: string
   readonly testSecretKey: string
 }
+
+/** The program that kills itself at a step after SIGUSR2. */
+const failpointProgram = fileURLToPath(new URL("failpointServer.ts", import.meta.url))
+
+/** Returns the program of a server that kills itself when it has reached the step so often after SIGUSR2. */
+export const failingAt = (step: Step, passes: number): ReadonlyArray<string> => [
+  failpointProgram,
+  "serve",
+  step,
+  `${passes}`
+]
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
