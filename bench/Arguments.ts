@@ -1,6 +1,22 @@
 /** The command line of the bench. */
 
-export const scenarioIds = ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "W1", "C1"] as const
+export const scenarioIds = [
+  "P1",
+  "P2",
+  "P3",
+  "P4",
+  "P5",
+  "P6",
+  "P7",
+  "P8",
+  "P9",
+  "P10",
+  "P15",
+  "P16",
+  "P17",
+  "W1",
+  "C1"
+] as const
 export type ScenarioId = (typeof scenarioIds)[number]
 
 const idleMax = 20_000
@@ -8,7 +24,8 @@ const idleMax = 20_000
 /** The scenarios whose every request goes to the consumer port. */
 const overTls: ReadonlySet<ScenarioId> = new Set(["P1", "P3", "P10"])
 
-export const programNames = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
+const defaultPrograms = ["usher", "fastify-postgres", "fastify-postgres-tuned", "fastify-redis", "noop"] as const
+export const programNames = [...defaultPrograms, "dbos", "pg-boss"] as const
 export type ProgramName = (typeof programNames)[number]
 
 export interface Arguments {
@@ -40,7 +57,7 @@ export const help = `Measures Usher against the usual alternatives, in turns, on
 Usage: npm run bench -- [scenario …] [option …]
 
 Scenarios (default: all)
-  P1   durable queue entries a second, new consumers, 256 connections
+  P1   durable queue entries a second, new consumers, 256 and 1,024 connections
   P2   entries at half of that, open loop: latency
   P3   status reads a second, and the SQL statements they cost
   P4   one queue of a million waiting: entries, heap, positions, restart
@@ -50,13 +67,17 @@ Scenarios (default: all)
   P8   10,000 queues on one process: idle cost, heap, entries spread over the queues
   P9   two and three nodes on one database, compared with one: entries, and the cost of another node
   P10  the arrival of a new consumer: session, entry, status
+  P15  one queue behind one and two fronts: the processor time of its owner and of the fronts, reads at the owner
+  P16  usher serve --processes 1, 2 and 3, and what machines with more cores take
+  P17  the journal alone: commits of 128 and of 1,000 entries
   W1   webhooks: entries with ten subscribed and with none, the lag of an event, catching up
   C1   the cost of credentials and limits per entry: noop with and without them, and usher
 
 Options
   --json FILE      the file for the figures         (default bench/out/bench.json)
   --svg FILE       the file for the picture         (default bench/out/bench.svg)
-  --programs LIST  only these, separated by commas  (default ${programNames.join(",")})
+  --programs LIST  only these, separated by commas  (default ${defaultPrograms.join(",")})
+                   also: dbos, pg-boss
   --rounds N       runs of each program, 1 to 99    (default 5)
   --unseen-tokens  each entry is the first request with its token, so it costs a signature check;
                    by default each consumer reads its status once before, and all programs cache tokens
@@ -77,7 +98,7 @@ export function parseArguments(given: ReadonlyArray<string>): Arguments {
   const values = {
     json: "bench/out/bench.json",
     svg: "bench/out/bench.svg",
-    programs: programNames.join(","),
+    programs: defaultPrograms.join(","),
     rounds: "",
     idle: "0"
   }

@@ -10,9 +10,9 @@ import { browserHeaders } from "./load/Requests.ts"
 import { LoadGenerator } from "./load/LoadGenerator.ts"
 import { describeMachine, type Machine } from "./report/Machine.ts"
 import { toSvg } from "./report/Picture.ts"
-import { fastifyPostgres, fastifyPostgresTuned } from "./programs/FastifyPostgres.ts"
 import { fastifyRedis } from "./programs/FastifyRedis.ts"
 import { noop } from "./programs/Noop.ts"
+import { dbos, fastifyPostgres, fastifyPostgresTuned, pgBoss } from "./programs/PostgresPeers.ts"
 import type { Setup } from "./programs/Program.ts"
 import { usher } from "./programs/Usher.ts"
 import * as Progress from "./report/Progress.ts"
@@ -22,12 +22,15 @@ import { bids } from "./scenarios/Bids.ts"
 import { callerChecks } from "./scenarios/CallerChecks.ts"
 import { durableEntries } from "./scenarios/DurableEntries.ts"
 import { halfCapacity } from "./scenarios/HalfCapacity.ts"
+import { hotQueue } from "./scenarios/HotQueue.ts"
+import { journalAlone } from "./scenarios/JournalAlone.ts"
 import { liveStreams } from "./scenarios/LiveStreams.ts"
 import { manyMechanisms } from "./scenarios/ManyMechanisms.ts"
 import { millionDrawn } from "./scenarios/MillionDrawn.ts"
 import { millionWaiting } from "./scenarios/MillionWaiting.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { severalNodes } from "./scenarios/SeveralNodes.ts"
+import { severalProcesses } from "./scenarios/SeveralProcesses.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
 import { webhooks } from "./scenarios/Webhooks.ts"
 import { makeCertificate } from "./setup/Certificate.ts"
@@ -45,6 +48,9 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P8: manyMechanisms,
   P9: severalNodes,
   P10: newConsumers,
+  P15: hotQueue,
+  P16: severalProcesses,
+  P17: journalAlone,
   W1: webhooks,
   C1: callerChecks
 }
@@ -53,6 +59,8 @@ const programs = {
   "fastify-postgres": fastifyPostgres,
   "fastify-postgres-tuned": fastifyPostgresTuned,
   "fastify-redis": fastifyRedis,
+  dbos,
+  "pg-boss": pgBoss,
   noop
 }
 const cleanups: Array<() => unknown> = []

@@ -32,6 +32,12 @@ export interface Watched {
   readonly withChildren: boolean
 }
 
+/** The time of a thread, in seconds: on a processor, and ready to run while others had the processors. */
+export interface ThreadSeconds {
+  readonly running: number
+  readonly waiting: number
+}
+
 interface Common {
   readonly host: string
   readonly port: number
@@ -59,6 +65,11 @@ export interface ClosedLoopJob extends Common {
   readonly tokens: TokenRange
   /** Starts over when the tokens are used up (polling); otherwise the run ends there. */
   readonly repeatTokens: boolean
+  /**
+   * The request that shows each token once before the run, for so many seconds at most. A connection then uses the tokens
+   * that it has shown, and the run ends when one of them has none left. Not together with `repeatTokens`.
+   */
+  readonly shownFirst?: { readonly request: RequestTemplate; readonly seconds: number }
 }
 
 /** Requests start at a fixed rate that responses do not affect. Latency counts from the intended start. */
@@ -126,6 +137,8 @@ export interface Outcome {
   readonly timerLagMax: number
   /** Processor time in the measured span, in seconds, by name; `generator` is the generator itself. */
   readonly processorSeconds: { readonly [name: string]: number }
+  /** The main thread of the first watched process in the measured span; absent where the system does not tell. */
+  readonly mainThread?: ThreadSeconds
   /** Some bodies, for checks of the responses. */
   readonly samples: ReadonlyArray<string>
 }

@@ -46,6 +46,7 @@ export class LoadGenerator {
       serialization: "advanced",
       execArgv: ["--max-semi-space-size=16"]
     }))
+    const shownSeconds = (job.mode === "closed" ? job.shownFirst?.seconds : undefined) ?? 0
     return new Promise((resolve, reject) => {
       const settle = (act: () => void) => {
         clearTimeout(timer)
@@ -70,7 +71,7 @@ export class LoadGenerator {
           child.kill("SIGKILL")
           settle(() => reject(new Error("The load generator did not finish in time")))
         },
-        (job.warmupSeconds + job.seconds + overheadSecondsMax) * 1000
+        (shownSeconds + job.warmupSeconds + job.seconds + overheadSecondsMax) * 1000
       )
       child.on("message", onMessage)
       child.on("exit", onExit)

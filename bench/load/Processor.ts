@@ -3,7 +3,7 @@
  * so it is the figure to compare on a busy machine. On other systems there is no /proc and the figures are absent.
  */
 import { readFileSync } from "node:fs"
-import type { Watched } from "./Job.ts"
+import type { ThreadSeconds, Watched } from "./Job.ts"
 
 /** Linux reports processor time in hundredths of a second on every platform that Node supports. */
 const ticksPerSecond = 100
@@ -22,6 +22,20 @@ export function readProcessorSeconds(watched: ReadonlyArray<Watched>): { [name: 
     seconds[process.name] = ticks / ticksPerSecond
   }
   return seconds
+}
+
+/** Returns the time of a process's main thread so far, or undefined if it is unreadable. */
+export function readThreadSeconds(processId: number): ThreadSeconds | undefined {
+  const [running, waiting] = (readText(`/proc/${processId}/task/${processId}/schedstat`) ?? "").split(" ").map(Number)
+  return running === undefined || waiting === undefined ? undefined : { running: running / 1e9, waiting: waiting / 1e9 }
+}
+
+/** Returns the children of a process with their environments. */
+export function readChildren(processId: number): ReadonlyArray<{ readonly processId: number; environment: string }> {
+  return childrenOf(processId).map((child) => ({
+    processId: child,
+    environment: readText(`/proc/${child}/environ`) ?? ""
+  }))
 }
 
 /** Returns the resident memory of a process in bytes, or undefined if it is unreadable. */

@@ -6,8 +6,8 @@ import type { Histogram } from "hdr-histogram-js"
 import { Connection, type ConnectionListener } from "./Connection.ts"
 import { IdleConnections } from "./IdleConnections.ts"
 import { makeHistogram, record, summarize } from "./Histogram.ts"
-import type { Job, Outcome } from "./Job.ts"
-import { readProcessorSeconds } from "./Processor.ts"
+import type { Job, Outcome, ThreadSeconds } from "./Job.ts"
+import { readProcessorSeconds, readThreadSeconds } from "./Processor.ts"
 
 const openSecondsMax = 15
 const drainSecondsDefault = 10
@@ -30,6 +30,8 @@ export abstract class Run implements ConnectionListener {
   private measuredUntil = 0
   private processorBefore: { readonly [name: string]: number } = {}
   private processorAfter: { readonly [name: string]: number } = {}
+  private threadBefore: ThreadSeconds | undefined
+  private threadAfter: ThreadSeconds | undefined
   private readonly samples: Array<string> = []
   private drained: (() => void) | undefined
   private ended: (() => void) | undefined
@@ -41,7 +43,11 @@ export abstract class Run implements ConnectionListener {
     this.idle = new IdleConnections(job)
   }
 
-  /** Starts the load when every connection is open. */
+  /** Called when every connection is open, before the load and its clock start. */
+  protected prepare(): Promise<void> {
+    return Promise.resolve()
+  }
+  /** Starts the load. */
   protected abstract start(): void
   /** Records a response and continues. */
   protected abstract answered(connection: Connection, now: number): void
@@ -51,6 +57,7 @@ export abstract class Run implements ConnectionListener {
   async outcome(): Promise<Outcome> {
     await this.idle.open()
     await this.open()
+    await this.prepare()
     this.startedAt = performance.now()
     const end = new Promise<void>((resolve) => (this.ended = resolve))
     // Without a warm-up the first response counts, even if a timer is late.
@@ -110,14 +117,21 @@ export abstract class Run implements ConnectionListener {
     this.isStopping = true
     this.measuredUntil = performance.now()
     this.processorAfter = this.readProcessor()
+    this.threadAfter = this.readThread()
     this.ended?.()
   }
 
   private measure(): void {
     if (this.isStopping || this.isMeasuring) return
     this.processorBefore = this.readProcessor()
+    this.threadBefore = this.readThread()
     this.measuredFrom = performance.now()
     this.isMeasuring = true
+  }
+
+  private readThread(): ThreadSeconds | undefined {
+    const [first] = this.job.watched
+    return first === undefined ? undefined : readThreadSeconds(first.processId)
   }
 
   private readProcessor(): { readonly [name: string]: number } {
@@ -177,6 +191,13 @@ export abstract class Run implements ConnectionListener {
       unsent: this.unsent,
       timerLagMax: Math.round(this.timerLagMax * 1000),
       processorSeconds,
+      ...(this.threadBefore !== undefined &&
+        this.threadAfter !== undefined && {
+          mainThread: {
+            running: this.threadAfter.running - this.threadBefore.running,
+            waiting: this.threadAfter.waiting - this.threadBefore.waiting
+          }
+        }),
       samples: this.samples
     }
   }

@@ -1,5 +1,5 @@
 /**
- * The common part of both Fastify peers: configuration from the environment, the credentials check, the shape of the
+ * The common part of the peers: configuration from the environment, the credentials check, the shape of the
  * response. They implement only Usher's enter, leave and status operations: no rate limits, no live streams, no
  * admissions.
  */

@@ -6,33 +6,9 @@
  * the entry's number, less the entries admitted from the head, less the earlier entries that left from the middle. It
  * needs no count over the queue.
  */
+import { enterStatement } from "./enterStatement.ts"
 import { PostgresStore, type Row, view } from "./postgres.ts"
 import { serve, type Place } from "./Peer.ts"
-
-// This reads the queue's row without a lock, so an entry that runs while the queue ends may still succeed. Usher does
-// not allow that. A lock on the row would serialize all entries of a queue.
-const enterStatement = `
-  with queue as (
-    select id, admit_rate, head_number from queues
-    where id = $1 and organization_id = $2 and status_override is null and (open_at is null or open_at <= now())
-  ), present as (
-    select number, status, entered_at from places where queue_id = $1 and consumer_id = $3 and status <> 'LEFT'
-  ), entered as (
-    insert into places (queue_id, consumer_id, number, status, entered_at)
-    select id, $3, nextval(('queue_' || replace($1::text, '-', ''))::regclass), 'QUEUED', now()
-    from queue where not exists (select from present)
-    on conflict (queue_id, consumer_id) do update
-      set number = excluded.number, status = excluded.status, entered_at = excluded.entered_at
-      where places.status = 'LEFT'
-    returning number, status, entered_at
-  ), place as (
-    select * from present union all select * from entered
-  )
-  select place.status, place.entered_at, queue.admit_rate,
-    (place.number - queue.head_number - (
-      select count(*) from departures where queue_id = $1 and number > queue.head_number and number < place.number
-    ))::int4 as position
-  from queue, place`
 
 class EntryStore extends PostgresStore {
   override async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {

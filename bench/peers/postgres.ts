@@ -1,4 +1,4 @@
-/** The operations that both Postgres peers share: leave and status. */
+/** The operations that the peers with places in a table share: leave and status. */
 import { Pool } from "pg"
 import { queued, type Place, setting, type Store } from "./Peer.ts"
 
@@ -26,7 +26,7 @@ const statusStatement = `
   from queues queue left join places place on place.queue_id = queue.id and place.consumer_id = $3
   where queue.id = $1 and queue.organization_id = $2`
 
-/** The store of both peers, without the entry, in which they differ. */
+/** Their store, without the entry, in which they differ. */
 export abstract class PostgresStore implements Store {
   protected readonly pool: Pool
 

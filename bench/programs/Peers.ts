@@ -1,4 +1,4 @@
-/** The environment that the bench passes to both Fastify peers. */
+/** The environment that the bench passes to the peers. */
 import { certificateEnvironment } from "../setup/Certificate.ts"
 import type { Fixture } from "../setup/Fixture.ts"
 

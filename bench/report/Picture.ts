@@ -42,6 +42,15 @@ const headlines: { readonly [scenario: string]: ReadonlyArray<readonly [figure: 
     ["arrivalsPerSecond", "P10  new consumers a second"],
     ["entryP99Milliseconds", "P10  p99 ms of the entry"]
   ],
+  P15: [
+    ["entriesPerSecond", "P15  entries a second into one queue"],
+    ["ownerMicrosecondsPerEntry", "P15  µs of processor an entry, owner"]
+  ],
+  P16: [
+    ["entriesPerSecond", "P16  entries a second into one queue"],
+    ["usherMicrosecondsPerEntry", "P16  µs of processor an entry, all processes"]
+  ],
+  P17: [["entriesPerSecond", "P17  entries a second, the journal alone"]],
   W1: [
     ["entriesPerSecond", "W1  entries a second"],
     ["processorMicrosecondsPerEntry", "W1  µs of processor an entry"]
@@ -59,6 +68,8 @@ const colors = new Map([
   ["fastify-postgres", "#1971c2"],
   ["fastify-postgres-tuned", "#2f9e44"],
   ["fastify-redis", "#868e96"],
+  ["dbos", "#7048e8"],
+  ["pg-boss", "#0ca678"],
   ["noop", "#f4a261"],
   ["noop-open", "#e9c46a"]
 ])

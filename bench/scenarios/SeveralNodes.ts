@@ -4,20 +4,19 @@
  */
 import { type Bench, closedLoop, inTurns, type Measured } from "../Bench.ts"
 import { atLeast, atMost, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
-import type { Outcome, RequestTemplates } from "../load/Job.ts"
-import { LoadGenerator } from "../load/LoadGenerator.ts"
-import { enterRequest, statusRequest } from "../programs/Program.ts"
+import { statusRequest } from "../programs/Program.ts"
 import { startNodes, type UsherNode, type UsherNodes } from "../programs/UsherNodes.ts"
 import { connections } from "./DurableEntries.ts"
+import { entering, entriesThrough, withGenerator } from "./NodesLoad.ts"
 
 const queues = 32
 
 const alone = "usher, one process"
 const variants = [
-  { name: alone, count: 1, clustered: false },
-  { name: "usher, one node", count: 1, clustered: true },
-  { name: "usher, two nodes", count: 2, clustered: true },
-  { name: "usher, three nodes", count: 3, clustered: true }
+  { name: alone, roles: ["alone"] },
+  { name: "usher, one node", roles: ["all"] },
+  { name: "usher, two nodes", roles: ["all", "all"] },
+  { name: "usher, three nodes", roles: ["all", "all", "all"] }
 ] as const
 const [, oneNode, twoNodes, threeNodes] = variants
 
@@ -54,41 +53,18 @@ export async function severalNodes(bench: Bench): Promise<ScenarioResult> {
   })
 }
 
-/** New consumers enter all queues through all nodes. Every acknowledged entry must be in the database afterwards. */
+/** New consumers enter all queues through all nodes. */
 async function entries(bench: Bench, running: UsherNodes): Promise<Measured> {
-  const { spans } = bench
-  const before = await running.countEntries()
-  const share = Math.floor(spans.tokens / running.nodes.length)
-  const outcomes = await Promise.all(
-    running.nodes.map((node, index) =>
-      withGenerator(async (generator) => {
-        const shown = await generator.run(statusJob(bench, node, share, index * share, spans))
-        const usable = shown.statuses["200"] ?? 0
-        return generator.run(
-          closedLoop({
-            port: node.port,
-            connections: Math.floor(connections / running.nodes.length),
-            warmupSeconds: spans.warmup,
-            seconds: spans.measured,
-            watched: index === 0 ? running.watched : [],
-            request: entering(bench, running.queueIds),
-            tokens: bench.tokens.range(usable, index * share)
-          })
-        )
-      })
-    )
+  const requests = await entriesThrough(
+    bench,
+    { ...running, ports: running.nodes.map(({ port }) => port) },
+    connections
   )
-  const acknowledged = sum(outcomes, ({ statuses }) => statuses["200"] ?? 0)
-  const kept = (await running.countEntries()) - before
-  if (kept !== acknowledged) throw new Error(`${acknowledged} entries are acknowledged and ${kept} are in the store`)
-  const requests = sum(outcomes, (outcome) => outcome.requests)
-  const spent = outcomes[0]!.processorSeconds
   return {
-    entriesPerSecond: sum(outcomes, ({ perSecond }) => perSecond),
-    latencyP99Milliseconds: Math.max(...outcomes.map(({ latency }) => latency.p99)) / 1000,
-    serverMicrosecondsPerEntry:
-      (running.nodes.reduce((seconds, { name }) => seconds + (spent[name] ?? Number.NaN), 0) / requests) * 1e6,
-    databaseMicrosecondsPerEntry: ((spent["database"] ?? Number.NaN) / requests) * 1e6
+    entriesPerSecond: requests.perSecond,
+    latencyP99Milliseconds: requests.latencyP99Milliseconds,
+    serverMicrosecondsPerEntry: running.nodes.reduce((total, { name }) => total + requests.microseconds(name), 0),
+    databaseMicrosecondsPerEntry: requests.microseconds("database")
   }
 }
 
@@ -141,20 +117,3 @@ const statusJob = (
     request: statusRequest(bench.setup.fixture),
     tokens: bench.tokens.range(count, from)
   })
-
-const entering = (bench: Bench, queueIds: ReadonlyArray<string>): RequestTemplates => ({
-  heads: queueIds.map((id) => enterRequest(bench.setup.fixture, id).head),
-  tail: enterRequest(bench.setup.fixture).tail
-})
-
-async function withGenerator<A>(use: (generator: LoadGenerator) => Promise<A>): Promise<A> {
-  const generator = new LoadGenerator()
-  try {
-    return await use(generator)
-  } finally {
-    generator.stop()
-  }
-}
-
-const sum = (outcomes: ReadonlyArray<Outcome>, of: (outcome: Outcome) => number): number =>
-  outcomes.reduce((total, outcome) => total + of(outcome), 0)

@@ -14,23 +14,28 @@ const blockDefault = 10_000
 /** The status of a consumer after its entry. */
 const statuses = { queue: "QUEUED", draw: "ENTERED" } as const
 
-/** Enters `count` consumers into an empty mechanism of the database at `url`. */
+/**
+ * Enters `count` consumers into an empty mechanism of the database at `url`. Returns the seconds from the first append to the
+ * answer of the last.
+ */
 export function fill(
   url: string,
   kind: keyof typeof statuses,
   mechanismId: string,
   count: number,
   block = blockDefault
-): Promise<void> {
+): Promise<{ readonly appendSeconds: number }> {
   const status = statuses[kind]
   const entries = Effect.gen(function* () {
     const journal = yield* Journal
     const head = yield* journal.head(mechanismId)
     if (head === undefined) return yield* Effect.die(new Error(`No ${kind} ${mechanismId}`))
+    const all = Array.from({ length: count }, consumerId)
+    const from = performance.now()
     for (let entered = 0; entered < count; entered += block) {
       Progress.show(`filling a ${kind}: ${entered} of ${count}`)
       const at = Date.now()
-      const consumers = Array.from({ length: Math.min(block, count - entered) }, consumerId)
+      const consumers = all.slice(entered, entered + block)
       yield* journal.append({
         mechanismId,
         kind,
@@ -40,6 +45,7 @@ export function fill(
         wakeAt: head.wakeAt
       })
     }
+    return { appendSeconds: (performance.now() - from) / 1000 }
   })
   return withJournal(url, entries)
 }

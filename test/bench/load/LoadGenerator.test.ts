@@ -8,8 +8,8 @@ import { LoadGenerator } from "../../../bench/load/LoadGenerator.ts"
 import { makeCertificate } from "../../../bench/setup/Certificate.ts"
 import type { ArrivalsJob, ClosedLoopJob, OpenLoopJob } from "../../../bench/load/Job.ts"
 
-/** Answers each whole request by `answer(requestText)`, the bytes of one answer in as many pieces as it says. */
-const serve = (answer: (request: string) => ReadonlyArray<string>) =>
+/** Answers each whole request by `answer(requestText, connection)`, the bytes of one answer in as many pieces as it says. */
+const serve = (answer: (request: string, connection: string) => ReadonlyArray<string>) =>
   new Promise<{ readonly port: number; readonly requests: Array<string>; close(): void }>((resolve) => {
     const requests: Array<string> = []
     const sockets = new Set<Socket>()
@@ -17,6 +17,7 @@ const serve = (answer: (request: string) => ReadonlyArray<string>) =>
       sockets.add(socket)
       socket.setNoDelay(true)
       socket.on("error", () => {})
+      const connection = String(socket.remotePort)
       let text = ""
       socket.on("data", (bytes) => {
         text += bytes.toString("latin1")
@@ -24,7 +25,7 @@ const serve = (answer: (request: string) => ReadonlyArray<string>) =>
           const request = text.slice(0, end + 4)
           text = text.slice(end + 4)
           requests.push(request)
-          void sendPieces(socket, answer(request))
+          void sendPieces(socket, answer(request, connection))
         }
       })
     })
@@ -74,6 +75,40 @@ const closed = (port: number, tokens: number): ClosedLoopJob => ({
 })
 
 describe("the load generator", () => {
+  it("shows each token before the run, on the connection that uses it then, and counts the run alone", async () => {
+    const byConnection = new Map<string, { shown: Array<string>; used: Array<string> }>()
+    const server = await serve((text, connection) => {
+      const seen = byConnection.get(connection) ?? { shown: [], used: [] }
+      byConnection.set(connection, seen)
+      const token = /Bearer (token-\d+)/.exec(text)![1]!
+      ;(text.startsWith("GET /shown") ? seen.shown : seen.used).push(token)
+      return ok("{}")
+    })
+    const shownFirst = { request: { ...request, head: request.head.replace("/", "/shown") }, seconds: 20 }
+    const outcome = await generator.run({ ...closed(server.port, 500), shownFirst })
+    server.close()
+    const all = [...byConnection.values()]
+    assert.strictEqual(all.length, 4)
+    assert.strictEqual(new Set(all.flatMap(({ shown }) => shown)).size, 500)
+    for (const { shown, used } of all) {
+      assert.isAbove(used.length, 0)
+      assert.deepStrictEqual(used, shown.slice(0, used.length))
+    }
+    // The run ends when the first connection has used all that it showed.
+    assert.isTrue(all.some(({ shown, used }) => used.length === shown.length))
+    const used = all.reduce((total, connection) => total + connection.used.length, 0)
+    assert.deepStrictEqual(outcome.statuses, { 200: used })
+  })
+
+  it("fails when a shown token is refused", async () => {
+    const server = await serve(() => ["HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"])
+    const failure = await generator
+      .run({ ...closed(server.port, 50), shownFirst: { request, seconds: 20 } })
+      .then(String, String)
+    server.close()
+    assert.include(failure, "A token was shown and refused with 401: no")
+  })
+
   it("sends each token once, on kept connections, and counts every answer", async () => {
     const server = await serve(() => ok("{}"))
     const outcome = await generator.run(closed(server.port, 500))

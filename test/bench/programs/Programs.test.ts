@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type DatabaseServer, openDatabaseServer } from "../../../bench/setup/Database.ts"
-import { fastifyPostgres, fastifyPostgresTuned } from "../../../bench/programs/FastifyPostgres.ts"
 import { fastifyRedis } from "../../../bench/programs/FastifyRedis.ts"
 import { noop, noopOpen } from "../../../bench/programs/Noop.ts"
+import { dbos, fastifyPostgres, fastifyPostgresTuned, pgBoss } from "../../../bench/programs/PostgresPeers.ts"
 import type { Setup, Running } from "../../../bench/programs/Program.ts"
 import { usher } from "../../../bench/programs/Usher.ts"
 import { openRedisServer } from "../../../bench/setup/Redis.ts"
@@ -95,7 +95,9 @@ describe("the programs of the bench", () => {
     usher,
     "fastify-postgres": fastifyPostgres,
     "fastify-postgres-tuned": fastifyPostgresTuned,
-    "fastify-redis": fastifyRedis
+    "fastify-redis": fastifyRedis,
+    dbos,
+    "pg-boss": pgBoss
   }
   for (const [name, make] of Object.entries(programs)) {
     const sentence = `${name} keeps a queue: exact positions, idempotent entries, credentials checked`
