@@ -27,7 +27,7 @@ export const verify = (keys: SigningKeys["Service"], token: string, expected: Ex
 
 /**
  * Like `verify`, for a refresh token. Its secret verifies HMAC alone, and the public key Ed25519 alone, with which refresh
- * tokens were signed formerly. jose compares an HMAC in constant time.
+ * tokens were signed before. jose compares an HMAC in constant time.
  */
 export const verifyRefresh = (keys: SigningKeys["Service"], token: string, expected: Expected) =>
   verifyWith(keys, token, expected, { [refreshAlgorithm]: keys.refreshSecret, [algorithm]: keys.publicKey })
