@@ -1,25 +1,28 @@
 /**
- * The Ed25519 keys that sign tokens and grants. They are stored in the database, so all processes share them. The first
- * process to start creates the first key. The public keys are published at `/.well-known/jwks.json`.
+ * The Ed25519 keys that sign tokens and grants, and the secrets of refresh tokens that belong to them. The keys are
+ * stored in the database, so all processes share them. The first process to start creates the first key. The public keys
+ * are published at `/.well-known/jwks.json`.
  *
  * One key signs. After a rotation (`SigningKeyRotation`) the former key stays published and accepted until an operator
  * removes it. A refresh token it signed may live for its full lifetime, and a grant without expiry lives forever. Every
  * process is notified of rotations and removals. A process that meets an unknown key reads the keys again.
  *
- * With `SECRETS_KEY` the private keys are stored sealed. Only the current one is opened, and only when it is new to the
- * process.
+ * With `SECRETS_KEY` the private keys are stored sealed. A process opens each when it is new to it, derives the secret of
+ * the key's refresh tokens, and keeps only the current private key. A secret does not reveal the private key.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import * as Jose from "jose"
+import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { fromStored, type Keyring, toStored } from "../../store/secrets/Sealing.ts"
 
-/** The algorithm of every signature. A token with another algorithm is rejected. */
+/** The algorithm of every signature that others verify. */
 export const algorithm = "EdDSA"
 
 /** A public key as published at `/.well-known/jwks.json`. */
@@ -41,6 +44,20 @@ const creationLock = 7_380_211_001
 interface CurrentKey {
   readonly kid: string
   readonly privateKey: Jose.CryptoKey
+  /** Signs refresh tokens, which only Usher verifies. */
+  readonly refreshSecret: KeyObject
+}
+
+/** The parts of an accepted key that verify. */
+interface AcceptedKey {
+  readonly publicKey: Jose.CryptoKey
+  readonly refreshSecret: KeyObject
+}
+
+interface KnownKeys {
+  readonly current: CurrentKey
+  readonly accepted: ReadonlyMap<string, AcceptedKey>
+  readonly jwks: ReadonlyArray<typeof PublicKey.Type>
 }
 
 export class SigningKeys extends Context.Service<
@@ -50,6 +67,8 @@ export class SigningKeys extends Context.Service<
     readonly current: CurrentKey
     /** Returns the key to verify with, or undefined if the key is not accepted. */
     publicKey(kid: string): Jose.CryptoKey | undefined
+    /** Returns the secret of the key's refresh tokens, or undefined if the key is not accepted. */
+    refreshSecret(kid: string): KeyObject | undefined
     /** The current key and the accepted former keys, newest first. */
     readonly jwks: ReadonlyArray<typeof PublicKey.Type>
     /**
@@ -66,14 +85,14 @@ export class SigningKeys extends Context.Service<
       const invalidations = yield* Invalidations
       const sql = yield* PgClient.PgClient
       const keyring = yield* CurrentKeyring
-      const read = (present?: CurrentKey) => Effect.provideService(readKeys(keyring, present), PgClient.PgClient, sql)
+      const read = (present?: KnownKeys) => Effect.provideService(readKeys(keyring, present), PgClient.PgClient, sql)
       let known = yield* read()
       let removals = 0
       let lookedAt: Millis = 0
 
       const refresh = Effect.suspend(() =>
-        Effect.map(read(known.current), (found) => {
-          if ([...known.publicKeys.keys()].some((kid) => !found.publicKeys.has(kid))) removals++
+        Effect.map(read(known), (found) => {
+          if ([...known.accepted.keys()].some((kid) => !found.accepted.has(kid))) removals++
           known = found
         })
       )
@@ -89,7 +108,8 @@ export class SigningKeys extends Context.Service<
         get current() {
           return known.current
         },
-        publicKey: (kid) => known.publicKeys.get(kid),
+        publicKey: (kid) => known.accepted.get(kid)?.publicKey,
+        refreshSecret: (kid) => known.accepted.get(kid)?.refreshSecret,
         get jwks() {
           return known.jwks
         },
@@ -113,9 +133,12 @@ export class SigningKeys extends Context.Service<
       const made = yield* makeKey
       const privateKey = yield* importKey(made.privateKey)
       const publicKey = yield* importKey(made.publicKey)
+      const refreshSecret = refreshSecretOf(made.privateKey)
+      const { kid } = made.publicKey
       return {
-        current: { kid: made.publicKey.kid, privateKey },
-        publicKey: (kid) => (kid === made.publicKey.kid ? publicKey : undefined),
+        current: { kid, privateKey, refreshSecret },
+        publicKey: (id) => (id === kid ? publicKey : undefined),
+        refreshSecret: (id) => (id === kid ? refreshSecret : undefined),
         jwks: [made.publicKey],
         removals: 0,
         lookAgain: Effect.succeed(false)
@@ -150,16 +173,34 @@ const privateKeyOf = (keyring: Keyring, { kid, private_key, sealed_private_key, 
   return Effect.die(new Error(`The signing key ${kid} cannot be opened with SECRETS_KEY`))
 }
 
-/** Reads the keys and imports them for use. The private key that is known already is not read again. */
-const readKeys = Effect.fnUntraced(function* (keyring: Keyring, present: CurrentKey | undefined) {
-  const rows = yield* Effect.catchTag(loadOrCreate(keyring), "SchemaError", Effect.die)
-  const current = rows.find((row) => row.retired_at === null)!
-  const publicKeys = new Map<string, Jose.CryptoKey>()
-  for (const row of rows) publicKeys.set(row.kid, yield* importKey(row.public_key))
-  const privateKey =
-    present?.kid === current.kid ? present.privateKey : yield* importKey(yield* privateKeyOf(keyring, current))
-  return { current: { kid: current.kid, privateKey }, publicKeys, jwks: rows.map((row) => row.public_key) }
-}, orUnavailable)
+/** Returns the secret of a key's refresh tokens. It is derived one way, and lives as long as the key is accepted. */
+const refreshSecretOf = ({ d }: typeof PrivateKey.Type): KeyObject =>
+  createSecretKey(Buffer.from(hkdfSync("sha256", Buffer.from(d, "base64url"), "", "usher: refresh tokens", 32)))
+
+/** Reads the keys and imports them for use. A private key that is known already is not opened again. */
+const readKeys = Effect.fnUntraced(function* (
+  keyring: Keyring,
+  present: KnownKeys | undefined
+): Effect.fn.Return<KnownKeys, Unavailable, PgClient.PgClient> {
+  const rows = yield* loadOrCreate(keyring).pipe(Effect.catchTag("SchemaError", Effect.die), orUnavailable)
+  const accepted = new Map<string, AcceptedKey>()
+  let current = present?.current
+  for (const row of rows) {
+    const { kid } = row
+    const isCurrent = row.retired_at === null
+    const known = present?.accepted.get(kid)
+    const isNew = known === undefined || (isCurrent && current?.kid !== kid)
+    if (!isNew) {
+      accepted.set(kid, known)
+      continue
+    }
+    const privateKey = yield* privateKeyOf(keyring, row)
+    const refreshSecret = refreshSecretOf(privateKey)
+    accepted.set(kid, { publicKey: yield* importKey(row.public_key), refreshSecret })
+    if (isCurrent) current = { kid, privateKey: yield* importKey(privateKey), refreshSecret }
+  }
+  return { current: current!, accepted, jwks: rows.map((row) => row.public_key) }
+})
 
 /**
  * Reads the keys, newest first; never empty. If there is none, one process creates it while the others wait for the

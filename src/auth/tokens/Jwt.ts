@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import * as Jose from "jose"
 import type { Millis } from "../../domain/values/Time.ts"
 import { algorithm, type SigningKeys } from "../keys/SigningKeys.ts"
+import { refreshAlgorithm } from "./Signing.ts"
 
 /** The `iss` of everything Usher signs. */
 export const issuer = "usher"
@@ -15,21 +16,44 @@ const isCanonical = (token: string): boolean => {
   return signature !== undefined && Buffer.from(signature, "base64url").toString("base64url") === signature
 }
 
+interface Expected {
+  readonly audience: string
+  readonly now: Millis
+}
+
 /** Returns the claims of a JWT with an accepted key, our issuer and the audience, not expired at `now`. */
-export const verify = (
+export const verify = (keys: SigningKeys["Service"], token: string, expected: Expected) =>
+  verifyWith(keys, token, expected, { [algorithm]: keys.publicKey })
+
+/**
+ * Like `verify`, for a refresh token. Its secret verifies HMAC alone, and the public key Ed25519 alone, with which refresh
+ * tokens were signed before. jose compares an HMAC in constant time.
+ */
+export const verifyRefresh = (keys: SigningKeys["Service"], token: string, expected: Expected) =>
+  verifyWith(keys, token, expected, { [refreshAlgorithm]: keys.refreshSecret, [algorithm]: keys.publicKey })
+
+/** The accepted algorithms, each with its own keys. A header only chooses among them. */
+interface KeysByAlgorithm {
+  readonly [algorithm: string]: (kid: string) => Jose.CryptoKey | Jose.KeyObject | undefined
+}
+
+const verifyWith = (
   keys: SigningKeys["Service"],
   token: string,
-  options: { readonly audience: string; readonly now: Millis }
+  { audience, now }: Expected,
+  accepted: KeysByAlgorithm
 ): Effect.Effect<Jose.JWTPayload, Jose.errors.JOSEError> => {
+  const algorithms = Object.keys(accepted)
   const attempt = Effect.tryPromise({
     try: () =>
       Jose.jwtVerify(
         isCanonical(token) ? token : "",
-        ({ kid }) => {
-          const key = kid === undefined ? undefined : keys.publicKey(kid)
+        ({ alg, kid }) => {
+          // jose has checked that the algorithm is one of these.
+          const key = kid === undefined ? undefined : accepted[alg]!(kid)
           return key === undefined ? Promise.reject(new Jose.errors.JWKSNoMatchingKey()) : key
         },
-        { algorithms: [algorithm], issuer, audience: options.audience, currentDate: new Date(options.now) }
+        { algorithms, issuer, audience, currentDate: new Date(now) }
       ),
     catch: (error) => (error instanceof Jose.errors.JOSEError ? error : new Jose.errors.JWTInvalid("unreadable token"))
   }).pipe(Effect.map(({ payload }) => payload))

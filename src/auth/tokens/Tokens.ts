@@ -1,6 +1,6 @@
 /**
- * A consumer's tokens: JWTs signed with Ed25519. Access tokens, refresh tokens and admission grants differ in `type`
- * and audience, so none can be used in place of another.
+ * A consumer's tokens: JWTs. Access tokens and admission grants are signed with Ed25519, refresh tokens with HMAC. They
+ * differ in `type` and audience, so none can be used in place of another.
  *
  * A token that was verified or issued here is cached until it expires, so a consumer's second request costs no
  * signature check. The cache key is the SHA-256 of the whole token, signature included.
@@ -15,8 +15,8 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { Revocations } from "../sessions/Revocations.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
-import { issuer, verify } from "./Jwt.ts"
-import { sign } from "./Signing.ts"
+import { issuer, verify, verifyRefresh } from "./Jwt.ts"
+import { sign, signRefresh } from "./Signing.ts"
 
 const audiences = { access: "usher:consumer-api", refresh: "usher:refresh" } as const
 
@@ -110,7 +110,8 @@ export class Tokens extends Context.Service<
           iat: issuedAt,
           exp: issuedAt + lifetimeSeconds
         }
-        return { token: sign(keys, claims), expiresAt: claims.exp * 1000 }
+        const token = type === "access" ? sign(keys, claims) : signRefresh(keys, claims)
+        return { token, expiresAt: claims.exp * 1000 }
       })
 
       const check = Effect.fnUntraced(function* (token: string, digest: string, now: Millis) {
@@ -156,7 +157,7 @@ export class Tokens extends Context.Service<
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
           const now = yield* Clock.currentTimeMillis
-          const verified = yield* verify(keys, token, { audience: audiences.refresh, now }).pipe(Effect.option)
+          const verified = yield* verifyRefresh(keys, token, { audience: audiences.refresh, now }).pipe(Effect.option)
           const claims = Option.flatMap(verified, decodeRefresh)
           if (Option.isNone(claims)) return undefined
           const { organizationId, mode, consumerId, sessionId, sessionType, jti } = claims.value

@@ -80,7 +80,7 @@ export class Origins extends Context.Service<
     Origins,
     Effect.gen(function* () {
       const { trustedProxies } = yield* Settings
-      const ofMessage = make(trustedProxies, yield* makeWarning)
+      const ofMessage = lastKept(make(trustedProxies, yield* makeWarning))
       return { ofMessage, of: ({ source }) => ofMessage(source as IncomingMessage) }
     })
   )
@@ -169,6 +169,15 @@ function make(
     const isEncryptedThere = protocol?.toLowerCase() === "https"
     const isLocal = hop === undefined ? isLocalPeer(peer, message) : isLoopback(address)
     return { address, isEncrypted: isEncryptedThere, isSafe: isEncryptedThere || isLocal, isLocal }
+  }
+}
+
+/** Keeps the last origin: the direct path, the gate and the risk of an entry ask for the same one in one turn. */
+function lastKept(originOf: (message: Message) => Origin): (message: Message) => Origin {
+  let last: { readonly message: Message; readonly origin: Origin } | undefined
+  return (message) => {
+    if (last?.message !== message) last = { message, origin: originOf(message) }
+    return last.origin
   }
 }
 

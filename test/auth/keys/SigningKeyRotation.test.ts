@@ -41,7 +41,8 @@ describe("A signing key", () => {
           const former = (yield* SigningKeys).current.kid
           const before = yield* Context.get(there, Sessions).guest(tenant)
           const grant = yield* aGrant(here, before.session.consumerId, tenant)
-          assert.deepStrictEqual([kidOf(before.accessToken), kidOf(grant)], [former, former])
+          const signed = [before.accessToken, before.refreshToken, grant]
+          assert.deepStrictEqual(signed.map(kidOf), [former, former, former])
 
           const rotation = yield* SigningKeyRotation
           const { kid } = yield* rotation.rotate
@@ -53,12 +54,14 @@ describe("A signing key", () => {
               [kid, former]
             )
             const started = yield* Context.get(context, Sessions).guest(tenant)
-            assert.strictEqual(kidOf(started.accessToken), kid)
-            for (const other of processes) {
+            assert.deepStrictEqual([kidOf(started.accessToken), kidOf(started.refreshToken)], [kid, kid])
+            for (const other of [...processes, yield* anotherProcess]) {
               for (const token of [before.accessToken, started.accessToken]) {
                 assert.isDefined(yield* Context.get(other, Tokens).verifyAccess(token))
               }
-              assert.isDefined(yield* Context.get(other, Tokens).verifyRefresh(before.refreshToken))
+              for (const token of [before.refreshToken, started.refreshToken]) {
+                assert.isDefined(yield* Context.get(other, Tokens).verifyRefresh(token))
+              }
               assert.strictEqual((yield* Context.get(other, Grants).verify(grant))._tag, "Success")
             }
             const shown = yield* aGrant(context, before.session.consumerId, tenant)

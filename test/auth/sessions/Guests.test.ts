@@ -4,6 +4,7 @@ import { Effect, Exit, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { Sessions } from "../../../src/auth/sessions/Sessions.ts"
+import { createdAtOf } from "../../../src/domain/values/Ids.ts"
 import { aTenant } from "../authFixture.ts"
 import * as Fixture from "../authFixture.ts"
 
@@ -35,6 +36,26 @@ describe("A guest", () => {
             [13]
           )
         }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+    )
+
+    it.effect("has ids of its own, which are UUIDs of version 7 and tell when it came", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant
+        const guest = Effect.flatMap(Sessions, (sessions) => sessions.guest(tenant))
+        yield* Effect.all(
+          Array.from({ length: 50 }, () => guest),
+          { concurrency: "unbounded" }
+        )
+        const rows = yield* sql<{ id: string; consumer_id: string; created_at: Date }>`
+          select id, consumer_id, created_at from sessions where organization_id = ${tenant.organizationId}`
+        const ids = rows.flatMap((row) => [row.id, row.consumer_id])
+        assert.strictEqual(new Set(ids).size, 100)
+        for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+        for (const row of rows) {
+          for (const id of [row.id, row.consumer_id]) assert.strictEqual(createdAtOf(id), row.created_at.getTime())
+        }
+      })
     )
   })
 })

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from "jose"
+import { decodeJwt, decodeProtectedHeader, exportJWK, jwtVerify, SignJWT } from "jose"
+import { createHmac, KeyObject } from "node:crypto"
 import { GrantNames } from "../../../src/auth/tokens/GrantNames.ts"
 import { Grants } from "../../../src/auth/tokens/Grants.ts"
 import { Revocations } from "../../../src/auth/sessions/Revocations.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
-import { sign } from "../../../src/auth/tokens/Signing.ts"
+import { sign, signRefresh } from "../../../src/auth/tokens/Signing.ts"
 import { Tokens } from "../../../src/auth/tokens/Tokens.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 
@@ -127,6 +128,16 @@ describe("An access token", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("is verified with the public key alone, never with the secret of refresh tokens", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const keys = yield* SigningKeys
+      const claims = decodeJwt((yield* tokens.issueAccess(subject)).token)
+      assert.isDefined(yield* tokens.verifyAccess(sign(keys, { ...claims, extra: true })))
+      assert.isUndefined(yield* tokens.verifyAccess(signRefresh(keys, { ...claims, extra: true })))
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("is never accepted in place of another token signed with the same key", () =>
     Effect.gen(function* () {
       const tokens = yield* Tokens
@@ -144,6 +155,78 @@ describe("An access token", () => {
       }
       for (const text of ["", ".", "..", "a.b.c", token.slice(1), `${token}.`, "é".repeat(1000)]) {
         assert.isUndefined(yield* tokens.verifyAccess(text))
+      }
+    }).pipe(Effect.provide(layer))
+  )
+})
+
+describe("A refresh token", () => {
+  const base64Url = (text: string) => Buffer.from(text).toString("base64url")
+
+  it.effect("is signed with HMAC, as a library for JWTs signs the same claims", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const { current } = yield* SigningKeys
+      const { token } = yield* tokens.issueRefresh(subject, "the-id")
+      const header = { alg: "HS256", typ: "JWT", kid: current.kid }
+      assert.deepStrictEqual(decodeProtectedHeader(token), header)
+      const expected = new SignJWT(decodeJwt(token)).setProtectedHeader(header).sign(current.refreshSecret)
+      assert.strictEqual(token, yield* Effect.promise(() => expected))
+      assert.deepStrictEqual(yield* tokens.verifyRefresh(token), { ...subject, tokenId: "the-id" })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("that was signed with Ed25519 is still valid", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const keys = yield* SigningKeys
+      const claims = decodeJwt((yield* tokens.issueRefresh(subject, "the-id")).token)
+      assert.deepStrictEqual(yield* tokens.verifyRefresh(sign(keys, claims)), { ...subject, tokenId: "the-id" })
+      assert.isUndefined(yield* tokens.verifyRefresh(sign(keys, { ...claims, aud: "usher:consumer-api" })))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("is refused if its header names another algorithm or key than its signature has", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const keys = yield* SigningKeys
+      const { kid, refreshSecret } = keys.current
+      const { token } = yield* tokens.issueRefresh(subject, "the-id")
+      const [, body, signature] = token.split(".")
+      const forged = (header: object, key: KeyObject | Uint8Array | string, algorithm = "sha256") => {
+        const signed = `${base64Url(JSON.stringify(header))}.${body}`
+        return `${signed}.${createHmac(algorithm, key).update(signed).digest("base64url")}`
+      }
+      const hmac = { alg: "HS256", typ: "JWT", kid }
+      assert.strictEqual(forged(hmac, refreshSecret), token)
+      const publicKey = keys.publicKey(kid)!
+      const jwk = yield* Effect.promise(() => exportJWK(publicKey))
+      const spki = KeyObject.from(publicKey)
+      const publicForms = [
+        Buffer.from(jwk.x!, "base64url"),
+        jwk.x!,
+        JSON.stringify(jwk),
+        JSON.stringify(keys.jwks[0]),
+        spki.export({ type: "spki", format: "der" }),
+        spki.export({ type: "spki", format: "pem" }),
+        kid,
+        ""
+      ]
+      const unsigned = `${base64Url(JSON.stringify({ alg: "none", kid }))}.${body}.`
+      for (const text of [
+        ...publicForms.map((form) => forged(hmac, form)),
+        unsigned,
+        `${unsigned}${signature}`,
+        forged({ ...hmac, alg: "none" }, refreshSecret),
+        forged({ ...hmac, alg: "EdDSA" }, refreshSecret),
+        forged({ ...hmac, alg: "HS512" }, refreshSecret, "sha512"),
+        forged({ ...hmac, alg: "constructor" }, refreshSecret),
+        forged({ ...hmac, kid: "other" }, refreshSecret),
+        forged({ alg: "HS256", typ: "JWT" }, refreshSecret),
+        sign(keys, decodeJwt(token)).replace(/^[^.]+/, base64Url(JSON.stringify(hmac))),
+        `${token.slice(0, -2)}${token.endsWith("AA") ? "BB" : "AA"}`
+      ]) {
+        assert.isUndefined(yield* tokens.verifyRefresh(text), text)
       }
     }).pipe(Effect.provide(layer))
   )
