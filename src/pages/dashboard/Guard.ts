@@ -63,7 +63,7 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
       open(
         Effect.gen(function* () {
           const operator = yield* sessions.read
-          if (operator === undefined) return seeOther(`${home}/sign-in`)
+          if (operator === undefined) return seeOther(yield* sessions.signInPath)
           const sent = {
             params: params as { readonly [name: string]: string },
             query: queryOf(yield* HttpServerRequest.HttpServerRequest),
@@ -102,12 +102,22 @@ const saved = ({ file, name }: { readonly file: string; readonly name: string })
 /** The meaning of a refusal without a text of its own. */
 const reasons: { readonly [status: number]: string } = {
   404: "There is nothing here, or it belongs to another organization.",
-  423: "It is not open yet."
+  405: "This address is part of another screen. Open that screen from the dashboard.",
+  413: "The form is too large. Nothing was changed.",
+  423: "It is not open yet.",
+  500: "This is a fault of the server, and its log has the cause. Look at the state before you try again."
+}
+
+const titles: { readonly [status: number]: string } = {
+  404: "Not found",
+  405: "Not found",
+  500: "Something went wrong",
+  503: "Temporarily unavailable"
 }
 
 /** The screen of a refusal. */
-const refusalScreen = ({ status, detail, retryAfterSeconds }: Refusal): Screen => ({
-  title: status === 404 ? "Not found" : status === 503 ? "Temporarily unavailable" : "Request refused",
+export const refusalScreen = ({ status, detail, retryAfterSeconds }: Refusal): Screen => ({
+  title: titles[status] ?? "Request refused",
   status,
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   body: html`${problemNote(detail ?? reasons[status] ?? "Try again in a moment.")}

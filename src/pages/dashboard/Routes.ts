@@ -3,7 +3,7 @@
  * come from a page of this origin, and from an operator whose role allows them.
  */
 import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { ApiKeys } from "../../auth/keys/ApiKeys.ts"
 import { OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
 import { PersonSignIn } from "../../auth/operators/PersonSignIn.ts"
@@ -12,8 +12,10 @@ import { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.
 import { Settings } from "../../settings/Settings.ts"
 import { Assets } from "../Assets.ts"
 import { AdminApiClient } from "../ApiClients.ts"
+import * as PageErrors from "../PageErrors.ts"
+import { queryOf } from "../room/Visit.ts"
 import { makeFrame } from "./Frame.ts"
-import { home, makeGuard, seeOther, type Sessions } from "./Guard.ts"
+import { home, makeGuard, refusalScreen, seeOther, type Sessions } from "./Guard.ts"
 import type { Route } from "./Route.ts"
 import * as Session from "./Session.ts"
 import * as Analytics from "./screens/Analytics.ts"
@@ -27,7 +29,7 @@ import { type MakePreview, PagePreview } from "./screens/PagePreview.ts"
 import * as People from "./screens/People.ts"
 import * as System from "./screens/System.ts"
 import * as Webhooks from "./screens/Webhooks.ts"
-import { makeSignIn, signInScreen } from "./SignIn.ts"
+import { firstScreen, makeSignIn } from "./SignIn.ts"
 
 /** The services of the screens. */
 interface Needs {
@@ -73,11 +75,17 @@ export const layer = HttpRouter.use(
     const signIn = yield* makeSignIn(sessions, frame)
     const { nodeName } = yield* Settings
 
-    yield* router.add("GET", `${home}/sign-in`, guard.open(frame(signInScreen())))
-    yield* router.add("POST", `${home}/sign-in`, guard.open(signIn.withKey))
+    yield* PageErrors.use(router, (refusal) => frame(refusalScreen(refusal)))
+    yield* PageErrors.addFirstPage(router, () => Effect.succeed(seeOther(home)))
+    yield* router.add(
+      "GET",
+      Session.signInPath,
+      guard.open(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => frame(firstScreen(queryOf(request)))))
+    )
+    yield* router.add("POST", Session.signInPath, guard.open(signIn.withKey))
     yield* router.add("POST", `${home}/sign-in/code`, guard.open(signIn.requestCode))
     yield* router.add("POST", `${home}/sign-in/verify`, guard.open(signIn.verifyCode))
-    yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(`${home}/sign-in`))))
+    yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(Session.signInPath))))
     const routes = routesOf({
       api: yield* AdminApiClient,
       answers: yield* IdempotentResponses,
