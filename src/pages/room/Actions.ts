@@ -83,8 +83,8 @@ const makeBid =
     const typed = fields.get("amount") ?? ""
     const confirmed = fields.get("confirmed")
     if (confirmed === null) {
-      return Effect.flatMap(currencyOf(places, context), (currencyCode) => {
-        const amount = amountOf(typed, visit.language, currencyCode)
+      return Effect.flatMap(auctionOf(places, context), ({ currencyCode, isFalling }) => {
+        const amount = isFalling && price.test(typed) ? typed : amountOf(typed, visit.language, currencyCode)
         return amount === undefined
           ? Effect.fail(new Refusal({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
           : Effect.succeed({ show: { unconfirmed: { at, amount } } })
@@ -101,11 +101,16 @@ const makeBid =
     )
   }
 
-/** The currency of the auction that the form names, or else that of the experience. */
-const currencyOf = (places: Places, { visit, fields }: ActionRequest): Run<string> =>
+/** A falling price, as the form of the page has it. No language changes how it is read. */
+const price = /^\d{1,12}(?:\.\d{1,8})?$/
+
+/** The currency of the auction that the form names, or else that of the experience, and whether its price falls. */
+const auctionOf = (places: Places, { visit, fields }: ActionRequest) =>
   Effect.map(places.ofVisitor(callerOf(visit), visit.room.experienceId), ({ experience, mechanisms }) => {
     const named = mechanisms.find(({ record }) => record.id === fields.get("at"))
-    return named?.kind === "auction" ? named.record.currencyCode : experience.currencyCode
+    return named?.kind === "auction"
+      ? { currencyCode: named.record.currencyCode, isFalling: named.record.auctionType === "dutch" }
+      : { currencyCode: experience.currencyCode, isFalling: false }
   })
 
 const general = ["consumers", "me"] as const

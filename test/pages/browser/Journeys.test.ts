@@ -161,12 +161,28 @@ ofPages("A visitor in a browser", (it) => {
       ]
       const { page, problems, sequence } = yield* visiting({ auctions })
       yield* clock.putForward(2_000)
-      yield* Effect.promise(() => sees(page, "$100.00"))
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await page.reload()
+        await sees(page, "$100.00")
+      })
       yield* clock.putForward(600_000)
       yield* Effect.promise(async () => {
+        await page.reload()
         await sees(page, "The price drops by $15.00 every 10 minutes.")
         await press(page, "Buy for $85.00 or less")
-        await sees(page, "You have won")
+        await sees(page, "Do you want to buy Sneaker for $85.00 or less?")
+      })
+      // The price falls while the visitor decides, and the question stays.
+      yield* clock.putForward(600_000)
+      yield* Effect.promise(async () => {
+        await page.clock.runFor(10_000)
+        await press(page, "Yes, buy for $85.00 or less")
+        await sees(page, "Sneaker for $70.00")
+        // There is something to read, so the page waits for its visitor.
+        await page.clock.runFor(15_000)
+        assert.isTrue(await page.getByRole("heading", { name: "You have won" }).isVisible())
+        assert.isFalse(await page.getByText("Continuing to the shop").isVisible())
       })
       assert.isTrue(yield* Fixture.isValid(`/auctions/${sequence.auctions[0].id}`, yield* goneOn(page)))
       assert.deepStrictEqual(problems, [])

@@ -135,6 +135,8 @@ ofPages("A person with a keyboard", (it) => {
       yield* Effect.promise(async () => {
         await sees(page, "Buy for $100.00 or less")
         await keys.use("Buy for $100.00 or less", "Space")
+        await movesTo(page, keys, "Lot")
+        await keys.use("Yes, buy for $100.00 or less", "Space")
         await movesTo(page, keys, "You have won")
       })
     })

@@ -178,16 +178,58 @@ describe("A visitor without a script", () => {
       Effect.gen(function* () {
         const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }
         const auctions = [
-          { name: "Falling", auctionType: "dutch", quantity: 1, openAt: at(1), settleAt: at(3600), ...falling }
+          {
+            name: "Falling",
+            auctionType: "dutch",
+            quantity: 1,
+            openAt: at(1),
+            settleAt: at(3600),
+            admissionExpirationSeconds: 900,
+            ...falling
+          }
         ]
         const room = yield* Fixture.room({ auctions })
         yield* clock.putForward(62_000)
         const page = yield* room.get("place")
         assert.include(textOf(page), "Current price $85.00 Units left: 1")
-        assert.include(textOf(yield* room.submit(page, "Buy for $85.00 or less")), "You have won")
+        const asked = yield* room.submit(page, "Buy for $85.00 or less")
+        assert.include(textOf(asked), "Do you want to buy Falling for $85.00 or less? Bids are final.")
+        assert.notInclude(asked.text, "http-equiv")
+        assert.include(textOf(yield* room.get("place")), "Units left: 1")
+        const won = yield* room.submit(asked, "Yes, buy for $85.00 or less")
+        assert.include(textOf(won), "You have won Falling for $85.00 Time left")
+        assert.match(textOf(won), /Valid until [A-Z]\w+ \d+, \d{4} at /)
         const late = yield* Fixture.visitor(room.experienceId)
         yield* clock.putForward(1_001)
         assert.notInclude(textOf(yield* late.get("place")), "Take it")
+      })
+    )
+
+    it.effect("confirms a falling price as the page has written it, in every way of writing amounts", () =>
+      Effect.gen(function* () {
+        const falling = { floorPrice: "0", priceDropAmount: "0.5", priceDropIntervalSeconds: 3600 }
+        const times = { openAt: at(1), settleAt: at(7200) }
+        const rows = [
+          ["EUR", "de", "1500.5", "1.500,50"],
+          ["TND", "de", "1.500", "1,500"],
+          ["TND", "fr", "1.500", "1,500"],
+          ["JPY", "ja", "1500", "1,500"]
+        ] as const
+        for (const [currencyCode, lang, startPrice, shown] of rows) {
+          const priceDropAmount = currencyCode === "JPY" ? "1" : falling.priceDropAmount
+          const auctions = [{ name: "Lot", auctionType: "dutch", ...times, ...falling, priceDropAmount, startPrice }]
+          const room = yield* Fixture.room({ auctions }, { currencyCode })
+          yield* clock.putForward(2_000)
+          const { id } = room.sequence.auctions[0]
+          const form = Fixture.formsOf(yield* room.get(`place?lang=${lang}`)).find(({ fields }) => fields["at"] === id)!
+          const asked = yield* room.post(form.action, form.fields)
+          assert.include(textOf(asked), shown, `${currencyCode} ${lang}`)
+          const confirmation = Fixture.formsOf(asked).find(({ fields }) => fields["confirmed"] === "1")!
+          assert.strictEqual(confirmation.fields["amount"], form.fields["amount"])
+          yield* room.post(confirmation.action, confirmation.fields)
+          const { status, winningBidAmount } = (yield* room.get("state")).body.places[0]
+          assert.deepStrictEqual([status, winningBidAmount], ["WON", startPrice], `${currencyCode} ${lang}`)
+        }
       })
     )
 

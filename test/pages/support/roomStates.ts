@@ -141,7 +141,6 @@ export const states: { readonly [name: string]: State } = {
     bring: async (at) => {
       await states["auction-winning"]!.bring(at)
       await sees(at.page, "You have won")
-      await press(at.page, "Stay here")
     }
   },
   "auction-dutch": {
@@ -151,6 +150,13 @@ export const states: { readonly [name: string]: State } = {
       return { auctions: [{ name: "Falling", auctionType: "dutch", quantity: 3, ...times, ...falling }] }
     },
     bring: ({ page }) => sees(page, "Current price")
+  },
+  "auction-purchase": {
+    sequence: () => states["auction-dutch"]!.sequence(),
+    bring: async (at) => {
+      await states["auction-dutch"]!.bring(at)
+      await pressing("Do you want to buy", "Buy for $100.00 or less")(at)
+    }
   },
   "sale-open": { sequence: () => sale(5), bring: ({ page }) => sees(page, "Choose") },
   "sale-turn": {

@@ -47,7 +47,7 @@ const shown = (scene: Scene, draw: Draw, state: State): Html => {
     case "ENTERED":
       return entered(scene, record, state)
     case "WON":
-      return turn(scene, say(scene, "won"), state, proof(scene, record))
+      return turn(scene, say(scene, "won"), state, { more: proof(scene, record) })
     case "COMPLETED":
       return ended(scene, { title: "completed" })
     case "DENIED":

@@ -51,7 +51,7 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
     case "QUEUED":
       return state.position === undefined ? lobby(scene, record) : waiting(scene, queue, state)
     case "GRANTED":
-      return turn(scene, say(scene, "granted"), state, leave(scene, record, "giveUp"))
+      return turn(scene, say(scene, "granted"), state, { more: leave(scene, record, "giveUp") })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(scene, queue, state)) })
     case "DENIED":

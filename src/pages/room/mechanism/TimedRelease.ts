@@ -63,7 +63,7 @@ const shown = (scene: Scene, release: Release, state: State): Html => {
     case "NOT_ENTERED":
       return outside(scene, release)
     case "ENTERED":
-      return turn(scene, say(scene, "granted"), state, selected(scene, record, state.selectedVariantId))
+      return turn(scene, say(scene, "granted"), state, { more: selected(scene, record, state.selectedVariantId) })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(state)) })
     case "LEFT":
