@@ -45,10 +45,10 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
 
   const actions: { readonly [Name in ActionName]: (context: ActionRequest) => Run } = {
     enter: onMechanism("enter"),
-    leave: onMechanism("leave"),
+    leave: onceSure(onMechanism("leave")),
     bid: makeBid(runner, places),
     book: onMechanism("book"),
-    cancel: onMechanism("cancel"),
+    cancel: onceSure(onMechanism("cancel")),
     reschedule: onMechanism("reschedule"),
     join: (context) => {
       // A message needs an address, so a visitor without one proves one first.
@@ -67,6 +67,14 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
       Effect.andThen(api.count(callerOf(context.visit), group, operation as never), actions[name](context))
     )
 }
+
+/** Makes an action that gives something up. The first form of a visitor asks, and the form of the answer acts. */
+const onceSure =
+  (act: (context: ActionRequest) => Run) =>
+  (context: ActionRequest): Run =>
+    context.fields.has("confirmed")
+      ? act(context)
+      : Effect.succeed({ show: { leaving: context.fields.get("at") ?? undefined } })
 
 /** An amount that shows how the language groups and separates digits. */
 const exampleAmount = "1500"

@@ -28,6 +28,24 @@ const fitting = () => {
   }
 }
 
+/** The visitor's status in each mechanism. */
+const standingOn = ({ text }: Parameters<typeof formOf>[0]) => /data-statuses="([^"]*)"/.exec(text)![1]
+
+/** Leaves by this button, and confirms it. */
+const leaves = Effect.fnUntraced(function* (
+  { get, submit }: Pick<Effect.Success<ReturnType<typeof Fixture.visitor>>, "get" | "submit">,
+  page: Parameters<typeof formOf>[0],
+  label: string
+) {
+  const asked = yield* submit(page, label)
+  assert.include(textOf(asked), "Are you sure?")
+  assert.notInclude(asked.text, "http-equiv")
+  assert.strictEqual(standingOn(yield* get("place")), standingOn(page), "nothing is given up yet")
+  const left = yield* submit(asked, label)
+  assert.notStrictEqual(standingOn(left), standingOn(page))
+  return left
+})
+
 describe("A visitor without a script", () => {
   layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
     it.effect("waits in a queue, is admitted, and continues to the shop with a valid grant", () =>
@@ -41,7 +59,7 @@ describe("A visitor without a script", () => {
         const inLine = yield* room.submit(shell, "Join the queue")
         assert.include(textOf(inLine), "You are in line Your place in line 1")
         assert.match(inLine.text, /<noscript\s*><meta http-equiv="refresh" content="20;url=\/e\/[^"]*\/place"/)
-        const left = yield* room.submit(inLine, "Leave the line")
+        const left = yield* leaves(room, inLine, "Leave the line")
         assert.include(textOf(left), "You have left")
         yield* room.submit(left, "Enter again")
         const [queue] = room.sequence.queues
@@ -80,7 +98,7 @@ describe("A visitor without a script", () => {
         assert.match(textOf(page), /Commitment [0-9a-f]{64}/)
         const entered = yield* room.submit(page, "Enter the draw")
         assert.include(textOf(entered), "You are entered")
-        assert.include(textOf(yield* room.submit(entered, "Withdraw")), "Winners: 1. The draw is on")
+        assert.include(textOf(yield* leaves(room, entered, "Withdraw")), "Winners: 1. The draw is on")
         yield* room.submit(page, "Enter the draw")
         const loser = yield* Fixture.visitor(room.experienceId)
         yield* loser.submit(yield* loser.get("place"), "Enter the draw")
@@ -253,7 +271,7 @@ describe("A visitor without a script", () => {
         const refused = yield* late.submit(before, "Get access", { variant: variants[0].id })
         assert.strictEqual(refused.status, 409)
         assert.include(textOf(refused), "Sold out")
-        assert.include(textOf(yield* room.submit(changed, "Give up my place")), "You have left")
+        assert.include(textOf(yield* leaves(room, changed, "Give up my place")), "You have left")
       })
     )
 
@@ -279,7 +297,7 @@ describe("A visitor without a script", () => {
         assert.match(fileOf(moved), /SEQUENCE:1\r\n[^]*STATUS:CONFIRMED/)
         const later = yield* room.get("place?show=reschedule&from=2030-01-01")
         assert.include(textOf(later), "No free slots on these days.")
-        const cancelled = yield* room.submit(moved, "Cancel the booking")
+        const cancelled = yield* leaves(room, moved, "Cancel the booking")
         assert.include(textOf(cancelled), "Your booking is cancelled")
         assert.match(fileOf(cancelled), /SEQUENCE:2\r\n[^]*STATUS:CANCELLED/)
       })
@@ -329,7 +347,7 @@ describe("A visitor without a script", () => {
         })
         const back = yield* room.submit(again, "Sign in", { code: yield* Fixture.mailedCode("ada@example.com") })
         assert.include(
-          textOf(yield* room.submit(back, "Leave the waitlist")),
+          textOf(yield* leaves(room, back, "Leave the waitlist")),
           "We will send you one message when it opens."
         )
       })

@@ -140,6 +140,24 @@ export const turn = (
         </form>`
   }${more}`
 
+/** How a visitor gives something up: the form, the words of its button, and the effect in a sentence. */
+export interface Leaving {
+  readonly action: "leave" | "cancel"
+  readonly label: PlainKey
+  readonly effect: PlainKey
+}
+
+/** The way out of a mechanism: small, and last on its card, so that no tap on another button meets it. */
+export const wayOut = (scene: Scene, at: string, { action, label }: Leaving): Html =>
+  form(scene, action, { at, label: say(scene, label), style: "small", id: `leave-${at}` })
+
+/** The question whether the visitor is sure, with the effect. */
+export const sureToLeave = (scene: Scene, at: string, { action, label, effect }: Leaving): Html =>
+  html`${heading(say(scene, "sure"))}
+    <p>${say(scene, effect)}</p>
+    <p><a class="button" href="${scene.path("place")}">${say(scene, "back")}</a></p>
+    ${form(scene, action, { at, label: say(scene, label), fields: hidden("confirmed", "1"), style: "small", id: `leave-${at}` })}`
+
 /** Why a place has ended. */
 export interface Ending {
   readonly title: PlainKey

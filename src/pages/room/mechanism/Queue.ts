@@ -11,10 +11,11 @@ import {
   orGrantLimit,
   type LiveFacts,
   scheduled,
-  turn
+  turn,
+  wayOut
 } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { form, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
+import { heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 type QueueRecord = ConsumerAnswer<"queues", "get">
 type State = ConsumerAnswer<"queues", "status">
@@ -40,6 +41,7 @@ export const queue: RoomKind<Queue, State> = {
     isLive: state.status === "QUEUED" || state.status === "GRANTED"
   }),
   liveFact: ({ waiting }) => ["waitingNow", waiting],
+  leaving: ({ status }) => (status === "QUEUED" ? ways.leave : status === "GRANTED" ? ways.giveUp : undefined),
   operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
 
@@ -51,7 +53,7 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
     case "QUEUED":
       return state.position === undefined ? lobby(scene, record) : waiting(scene, queue, state)
     case "GRANTED":
-      return turn(scene, say(scene, "granted"), state, { more: leave(scene, record, "giveUp") })
+      return turn(scene, say(scene, "granted"), state, { more: wayOut(scene, record.id, ways.giveUp) })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(scene, queue, state)) })
     case "DENIED":
@@ -91,8 +93,10 @@ const rate = (scene: Scene, { record, live }: Queue): Html =>
     >${live?.paused === true ? say(scene, "queuePaused") : rateText(scene, live?.admitRate ?? record.admitRate)}</span
   >`
 
-const leave = (scene: Scene, { id }: QueueRecord, key: "leave" | "giveUp"): Html =>
-  form(scene, "leave", { at: id, label: say(scene, key), isQuiet: true, id: `leave-${id}` })
+const ways = {
+  leave: { action: "leave", label: "leave", effect: "leaveText" },
+  giveUp: { action: "leave", label: "giveUp", effect: "giveUpText" }
+} as const
 
 /** A script shows this where the browser has notifications. */
 const notify = (scene: Scene): Html =>
@@ -114,7 +118,7 @@ const lobby = (scene: Scene, record: QueueRecord): Html =>
         <p>${phrase(scene, "lobbyText", { time: instant(scene, record.openAt) })}</p>`
     }
     <p>${say(scene, "keep")}</p>
-    ${leave(scene, record, "leave")}${notify(scene)}`
+    ${notify(scene)}${wayOut(scene, record.id, ways.leave)}`
 
 type Waiting = Extract<State, { readonly status: "QUEUED" }>
 
@@ -129,7 +133,7 @@ const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
     return html`${heading(say(scene, "queued"))}
       <p class="lead" data-seconds="${soonSeconds}" data-soon="${words.soon}" data-later="${words.later}">${now}</p>
       <p>${say(scene, "keep")}</p>
-      ${leave(scene, record, "leave")}${notify(scene)}`
+      ${notify(scene)}${wayOut(scene, record.id, ways.leave)}`
   }
   return html`${heading(say(scene, "queued"))}
     <p class="muted">${say(scene, "position")}</p>
@@ -141,9 +145,9 @@ const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
       ${phrase(scene, "wait", { wait: html`<strong data-text="wait">${wait !== undefined && formats.duration(wait)}</strong>` })}
     </p>
     <p>${say(scene, "keep")}</p>
-    ${leave(scene, record, "leave")}${notify(scene)}
+    ${notify(scene)}
     <p class="muted">${rate(scene, queue)}</p>
-    ${checking(scene, queue, state)}`
+    ${checking(scene, queue, state)}${wayOut(scene, record.id, ways.leave)}`
 }
 
 /** Only queues with public facts have a line that visitors can check. Their places have tickets. */
