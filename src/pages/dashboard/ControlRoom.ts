@@ -138,7 +138,7 @@ const figuresOf = (mechanism: Mechanism): Html => {
         ${figure("Completed", counts.completed)} ${figure("Gone", counts.gone)}
         ${figure("Entries per minute", live?.entriesPerMinute ?? 0, "entries")}
         ${figure("Grants per minute", live?.grantsPerMinute ?? 0, "grants")}
-        ${mechanism.type === "queue" && figure("Rate per minute", mechanism.admitRate)}
+        ${mechanism.type === "queue" && !isPaused && figure("Rate per minute", mechanism.admitRate)}
       </dl>
     </section>
   `
@@ -178,7 +178,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
   const form = (action: string, label: string, more: Html | false, style = "") => html`
     <form method="post" action="${path}/${action}">
       <input type="hidden" name="mechanism" value="${mechanism.id}" />
-      ${more} ${reasons}
+      ${more} ${action !== "draw" && reasons}
       <button class="${style}">${label}</button>
     </form>
   `
@@ -201,6 +201,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
             ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
           `
         }
+        ${mechanism.type === "draw" && mechanism.lifecycle === "open" && form("draw", "Draw now…", false)}
         ${canEnd && form("end", "End…", false, "danger")}
       </div>
     </section>

@@ -59,7 +59,7 @@ export const signInAs = Effect.fnUntraced(function* ({ get, submit }: Browser, e
 type Browser = Effect.Success<typeof operator>
 type Submit = Effect.Success<typeof operator>["submit"]
 
-/** Sends a form and confirms it. */
+/** Sends a form and confirms it, with the word that an end needs. */
 export const confirmed = Effect.fnUntraced(function* (
   submit: Submit,
   page: Answer,
@@ -67,7 +67,7 @@ export const confirmed = Effect.fnUntraced(function* (
   confirmation: string,
   typed: object = {}
 ) {
-  return yield* submit(yield* submit(page, label, typed), confirmation)
+  return yield* submit(yield* submit(page, label, typed), confirmation, { word: "END" })
 })
 
 /** Reads a page until it is so. */
