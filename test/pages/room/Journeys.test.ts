@@ -77,15 +77,29 @@ describe("A visitor without a script", () => {
 
     it.effect("sees the lobby, and its place once the order is drawn", () =>
       Effect.gen(function* () {
-        const queues = [{ name: "Front door", admitRate: 60, lobbyOpenAt: at(60), openAt: at(120) }]
+        const queues = [{ name: "Front door", admitRate: 60, lobbyOpenAt: at(60), openAt: at(120), maxAdmissions: 1 }]
         const room = yield* Fixture.room({ queues })
-        assert.include(textOf(yield* room.get("")), "Front door Opens in")
+        /** One way to a place is told at a time: by lot, or by arrival. */
+        const isByLot = (page: Parameters<typeof textOf>[0]) => {
+          assert.notMatch(page.text, /order of arrival/)
+          return page
+        }
+        const soon = isByLot(yield* room.get(""))
+        assert.include(textOf(soon), "Front door Opens in")
+        assert.include(textOf(soon), "gets a place by random draw.")
+        assert.notInclude(textOf(soon), "per minute")
         yield* clock.putForward(61_000)
-        const lobby = yield* room.submit(yield* room.get("place"), "Join the queue")
+        const lobby = yield* room.submit(isByLot(yield* room.get("place")), "Join the queue")
         assert.include(textOf(lobby), "You are in the lobby")
-        assert.include(textOf(lobby), "Places are drawn")
+        assert.include(textOf(isByLot(lobby)), "Places are drawn")
+        const other = yield* Fixture.visitor(room.experienceId)
+        yield* other.submit(yield* other.get("place"), "Join the queue")
         yield* clock.putForward(60_000)
-        yield* room.sees("It is your turn")
+        const [, waiting] = yield* Effect.all([
+          Effect.raceFirst(room.sees("It is your turn"), other.sees("It is your turn")),
+          Effect.raceFirst(room.sees("Your place in line"), other.sees("Your place in line"))
+        ])
+        assert.include(textOf(isByLot(waiting)), "60 people are admitted per minute.")
       })
     )
 

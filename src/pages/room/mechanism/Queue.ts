@@ -34,7 +34,12 @@ export const queue: RoomKind<Queue, State> = {
   name: "queue",
   action: "enterQueue",
   status: "status",
-  rule: (scene, { admitRate }) => rateText(scene, admitRate),
+  rule: (scene, record, live) => {
+    const lotAt = lotAtOf(record)
+    return lotAt === null
+      ? rateText(scene, record, live)
+      : say(scene, "queueLobby", { time: scene.formats.instant(lotAt) })
+  },
   piece: (scene, queue, state = { status: "NOT_QUEUED" }) => ({
     status: state.status === "QUEUED" && state.position === undefined ? "LOBBY" : state.status,
     html: shown(scene, queue, state),
@@ -71,27 +76,36 @@ const isOpenAt = ({ lifecycle, lobbyOpenAt }: QueueRecord, now: number): boolean
 
 const outside = (scene: Scene, queue: Queue): Html => {
   const { record } = queue
-  const { lifecycle, lobbyOpenAt, openAt } = record
-  const hasLobby = lobbyOpenAt !== null && openAt !== null && lifecycle === "scheduled"
-  const drawing = hasLobby && html`<p>${phrase(scene, "queueLobby", { time: instant(scene, openAt) })}</p>`
+  const { lifecycle } = record
+  const lotAt = lotAtOf(record)
+  const rule = lotAt === null ? rate(scene, queue) : phrase(scene, "queueLobby", { time: instant(scene, lotAt) })
   if (isOpenAt(record, scene.now)) {
     return html`${nameHeading(record.name)}
-      <p>${rate(scene, queue)}</p>
-      ${drawing}${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
+      <p>${rule}</p>
+      ${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
   }
-  if (lifecycle === "scheduled") return html`${scheduled(scene, record, rate(scene, queue))}${drawing}`
+  if (lifecycle === "scheduled") return scheduled(scene, record, rule)
   return closed(scene, record)
 }
 
-/** How many are admitted a minute. */
-const rateText = (scene: Scene, admitRate: number): string =>
-  admitRate > 0 ? sayCounted(scene, "queueRate", admitRate) : say(scene, "queueByHand")
+/** When the places of a lobby are drawn; null without a lobby, and after the drawing. Until then there is no order. */
+const lotAtOf = ({ lifecycle, lobbyOpenAt, openAt }: QueueRecord): number | null =>
+  lobbyOpenAt !== null && lifecycle === "scheduled" ? openAt : null
+
+/**
+ * How many are admitted a minute now; nothing of a rate during a pause. In a queue with a lobby the first places were
+ * drawn, so no order is told.
+ */
+const rateText = (scene: Scene, { lobbyOpenAt, ...record }: QueueRecord, live: LiveFacts | undefined): string => {
+  if (live?.paused === true) return say(scene, "queuePaused")
+  const admitRate = live?.admitRate ?? record.admitRate
+  if (admitRate > 0) return sayCounted(scene, lobbyOpenAt === null ? "queueRate" : "queuePace", admitRate)
+  return lobbyOpenAt === null ? say(scene, "queueByHand") : ""
+}
 
 /** The rate as it is now. It may change while visitors wait. */
 const rate = (scene: Scene, { record, live }: Queue): Html =>
-  html`<span data-fact="rate"
-    >${live?.paused === true ? say(scene, "queuePaused") : rateText(scene, live?.admitRate ?? record.admitRate)}</span
-  >`
+  html`<span data-fact="rate">${rateText(scene, record, live)}</span>`
 
 const ways = {
   leave: { action: "leave", label: "leave", effect: "leaveText" },

@@ -15,7 +15,7 @@ export interface RoomKind<Mechanism extends MechanismWithFacts, State> {
   /** The operation that reads a visitor's standing. */
   readonly status: "status" | "me"
   /** Returns how the kind works, in a sentence; empty if no sentence is needed. */
-  rule(scene: Scene, record: Mechanism["record"]): string
+  rule(scene: Scene, record: Mechanism["record"], live: LiveFacts | undefined): string
   /** Shows the mechanism to a visitor; without a state to one that has no place. */
   piece(scene: Scene, mechanism: Mechanism, state: State | undefined, options: ViewOptions): Piece
   /** Reads the facts that an experience does not list with the mechanism. Absent: it lists them all. */
