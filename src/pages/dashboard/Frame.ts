@@ -118,6 +118,29 @@ export const problemNote = (problem: string | undefined): Html | false =>
 /** The effect of an action that is not confirmed yet. It has the focus when the page opens. */
 export const confirmation = (says: string): Html => html`<p class="lead" tabindex="-1" autofocus>${says}</p>`
 
+/** The screen that states the effect of an action, and asks whether to go on. The same fields are sent again. */
+export const asked = (options: {
+  readonly title: string
+  readonly says: string
+  /** The address of the action, and of the screen that it is on. */
+  readonly path: string
+  readonly back: string
+  readonly button: string
+  readonly fields?: URLSearchParams
+  readonly isHarmful?: boolean
+}): Screen => ({
+  title: options.title,
+  body: html`
+    <form method="post" action="${options.path}" class="card">
+      ${confirmation(options.says)}
+      ${[...(options.fields ?? [])].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+      <input type="hidden" name="confirmed" value="yes" />
+      <button class="${options.isHarmful === true ? "danger" : ""}">${options.button}</button>
+      <a class="button quiet" href="${options.back}">Cancel</a>
+    </form>
+  `
+})
+
 /** A field of a form, with its label and a sentence that explains it. */
 export const field = (
   label: string,

@@ -1,11 +1,12 @@
 /** Consumers: the list, and one consumer with its places, orders and sessions; its export, and its erasure. */
 import { Effect } from "effect"
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote } from "../Frame.ts"
+import { action, asked, doneNote } from "../Frame.ts"
 import { get, post, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
@@ -41,6 +42,7 @@ export const make = (api: AdminApiClient["Service"]) => {
       )
     )
   }
+  const find = (operator: Operator, id: string) => api.run(operator, "consumers", "getConsumer", { params: { id } })
   return [
     get("/consumers", (operator, { query }) =>
       Effect.map(
@@ -57,8 +59,9 @@ export const make = (api: AdminApiClient["Service"]) => {
         name: `consumer-${exported.consumer.id}.json`
       }))
     ),
-    post("/consumers/:id/end-sessions", "operator", (operator, { params }) => {
+    post("/consumers/:id/end-sessions", "operator", (operator, { params, fields }) => {
       const id = params["id"]!
+      if (!fields.has("confirmed")) return Effect.map(find(operator, id), endingSessions)
       return Effect.flatMap(api.run(operator, "consumers", "endConsumerSessions", { params: { id } }), ({ ended }) =>
         show(operator, id, `${ended} sessions were ended.`)
       )
@@ -68,6 +71,16 @@ export const make = (api: AdminApiClient["Service"]) => {
     post("/consumers/:id/erase", "admin", makeErase(api))
   ]
 }
+
+const endingSessions = (consumer: Consumer) =>
+  asked({
+    title: `End all sessions of ${isolated(nameOf(consumer), "")}?`,
+    says: "The consumer is signed out on every device. Its places stay; a guest cannot come back to them.",
+    path: `${path}/${consumer.id}/end-sessions`,
+    back: `${path}/${consumer.id}`,
+    button: "End all sessions",
+    isHarmful: true
+  })
 
 type Page = AdminAnswer<"consumers", "listConsumers">
 

@@ -1,11 +1,12 @@
 /** Experience pages: the list, a new one, and one page with the editor of its document as JSON, preview and publication. */
 import { Effect, Option, Schema } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { isolated } from "../../../domain/values/Direction.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html, nothing } from "../../Html.ts"
 import type { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote, field, problemNote } from "../Frame.ts"
+import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
 import { get, post, type RouteRequest } from "../Route.ts"
 import { filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 import type { MakePreview } from "./PagePreview.ts"
@@ -49,15 +50,29 @@ export const make = (api: Api, preview: MakePreview) => {
       })
     ),
     ...(["publish", "unpublish"] as const).map((change) =>
-      post(`/pages/:id/${change}`, "operator", (operator, { params }) =>
-        Effect.flatMap(
-          api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
-          (page) => screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
-        )
+      post(
+        `/pages/:id/${change}`,
+        "operator",
+        Effect.fnUntraced(function* (operator, sent) {
+          const { id, title } = yield* find(operator, sent)
+          if (change === "unpublish" && !sent.fields.has("confirmed")) return unpublishing(id, title)
+          const page = yield* api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id } })
+          return yield* screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
+        })
       )
     )
   ]
 }
+
+const unpublishing = (id: string, title: string) =>
+  asked({
+    title: `Unpublish ${isolated(title, "")}?`,
+    says: "Consumers no longer see this page. Its address shows the page that was published before it, or the default one.",
+    path: `${path}/${id}/unpublish`,
+    back: `${path}/${id}`,
+    button: "Unpublish",
+    isHarmful: true
+  })
 
 const makeShowAll = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {

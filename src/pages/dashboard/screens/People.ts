@@ -5,11 +5,11 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { authorOf, mayDo, Role } from "../../../domain/organization/Person.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
-import { notFound } from "../../Refusal.ts"
+import { notFound, Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote, field, problemNote } from "../Frame.ts"
+import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
 import type { Sessions } from "../Guard.ts"
-import { get, post, type Route, type Run, type RouteRequest } from "../Route.ts"
+import { get, post, type Route, type RouteRequest } from "../Route.ts"
 import { instant, listQueryOf, pager, table } from "../Table.ts"
 
 type Person = AdminAnswer<"people", "getPerson">
@@ -30,24 +30,8 @@ export const make = (api: Api, sessions: Sessions): ReadonlyArray<Route> => {
   return [
     get("/people", show),
     post("/people", "admin", makeInvite(api, show)),
-    post("/people/:id/role", "admin", (operator, sent) =>
-      Effect.flatMap(
-        api.run(operator, "people", "changePerson", {
-          params: { id: sent.params["id"]! },
-          payload: { role: sent.fields.get("role") }
-        }),
-        ({ email, role }) => show(operator, sent, { done: `${email} is ${role} now.` })
-      )
-    ),
-    post("/people/:id/remove", "admin", (operator, sent) =>
-      Effect.flatMap(
-        api.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
-        ({ id, email }): ReturnType<Run> =>
-          id === operator.personId
-            ? Effect.succeed({ goTo: "/dashboard/sign-in" })
-            : show(operator, sent, { done: `${email} was removed. Its sessions have ended.` })
-      )
-    ),
+    post("/people/:id/role", "admin", makeChangeRole(api, show)),
+    post("/people/:id/remove", "admin", makeRemove(api, show)),
     get("/switch", () => Effect.map(sessions.memberships, choiceOf)),
     { method: "POST", path: "/switch", role: "viewer", run: makeSwitch(sessions) }
   ]
@@ -106,6 +90,55 @@ const roleForm = ({ id, email, role }: Person): Html =>
   )
 
 const removeForm = ({ id, email }: Person): Html => action(`${path}/${id}/remove`, `Remove ${email}`, false, "danger")
+
+const find = (api: Api, operator: Operator, { params }: RouteRequest) =>
+  api.run(operator, "people", "getPerson", { params: { id: params["id"]! } })
+
+/** Makes the form that changes a role, once it is confirmed. */
+const makeChangeRole = (api: Api, show: ReturnType<typeof makeShow>) =>
+  Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
+    const { fields } = sent
+    const person = yield* find(api, operator, sent)
+    const role = Role.literals.find((one) => one === fields.get("role"))
+    if (role === undefined) return yield* new Refusal({ status: 400, code: "INVALID", detail: "Choose a role." })
+    if (!fields.has("confirmed")) {
+      return asked({
+        title: `Make ${person.email} ${role}?`,
+        says: `${person.email} is ${person.role} now. As ${role} this person ${uses[role]}, from the next request on.`,
+        path: `${path}/${person.id}/role`,
+        back: path,
+        button: `Make ${role}`,
+        fields
+      })
+    }
+    const { email } = yield* api.run(operator, "people", "changePerson", {
+      params: { id: person.id },
+      payload: { role }
+    })
+    return yield* show(operator, sent, { done: `${email} is ${role} now.` })
+  })
+
+/** Makes the form that removes a person, once it is confirmed. */
+const makeRemove = (api: Api, show: ReturnType<typeof makeShow>) =>
+  Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
+    const { id, email } = yield* find(api, operator, sent)
+    const isOwn = id === operator.personId
+    if (!sent.fields.has("confirmed")) {
+      return asked({
+        title: `Remove ${email}?`,
+        says: isOwn
+          ? "This is you: you are signed out at once, and only another admin can invite you again."
+          : `${email} is signed out at once. An admin can invite the address again.`,
+        path: `${path}/${id}/remove`,
+        back: path,
+        button: "Remove",
+        isHarmful: true
+      })
+    }
+    yield* api.run(operator, "people", "archivePerson", { params: { id } })
+    if (isOwn) return { goTo: "/dashboard/sign-in" }
+    return yield* show(operator, sent, { done: `${email} was removed. Its sessions have ended.` })
+  })
 
 const invitation = (fields: URLSearchParams, problem: string | undefined): Html => html`
   <form method="post" action="${path}" class="card">

@@ -5,7 +5,7 @@ import { mayDo } from "../../../domain/organization/Person.ts"
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote, field, problemNote } from "../Frame.ts"
+import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
 import { get, post, type Run, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, pager, table } from "../Table.ts"
 
@@ -47,14 +47,13 @@ export const make = (api: Api) => {
         "The failed deliveries are being sent again."
       )
     ),
-    post(
-      "/webhooks/:id/disable",
-      "admin",
-      doing(
-        (operator, id) => api.run(operator, "webhooks", "disableWebhook", input(id)),
-        "The webhook is disabled. Its events wait."
-      )
-    ),
+    post("/webhooks/:id/disable", "admin", (operator, sent) => {
+      const id = sent.params["id"]!
+      const disabled = api.run(operator, "webhooks", "disableWebhook", input(id))
+      return sent.fields.has("confirmed")
+        ? Effect.andThen(disabled, show(operator, sent, "The webhook is disabled. Its events wait."))
+        : Effect.map(api.run(operator, "webhooks", "getWebhook", input(id)), disabling)
+    }),
     post(
       "/webhooks/:id/enable",
       "admin",
@@ -65,6 +64,16 @@ export const make = (api: Api) => {
     )
   ]
 }
+
+const disabling = ({ id, url }: Webhook) =>
+  asked({
+    title: "Disable the webhook?",
+    says: `${url} gets no event until the webhook is enabled again. Then it gets what it missed.`,
+    path: `${path}/${id}/disable`,
+    back: `${path}/${id}`,
+    button: "Disable",
+    isHarmful: true
+  })
 
 const makeShowAll = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
