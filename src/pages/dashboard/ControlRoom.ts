@@ -14,6 +14,7 @@ import { type Html, html } from "../Html.ts"
 import { type Look, lookOf } from "../Theme.ts"
 import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import { doneNote, field, type Screen } from "./Frame.ts"
+import { makeShopNote } from "./screens/Organization.ts"
 import { instant } from "./Table.ts"
 
 export type Mechanism = AdminAnswer<"distributions", "getDistribution">
@@ -39,6 +40,8 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
     return yield* Effect.forEach(data, figured, { concurrency: 8 })
   })
 
+  const shopNoteFor = makeShopNote(api)
+
   return {
     /** The figures alone. */
     figures: (operator: Operator, experienceId: string) =>
@@ -51,12 +54,14 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
     ) {
       const experience = yield* api.run(operator, "experiences", "getExperience", { params: { id: experienceId } })
       const mechanisms = yield* mechanismsOf(operator, experienceId)
+      const shopNote = yield* shopNoteFor(operator)
       const path = `/dashboard/experiences/${experienceId}`
       const screen: Screen = {
         title: experience.name,
         body: html`
           ${doneNote(resultOf(mechanisms))} ${themeNote(lookOf(experience.theme))}
           <p><a href="${roomUrl(experienceId)}" target="_blank" rel="noopener">Open the room that consumers see</a></p>
+          ${shopNote}
           <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
           <section class="chart" data-chart hidden>
             <h2>The last ten minutes</h2>

@@ -71,6 +71,7 @@ const sections = [
   ["/dashboard/webhooks", "Webhooks"],
   ["/dashboard/keys", "Keys"],
   ["/dashboard/people", "People"],
+  ["/dashboard/organization", "Settings"],
   ["/dashboard/audit-log", "Audit log"],
   ["/dashboard/system", "System"]
 ] as const

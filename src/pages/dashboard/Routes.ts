@@ -23,6 +23,7 @@ import * as Consumers from "./screens/Consumers.ts"
 import * as DropRoutes from "./DropRoutes.ts"
 import * as Journals from "./screens/Journals.ts"
 import * as Keys from "./screens/Keys.ts"
+import * as Organization from "./screens/Organization.ts"
 import * as Orders from "./screens/Orders.ts"
 import * as Pages from "./screens/Pages.ts"
 import { type MakePreview, PagePreview } from "./screens/PagePreview.ts"
@@ -63,6 +64,7 @@ export const routesOf = ({
   ...Keys.make(api, keys),
   ...People.make(api, sessions),
   ...Journals.make(api),
+  ...Organization.make(api),
   ...System.make(api, readiness, nodeName)
 ]
 
