@@ -8,6 +8,7 @@ import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import { type Html, html, type Inserted, script, style } from "../Html.ts"
 import { headersOf } from "../Security.ts"
+import { formId } from "./FormId.ts"
 
 /** A screen. */
 export interface Screen {
@@ -104,9 +105,11 @@ const navigationOf = ({ organizationName, tenant, role, personId }: Operator, ur
   `
 }
 
-/** A form with one button. */
-export const action = (path: string, label: string, fields: Inserted = false, style = ""): Html =>
-  html`<form method="post" action="${path}" class="action">${fields}<button class="${style}">${label}</button></form>`
+/** A form with one button. `asks`: it leads to a question, and does nothing itself. */
+export const action = (path: string, label: string, fields: Inserted = false, style = "", asks = false): Html =>
+  html`<form method="post" action="${path}" class="action">
+    ${fields}${asks ? false : formId()}<button class="${style}">${label}</button>
+  </form>`
 
 /** The result of an action, for the screen that comes after a form. It has the focus when the page opens. */
 export const doneNote = (done: string | undefined): Html | false =>
@@ -135,7 +138,7 @@ export const asked = (options: {
     <form method="post" action="${options.path}" class="card">
       ${confirmation(options.says)}
       ${[...(options.fields ?? [])].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-      <input type="hidden" name="confirmed" value="yes" />
+      ${formId()}
       <button class="${options.isHarmful === true ? "danger" : ""}">${options.button}</button>
       <a class="button quiet" href="${options.back}">Cancel</a>
     </form>

@@ -35,7 +35,6 @@ import { firstScreen, makeSignIn } from "./SignIn.ts"
 /** The services of the screens. */
 interface Needs {
   readonly api: AdminApiClient["Service"]
-  readonly answers: IdempotentResponses["Service"]
   readonly preview: MakePreview
   readonly sessions: Sessions
   readonly keys: ApiKeys["Service"]
@@ -47,7 +46,6 @@ interface Needs {
 /** All routes that need a session. */
 export const routesOf = ({
   api,
-  answers,
   preview,
   sessions,
   keys,
@@ -55,7 +53,7 @@ export const routesOf = ({
   nodeName,
   roomUrl
 }: Needs): ReadonlyArray<Route> => [
-  ...DropRoutes.make(api, answers, roomUrl),
+  ...DropRoutes.make(api, roomUrl),
   ...Consumers.make(api),
   ...Orders.make(api),
   ...Analytics.make(api),
@@ -73,7 +71,7 @@ export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const frame = makeFrame(yield* Assets)
     const sessions = yield* Session.make
-    const guard = yield* makeGuard(sessions, frame)
+    const guard = yield* makeGuard(sessions, frame, yield* IdempotentResponses)
     const signIn = yield* makeSignIn(sessions, frame)
     const { nodeName } = yield* Settings
 
@@ -90,7 +88,6 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(Session.signInPath))))
     const routes = routesOf({
       api: yield* AdminApiClient,
-      answers: yield* IdempotentResponses,
       preview: yield* PagePreview,
       sessions,
       keys: yield* ApiKeys,

@@ -1,22 +1,20 @@
 /**
  * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
- * screen sends the same fields again, confirmed by a random id. A form that is sent twice acts once, because its id is
- * an idempotency key. Each action has a reason, which the history keeps with the author.
+ * screen sends the same fields again, confirmed by a random id (`Once.ts`). Each action has a reason, which the history keeps with the author.
  */
 import { Clock, Effect, Option, Schema } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { hash, randomUUID } from "node:crypto"
+import type { HttpServerRequest } from "effect/http"
 import { isolated } from "../../domain/values/Direction.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
 import { toText } from "../../domain/values/Time.ts"
-import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { html } from "../Html.ts"
-import { Refusal, unavailable } from "../Refusal.ts"
+import { Refusal } from "../Refusal.ts"
 import type { AdminApiClient } from "../ApiClients.ts"
 import { countsOf, type Mechanism } from "./ControlRoom.ts"
+import { formId } from "./FormId.ts"
 import { confirmation, problemNote, type Screen } from "./Frame.ts"
 
 export const actions = ["admit", "rate", "pause", "resume", "draw", "unpark", "end"] as const
@@ -46,9 +44,8 @@ interface Plan {
  * Makes the function that plans or runs the action of a form. Returns the screen that asks, or the query with which the
  * control room states the result ({@link resultOf}).
  */
-export const make = (api: AdminApiClient["Service"], answers: IdempotentResponses["Service"]) => {
-  const once = makeOnce(answers)
-  return Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
+export const make = (api: AdminApiClient["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
     const id = fields.get("mechanism") ?? ""
     const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
     const reason = Option.getOrUndefined(Reason(fields.get("reason")))
@@ -62,37 +59,8 @@ export const make = (api: AdminApiClient["Service"], answers: IdempotentResponse
     }
     const query = (count: number | void) =>
       new URLSearchParams({ done: action, mechanism: id, ...(typeof count === "number" && { count: `${count}` }) })
-    const run = Effect.map(plan.run, (count) => query(count).toString())
-    return { done: yield* once(operator, confirmation, `${action}\n${fields}`, run) }
+    return { done: query(yield* plan.run).toString() }
   })
-}
-
-/** Makes the function that runs an action once for its confirmation. A repetition gets the first result. */
-const makeOnce = (answers: IdempotentResponses["Service"]) =>
-  Effect.fnUntraced(function* ({ tenant }: Operator, confirmation: string, request: string, run: Call<string>) {
-    let refusal: Refusal | undefined
-    const handle = Effect.match(run, {
-      onSuccess: (result) => HttpServerResponse.text(result),
-      // A refused action has done nothing, and its form may be sent again.
-      onFailure: (failure) => {
-        refusal = failure
-        return HttpServerResponse.empty({ status: failure.status < 500 ? 400 : 503 })
-      }
-    })
-    const key = { tenant, key: `dashboard:${confirmation}`, fingerprint: hash("sha256", request, "buffer") }
-    const answer = yield* answers
-      .answer(key, { secret: "none" }, handle)
-      .pipe(Effect.catchTag("Unavailable", () => unavailable()))
-    if (refusal !== undefined) return yield* refusal
-    if (HttpServerResponse.isHttpServerResponse(answer)) return textOf(answer.body)
-    if (answer._tag === "Answered") return Buffer.from(answer.answer.body ?? []).toString()
-    const detail =
-      answer._tag === "Reused" ? "This form was sent before with other values." : "This action is under way."
-    return yield* new Refusal({ status: 409, code: "REPEATED", detail })
-  })
-
-const textOf = (body: HttpServerResponse.HttpServerResponse["body"]): string =>
-  body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
 
 /**
  * Returns the result of an action in a sentence, for the query of a control room. The query holds no text of its own, so
@@ -234,7 +202,7 @@ const askFor = (
                 <p class="lead">${says}</p>`
         }
         ${[...fields].filter(([name]) => name !== "confirmed" && name !== "word").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-        <input type="hidden" name="confirmed" value="${randomUUID()}" />
+        ${formId()}
         ${
           action === "end" &&
           html`<label

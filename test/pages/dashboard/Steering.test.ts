@@ -91,6 +91,33 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
       })
   )
 
+  it.effect(
+    "makes one drop, one page and one invitation of a form that is sent twice, and states each result once",
+    () =>
+      Effect.gen(function* () {
+        const { send, get, signIn } = yield* operator
+        yield* signIn((yield* Usher).brand.secretKey)
+        const { id: experienceId } = yield* brand("POST", "/experiences", { name: "Twice" })
+        for (const [screen, label, typed] of [
+          ["/dashboard/new", "Create queue", { name: "Once" }],
+          ["/dashboard/pages", "Create page", { experienceId, title: "Once", slug: "once" }],
+          ["/dashboard/people", "Invite", { email: "once@example.com", role: "viewer" }]
+        ] as const) {
+          const { action, fields } = formOf(yield* get(screen), label)
+          const sent = send("POST", action, { ...fields, ...typed })
+          const answers = [...(yield* Effect.all([sent, sent], { concurrency: 2 })), yield* sent]
+          const led = answers.map(({ status, headers }) => [status, headers["location"]])
+          assert.deepStrictEqual(led, [led[0]!, led[0]!, led[0]!], label)
+          assert.strictEqual(led[0]![0], 303, label)
+        }
+        const named = (path: string) => Effect.map(brand("GET", path), ({ data }) => data.length as number)
+        assert.strictEqual(yield* named("/experiences?search=Once"), 1)
+        assert.strictEqual(yield* named("/experience-pages?search=once"), 1)
+        assert.include(textOf(yield* get("/dashboard/people")), "once@example.com was invited.")
+        assert.notInclude(textOf(yield* get("/dashboard/people")), "was invited.")
+      })
+  )
+
   it.effect("may send a confirmation again that was refused", () =>
     Effect.gen(function* () {
       const { send, get, submit, signIn } = yield* operator
@@ -188,9 +215,9 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
           ({ status }) => status
         )
       for (const kind of kinds) {
-        assert.strictEqual(yield* statusOf(kind, "admit", "OTHER"), kind === "queue" ? 200 : 404, kind)
+        assert.strictEqual(yield* statusOf(kind, "admit", "OTHER"), kind === "queue" ? 303 : 404, kind)
         const isDeniable = (deniableKinds as ReadonlyArray<Kind>).includes(kind)
-        assert.strictEqual(yield* statusOf(kind, "deny", "ADMIN_ACTION"), isDeniable ? 200 : 404, kind)
+        assert.strictEqual(yield* statusOf(kind, "deny", "ADMIN_ACTION"), isDeniable ? 303 : 404, kind)
       }
     })
   )

@@ -6,8 +6,8 @@ import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, asked, doneNote } from "../Frame.ts"
-import { get, post, type RouteRequest } from "../Route.ts"
+import { action, asked } from "../Frame.ts"
+import { get, post, type Reply, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
 import {
@@ -37,8 +37,8 @@ export const make = (api: AdminApiClient["Service"]) => {
   const steering = <Reason extends string>(action: PlaceAction<Reason>) => {
     const steer = makePlaceAction(api, path, action)
     return post(`/consumers/:id/${action.path}`, "operator", (operator, sent) =>
-      Effect.flatMap(steer(operator, sent), (outcome) =>
-        "ask" in outcome ? Effect.succeed(outcome.ask) : show(operator, sent.params["id"]!, outcome.done)
+      Effect.map(steer(operator, sent), (outcome): Reply =>
+        "ask" in outcome ? outcome.ask : { goTo: `${path}/${sent.params["id"]}`, done: outcome.done }
       )
     )
   }
@@ -62,8 +62,9 @@ export const make = (api: AdminApiClient["Service"]) => {
     post("/consumers/:id/end-sessions", "operator", (operator, { params, fields }) => {
       const id = params["id"]!
       if (!fields.has("confirmed")) return Effect.map(find(operator, id), endingSessions)
-      return Effect.flatMap(api.run(operator, "consumers", "endConsumerSessions", { params: { id } }), ({ ended }) =>
-        show(operator, id, `${ended} sessions were ended.`)
+      return Effect.map(
+        api.run(operator, "consumers", "endConsumerSessions", { params: { id } }),
+        ({ ended }): Reply => ({ goTo: `${path}/${id}`, done: `${ended} sessions were ended.` })
       )
     }),
     steering(admission(api)),
@@ -110,7 +111,7 @@ const nameOf = ({ fullName, email, phone, id }: Consumer): string => fullName ??
 
 /** Makes the function that shows one consumer. */
 const makeShow = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, id: string, done?: string) {
+  Effect.fnUntraced(function* (operator: Operator, id: string) {
     const input = { params: { id }, query: { first: rowsMax } }
     const consumer = yield* api.run(operator, "consumers", "getConsumer", { params: { id } })
     const [places, sessions, orders] = yield* Effect.all(
@@ -124,7 +125,6 @@ const makeShow = (api: AdminApiClient["Service"]) =>
     return {
       title: nameOf(consumer),
       body: html`
-        ${doneNote(done)}
         <section class="card">
           <h2>Profile</h2>
           ${profileOf(consumer)}
@@ -135,7 +135,7 @@ const makeShow = (api: AdminApiClient["Service"]) =>
         ${
           mayDo(operator.role, "operator") &&
           sessions.data.length > 0 &&
-          action(`${path}/${id}/end-sessions`, "End all sessions", false, "quiet")
+          action(`${path}/${id}/end-sessions`, "End all sessions", false, "quiet", true)
         }
         ${mayDo(operator.role, "admin") && erasureOf(id)}
       `
@@ -214,9 +214,5 @@ const makeErase = (api: AdminApiClient["Service"]) =>
       params: { id: params["id"]! },
       query: { erase: "true" }
     })
-    return {
-      title: "Erased",
-      body: html`${doneNote("The consumer was erased.")}
-        <p><a href="${path}">All consumers</a></p>`
-    }
+    return { goTo: path, done: "The consumer was erased." }
   })

@@ -4,8 +4,8 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type RouteRequest } from "../Route.ts"
+import { field, problemNote } from "../Frame.ts"
+import { get, post, type Reply, type RouteRequest } from "../Route.ts"
 import { facts } from "../Table.ts"
 
 type Organization = AdminAnswer<"organizations", "getOrganization">
@@ -22,7 +22,6 @@ export const make = (api: AdminApiClient["Service"]) => {
 }
 
 interface Outcome {
-  readonly done?: string
   readonly problem?: string
   readonly fields?: URLSearchParams
 }
@@ -31,13 +30,13 @@ interface Outcome {
 const mayChange = ({ role, tenant }: Operator): boolean => mayDo(role, "admin") && tenant.mode === "live"
 
 const makeShow = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, { done, problem, fields }: Outcome = {}) {
+  Effect.fnUntraced(function* (operator: Operator, { problem, fields }: Outcome = {}) {
     const { name, allowedOrigins } = yield* api.run(operator, "organizations", "getOrganization", {})
     return {
       title: "Settings",
       status: problem === undefined ? 200 : 400,
       body: html`
-        ${doneNote(done)} ${problemNote(problem)}
+        ${problemNote(problem)}
         ${
           mayChange(operator)
             ? html`<form method="post" action="${path}" class="card">
@@ -78,7 +77,7 @@ const makeChange = (api: AdminApiClient["Service"], show: ReturnType<typeof make
       ...(origins !== null && { allowedOrigins: origins.split(/\s+/).filter((origin) => origin !== "") })
     }
     return yield* api.run(operator, "organizations", "changeOrganization", { payload }).pipe(
-      Effect.flatMap(({ name }) => show(operator, { done: `Saved. Consumers read the name ${name}.` })),
+      Effect.map(({ name }): Reply => ({ goTo: path, done: `Saved. Consumers read the name ${name}.` })),
       Effect.catchTag("Refusal", (refusal) =>
         refusal.status === 400
           ? show(operator, { problem: refusal.detail ?? "A value is not valid.", fields })

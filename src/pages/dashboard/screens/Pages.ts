@@ -7,7 +7,8 @@ import { type Html, html, nothing } from "../../Html.ts"
 import type { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type RouteRequest } from "../Route.ts"
+import { formId } from "../FormId.ts"
+import { get, post, type Reply, type RouteRequest } from "../Route.ts"
 import { filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 import type { MakePreview } from "./PagePreview.ts"
 import { CreativeDocument } from "../../../domain/experience/creative/Document.ts"
@@ -57,7 +58,7 @@ export const make = (api: Api, preview: MakePreview) => {
           const { id, title } = yield* find(operator, sent)
           if (change === "unpublish" && !sent.fields.has("confirmed")) return unpublishing(id, title)
           const page = yield* api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id } })
-          return yield* screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
+          return { goTo: `${path}/${id}`, done: `The page is ${page.status.toLowerCase()}.` }
         })
       )
     )
@@ -135,7 +136,7 @@ const newForm = (
     >
     ${field("Title", "title", { value: fields.get("title") ?? "" }, "Shown to consumers.")}
     ${field("Slug", "slug", { value: fields.get("slug") ?? "" }, "The last part of the page's address.")}
-    <button>Create page</button>
+    ${formId()}<button>Create page</button>
   </form>
 `
 
@@ -211,7 +212,7 @@ const makeEdit =
       creativeDocument: found.document
     }
     return api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
-      Effect.flatMap((saved) => screenOf(operator, saved, { done: "The page was saved." })),
+      Effect.map((): Reply => ({ goTo: `${path}/${page.id}`, done: "The page was saved." })),
       Effect.catchTag("Refusal", (refusal) =>
         isOfForm(refusal)
           ? screenOf(operator, page, { problem: refusal.detail ?? "A value is not valid.", fields })
@@ -259,7 +260,7 @@ const editorOf = (
     ${
       status === "DRAFT"
         ? action(`/dashboard/pages/${id}/publish`, "Publish")
-        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet")
+        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet", true)
     }
   </div>
 `

@@ -7,9 +7,10 @@ import { isUuid } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
 import { notFound, Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
+import { action, asked, field, problemNote } from "../Frame.ts"
 import type { Sessions } from "../Guard.ts"
-import { get, post, type Route, type RouteRequest } from "../Route.ts"
+import { formId } from "../FormId.ts"
+import { get, post, type Reply, type Route, type RouteRequest } from "../Route.ts"
 import { instant, listQueryOf, pager, table } from "../Table.ts"
 
 type Person = AdminAnswer<"people", "getPerson">
@@ -28,27 +29,18 @@ const uses: { readonly [R in Role]: string } = {
 export const make = (api: Api, sessions: Sessions): ReadonlyArray<Route> => {
   const show = makeShow(api)
   return [
-    get("/people", show),
+    get("/people", (operator, sent) => show(operator, sent)),
     post("/people", "admin", makeInvite(api, show)),
-    post("/people/:id/role", "admin", makeChangeRole(api, show)),
-    post("/people/:id/remove", "admin", makeRemove(api, show)),
+    post("/people/:id/role", "admin", makeChangeRole(api)),
+    post("/people/:id/remove", "admin", makeRemove(api)),
     get("/switch", () => Effect.map(sessions.memberships, choiceOf)),
     { method: "POST", path: "/switch", role: "viewer", run: makeSwitch(sessions) }
   ]
 }
 
-interface Outcome {
-  readonly done?: string
-  readonly problem?: string
-}
-
 const makeShow = (api: Api) => {
   const authors = makeAuthors(api)
-  return Effect.fnUntraced(function* (
-    operator: Operator,
-    { query, fields }: RouteRequest,
-    { done, problem }: Outcome = {}
-  ) {
+  return Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
     const isAdmin = mayDo(operator.role, "admin")
     const page = yield* api.run(operator, "people", "listPeople", { query: listQueryOf(query) })
     const author = yield* authors(operator)
@@ -56,7 +48,6 @@ const makeShow = (api: Api) => {
       title: "People",
       status: problem === undefined ? 200 : 400,
       body: html`
-        ${doneNote(done)}
         ${table<Person>(
           `People of ${operator.tenant.mode} mode`,
           page.data,
@@ -86,16 +77,18 @@ const roleForm = ({ id, email, role }: Person): Html =>
     html`<select name="role" aria-label="Role of ${email}">
       ${Role.literals.map((one) => html`<option value="${one}" ${one === role && html`selected`}>${one}</option>`)}
     </select>`,
-    "quiet"
+    "quiet",
+    true
   )
 
-const removeForm = ({ id, email }: Person): Html => action(`${path}/${id}/remove`, `Remove ${email}`, false, "danger")
+const removeForm = ({ id, email }: Person): Html =>
+  action(`${path}/${id}/remove`, `Remove ${email}`, false, "danger", true)
 
 const find = (api: Api, operator: Operator, { params }: RouteRequest) =>
   api.run(operator, "people", "getPerson", { params: { id: params["id"]! } })
 
 /** Makes the form that changes a role, once it is confirmed. */
-const makeChangeRole = (api: Api, show: ReturnType<typeof makeShow>) =>
+const makeChangeRole = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
     const { fields } = sent
     const person = yield* find(api, operator, sent)
@@ -115,11 +108,11 @@ const makeChangeRole = (api: Api, show: ReturnType<typeof makeShow>) =>
       params: { id: person.id },
       payload: { role }
     })
-    return yield* show(operator, sent, { done: `${email} is ${role} now.` })
+    return { goTo: path, done: `${email} is ${role} now.` }
   })
 
 /** Makes the form that removes a person, once it is confirmed. */
-const makeRemove = (api: Api, show: ReturnType<typeof makeShow>) =>
+const makeRemove = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
     const { id, email } = yield* find(api, operator, sent)
     const isOwn = id === operator.personId
@@ -137,7 +130,7 @@ const makeRemove = (api: Api, show: ReturnType<typeof makeShow>) =>
     }
     yield* api.run(operator, "people", "archivePerson", { params: { id } })
     if (isOwn) return { goTo: "/dashboard/sign-in" }
-    return yield* show(operator, sent, { done: `${email} was removed. Its sessions have ended.` })
+    return { goTo: path, done: `${email} was removed. Its sessions have ended.` }
   })
 
 const invitation = (fields: URLSearchParams, problem: string | undefined): Html => html`
@@ -157,7 +150,7 @@ const invitation = (fields: URLSearchParams, problem: string | undefined): Html 
       </select></label
     >
     <p class="hint">The email contains no link. Tell the person the address of this dashboard.</p>
-    <button>Invite</button>
+    ${formId()}<button>Invite</button>
   </form>
 `
 
@@ -169,10 +162,10 @@ const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: O
     ...(name !== "" && { name })
   }
   return api.run(operator, "people", "createPerson", { payload }).pipe(
-    Effect.flatMap(({ email }) => show(operator, sent, { done: `${email} was invited.` })),
+    Effect.map(({ email }): Reply => ({ goTo: path, done: `${email} was invited.` })),
     Effect.catchTag("Refusal", (refusal) =>
       refusal.status === 400 || refusal.status === 409
-        ? show(operator, sent, { problem: refusal.detail ?? "A value is not valid." })
+        ? show(operator, sent, refusal.detail ?? "A value is not valid.")
         : Effect.fail(refusal)
     )
   )
