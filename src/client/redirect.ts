@@ -44,7 +44,7 @@ export const makeRedirect = (root: HTMLElement | ShadowRoot, language: () => str
   return {
     /** Called each second. */
     tick: () => {
-      const form = root.querySelector<HTMLFormElement>("form[data-continue]")
+      const form = root.querySelector<HTMLFormElement>("form[data-soon]")
       if (!form || document.hidden || stays.get().split(" ").includes(form.dataset["continue"]!)) return
       const now = performance.now()
       if (!goesOnAt) {

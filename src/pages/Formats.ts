@@ -8,6 +8,7 @@ import { digitsOf, type Price } from "../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../domain/values/Locale.ts"
 import { isShownTwice } from "../domain/values/TimeShownTwice.ts"
 import { dayMillis } from "../domain/values/WallClock.ts"
+import { directionOf } from "./Words.ts"
 
 /** Making a formatter takes longer than rendering a page, so formatters are cached. */
 const cachedMax = 500
@@ -53,10 +54,13 @@ const make = (language: string, own: string): Formats => {
   return {
     timeZone: own,
     number: (value) => numberFormat(language, {}).format(value),
-    amount: (text, currency) =>
-      numberFormat(language, { style: "currency", currency, ...fractionOf(text, currency) }).format(
-        text as `${number}`
-      ),
+    amount: (text, currency) => {
+      const format = numberFormat(language, { style: "currency", currency, ...fractionOf(text, currency) })
+      if (directionOf(language) === "ltr") return format.format(text as `${number}`)
+      // The sign of a currency may begin with letters: `US$` would be read as `$US` among letters from right to left.
+      const parts = format.formatToParts(text as `${number}`)
+      return parts.map(({ type, value }) => (type === "currency" ? leftToRight(value) : value)).join("")
+    },
     plainAmount: (text, currency) =>
       numberFormat(language, { useGrouping: false, ...fractionOf(text, currency) }).format(text as `${number}`),
     instant: dated(
@@ -73,6 +77,9 @@ const make = (language: string, own: string): Formats => {
     }
   }
 }
+
+/** Isolates a sign that has letters from left to right. */
+const leftToRight = (sign: string): string => (/\p{Script=Latin}/u.test(sign) ? `\u2068${sign}\u2069` : sign)
 
 const fractionOf = (text: Price, currencyCode: string) => {
   const digits = Math.max(digitsOf(text), fractionDigitsOf(currencyCode))

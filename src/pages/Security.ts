@@ -50,15 +50,14 @@ const crossOriginHeaders = ["access-control-allow-origin", "access-control-expos
 export const bearerOf = ({ headers }: HttpServerRequest.HttpServerRequest): string | undefined =>
   /^Bearer (\S+)$/i.exec(headers["authorization"] ?? "")?.[1]
 
-/**
- * Removes what lets scripts of other sites read answers of this listener. The API's answers have no cookie; pages do,
- * except for those to a request with an access token.
- */
+/** Removes what lets scripts of other sites read an answer. */
+export const notReadableElsewhere = (response: HttpServerResponse.HttpServerResponse) =>
+  crossOriginHeaders.reduce(HttpServerResponse.removeHeader, response)
+
+/** The same for the answer to this request. The API's answers have no cookie; pages do, except to an access token. */
 export const readableHereOnly = Effect.withFiber(({ context }) => {
   if (bearerOf(Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)) !== undefined) return Effect.void
-  HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) =>
-    Effect.succeed(crossOriginHeaders.reduce(HttpServerResponse.removeHeader, response))
-  )
+  HttpEffect.appendPreResponseHandlerUnsafe(context, (_, response) => Effect.succeed(notReadableElsewhere(response)))
   return Effect.void
 })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { formatsOf } from "../../src/pages/Formats.ts"
-import { type Language, languages } from "../../src/pages/Words.ts"
+import { filled, type Language, languages, wordsIn } from "../../src/pages/Words.ts"
 
 const all = Object.keys(languages) as ReadonlyArray<Language>
 const minute = 60_000
@@ -15,6 +15,24 @@ const nights = [
   ["Antarctica/Troll", "2027-10-31T00:00Z", 120],
   ["Pacific/Chatham", "2027-04-03T14:00Z", 60]
 ] as const
+
+describe("An amount", () => {
+  it("keeps the letters and the sign of its currency together among letters from right to left", () => {
+    for (const language of ["ar", "he"]) {
+      for (const currency of ["USD", "CAD", "EUR", "CHF", "ILS"]) {
+        const shown = formatsOf(language, "UTC").amount("20", currency)
+        const isolated = [...shown.matchAll(/\u2068([^\u2069]*)\u2069/g)].map(([, sign]) => sign!)
+        const sign = /[\p{Script=Latin}$]*\p{Script=Latin}[\p{Script=Latin}$]*/u.exec(shown)?.[0]
+        assert.deepStrictEqual(isolated, sign === undefined ? [] : [sign], `${language} ${currency}: ${shown}`)
+        // It stays so within a sentence.
+        const within = filled(wordsIn(language as Language).confirmBid, { amount: shown })
+        if (sign !== undefined) assert.include(within, `\u2068${sign}\u2069`)
+      }
+    }
+    assert.match(formatsOf("ar", "UTC").amount("20", "USD"), /\u2068US\$\u2069/)
+    assert.strictEqual(formatsOf("en", "UTC").amount("20", "CAD"), "CA$20.00")
+  })
+})
 
 describe("A local time", () => {
   it("that its clock shows twice has its offset, in every language", () => {

@@ -29,7 +29,9 @@ export const makePosition = (say: (text: string) => void) => {
       const shown = number.format(position)
       const field = text("position", shown)
       if (!field) {
-        const lead = card.querySelector<HTMLElement>("[data-later]")!
+        const lead = card.querySelector<HTMLElement>("[data-later]")
+        // The card asks something instead.
+        if (!lead) return
         const { seconds: most, soon, later } = lead.dataset
         lead.textContent = (seconds! <= Number(most) ? soon : later)!
         return

@@ -76,7 +76,7 @@ async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Pr
   if (mine !== swaps) return
   const before = pieces().dataset["statuses"]
   const typed = all<HTMLInputElement>("input:not([type=hidden]),select").map(
-    (field) => [keyOf(field), field.value] as const
+    (field) => [keyOf(field), field.value, field.checked] as const
   )
   const opened = all<HTMLDetailsElement>("details").map(({ open }) => open)
   const focused = document.activeElement as HTMLElement
@@ -85,7 +85,8 @@ async function swap(isAsked = false, actionUrl?: string, init?: RequestInit): Pr
   if (mayHavePlace() && !url.startsWith(`${base}/now`)) leaveShell()
   const fields = all<HTMLInputElement>("input:not([type=hidden]),select,button,a,summary,h2")
   if (!isAsked) {
-    for (const [key, value] of typed) for (const field of fields) if (keyOf(field) === key) field.value = value
+    for (const [key, value, checked] of typed)
+      for (const field of fields) if (keyOf(field) === key) Object.assign(field, { value, checked })
     all<HTMLDetailsElement>("details").forEach((details, index) => (details.open = opened[index] ?? details.open))
   }
   const heading = box.querySelector<HTMLElement>("[data-acted] h2") || box.querySelector<HTMLElement>("h2")

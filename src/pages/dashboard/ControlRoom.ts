@@ -14,6 +14,7 @@ import { type Html, html } from "../Html.ts"
 import { type Look, lookOf } from "../Theme.ts"
 import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import { doneNote, field, type Screen } from "./Frame.ts"
+import { makeShopNote } from "./screens/Organization.ts"
 import { instant } from "./Table.ts"
 
 export type Mechanism = AdminAnswer<"distributions", "getDistribution">
@@ -39,6 +40,8 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
     return yield* Effect.forEach(data, figured, { concurrency: 8 })
   })
 
+  const shopNoteFor = makeShopNote(api)
+
   return {
     /** The figures alone. */
     figures: (operator: Operator, experienceId: string) =>
@@ -51,12 +54,14 @@ export const make = (api: AdminApiClient["Service"], roomUrl: (experienceId: str
     ) {
       const experience = yield* api.run(operator, "experiences", "getExperience", { params: { id: experienceId } })
       const mechanisms = yield* mechanismsOf(operator, experienceId)
+      const shopNote = yield* shopNoteFor(operator)
       const path = `/dashboard/experiences/${experienceId}`
       const screen: Screen = {
         title: experience.name,
         body: html`
           ${doneNote(resultOf(mechanisms))} ${themeNote(lookOf(experience.theme))}
           <p><a href="${roomUrl(experienceId)}" target="_blank" rel="noopener">Open the room that consumers see</a></p>
+          ${shopNote}
           <div data-live="${path}/figures" aria-label="Figures">${mechanisms.map(figuresOf)}</div>
           <section class="chart" data-chart hidden>
             <h2>The last ten minutes</h2>
@@ -138,7 +143,7 @@ const figuresOf = (mechanism: Mechanism): Html => {
         ${figure("Completed", counts.completed)} ${figure("Gone", counts.gone)}
         ${figure("Entries per minute", live?.entriesPerMinute ?? 0, "entries")}
         ${figure("Grants per minute", live?.grantsPerMinute ?? 0, "grants")}
-        ${mechanism.type === "queue" && figure("Rate per minute", mechanism.admitRate)}
+        ${mechanism.type === "queue" && !isPaused && figure("Rate per minute", mechanism.admitRate)}
       </dl>
     </section>
   `
@@ -178,7 +183,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
   const form = (action: string, label: string, more: Html | false, style = "") => html`
     <form method="post" action="${path}/${action}">
       <input type="hidden" name="mechanism" value="${mechanism.id}" />
-      ${more} ${reasons}
+      ${more} ${action !== "draw" && reasons}
       <button class="${style}">${label}</button>
     </form>
   `
@@ -201,6 +206,7 @@ const steeringOf = (mechanism: Mechanism, path: string): Html | false => {
             ${isPaused ? form("resume", "Resume…", false) : form("pause", "Pause…", false)}
           `
         }
+        ${mechanism.type === "draw" && mechanism.lifecycle === "open" && form("draw", "Draw now…", false)}
         ${canEnd && form("end", "End…", false, "danger")}
       </div>
     </section>

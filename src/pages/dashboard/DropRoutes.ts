@@ -1,6 +1,5 @@
 /** Drops: the running ones, a new one from a template, and the control room of each. */
 import { Effect } from "effect"
-import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { notFound } from "../Refusal.ts"
 import type { AdminApiClient } from "../ApiClients.ts"
 import * as ControlRoom from "./ControlRoom.ts"
@@ -14,13 +13,12 @@ const pathOf = (experienceId: string): string => `/dashboard/experiences/${exper
 /** The routes of drops. */
 export const make = (
   api: AdminApiClient["Service"],
-  answers: IdempotentResponses["Service"],
   roomUrl: (experienceId: string) => string
 ): ReadonlyArray<Route> => {
   const controlRoom = ControlRoom.make(api, roomUrl)
   const showHome = Home.make(api)
   const createDrop = NewDrop.make(api)
-  const steer = Steering.make(api, answers)
+  const steer = Steering.make(api)
 
   return [
     get("", (operator) => showHome(operator)),

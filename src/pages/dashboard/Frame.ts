@@ -8,6 +8,7 @@ import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import { type Html, html, type Inserted, script, style } from "../Html.ts"
 import { headersOf } from "../Security.ts"
+import { formId } from "./FormId.ts"
 
 /** A screen. */
 export interface Screen {
@@ -71,6 +72,7 @@ const sections = [
   ["/dashboard/webhooks", "Webhooks"],
   ["/dashboard/keys", "Keys"],
   ["/dashboard/people", "People"],
+  ["/dashboard/organization", "Settings"],
   ["/dashboard/audit-log", "Audit log"],
   ["/dashboard/system", "System"]
 ] as const
@@ -103,9 +105,11 @@ const navigationOf = ({ organizationName, tenant, role, personId }: Operator, ur
   `
 }
 
-/** A form with one button. */
-export const action = (path: string, label: string, fields: Inserted = false, style = ""): Html =>
-  html`<form method="post" action="${path}" class="action">${fields}<button class="${style}">${label}</button></form>`
+/** A form with one button. `asks`: it leads to a question, and does nothing itself. */
+export const action = (path: string, label: string, fields: Inserted = false, style = "", asks = false): Html =>
+  html`<form method="post" action="${path}" class="action">
+    ${fields}${asks ? false : formId()}<button class="${style}">${label}</button>
+  </form>`
 
 /** The result of an action, for the screen that comes after a form. It has the focus when the page opens. */
 export const doneNote = (done: string | undefined): Html | false =>
@@ -117,6 +121,29 @@ export const problemNote = (problem: string | undefined): Html | false =>
 
 /** The effect of an action that is not confirmed yet. It has the focus when the page opens. */
 export const confirmation = (says: string): Html => html`<p class="lead" tabindex="-1" autofocus>${says}</p>`
+
+/** The screen that states the effect of an action, and asks whether to go on. The same fields are sent again. */
+export const asked = (options: {
+  readonly title: string
+  readonly says: string
+  /** The address of the action, and of the screen that it is on. */
+  readonly path: string
+  readonly back: string
+  readonly button: string
+  readonly fields?: URLSearchParams
+  readonly isHarmful?: boolean
+}): Screen => ({
+  title: options.title,
+  body: html`
+    <form method="post" action="${options.path}" class="card">
+      ${confirmation(options.says)}
+      ${[...(options.fields ?? [])].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+      ${formId()}
+      <button class="${options.isHarmful === true ? "danger" : ""}">${options.button}</button>
+      <a class="button quiet" href="${options.back}">Cancel</a>
+    </form>
+  `
+})
 
 /** A field of a form, with its label and a sentence that explains it. */
 export const field = (

@@ -4,13 +4,16 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { mayDo, type Role } from "../../domain/organization/Person.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
+import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { countByAddress } from "../../http/limits/RateLimit.ts"
 import * as Answer from "../Answer.ts"
 import { html } from "../Html.ts"
 import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
 import { queryOf } from "../room/Visit.ts"
 import { makeIsOwn, readableHereOnly } from "../Security.ts"
-import { type makeFrame, problemNote, type Screen } from "./Frame.ts"
+import { doneNote, type makeFrame, problemNote, type Screen } from "./Frame.ts"
+import * as Note from "./Note.ts"
+import { makeOnce } from "./Once.ts"
 import type { Reply, Route } from "./Route.ts"
 import type { make } from "./Session.ts"
 
@@ -34,7 +37,13 @@ export const fieldsOf = Effect.flatMap(HttpServerRequest.HttpServerRequest, (req
 ).pipe(Effect.map((text) => new URLSearchParams(text)))
 
 /** Makes the functions that answer a request if it may pass. */
-export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame: Frame) {
+export const makeGuard = Effect.fnUntraced(function* (
+  sessions: Sessions,
+  frame: Frame,
+  answers: IdempotentResponses["Service"]
+) {
+  const once = makeOnce(answers)
+  const note = yield* Note.make
   const isOwn = yield* makeIsOwn
   const unlessStopping = yield* makeUnlessStopping
   const count = yield* countByAddress({ name: "dashboard", requestsMax: requestsPerMinute })
@@ -51,11 +60,17 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
       )
     )
 
-  const answer = (operator: Operator, reply: Reply) => {
-    if ("goTo" in reply) return Effect.succeed(seeOther(reply.goTo))
-    if ("part" in reply) return Answer.ofVisitor(reply.part.text, 200, {})
-    return "file" in reply ? Effect.succeed(saved(reply)) : frame(reply, operator)
-  }
+  const answer = Effect.fnUntraced(function* (operator: Operator, reply: Reply) {
+    const { text, add, remove } = yield* note
+    if ("goTo" in reply) {
+      const led = seeOther(reply.goTo)
+      return reply.done === undefined ? led : add(led, reply.done)
+    }
+    if ("part" in reply) return yield* Answer.ofVisitor(reply.part.text, 200, {})
+    if ("file" in reply) return saved(reply)
+    if (text === undefined) return yield* frame(reply, operator)
+    return remove(yield* frame({ ...reply, body: html`${doneNote(text)}${reply.body}` }, operator))
+  })
 
   /** Runs a route for the operator of the session. Without one it leads to the sign-in. */
   const forOperator = ({ method, role, run }: Route) =>
@@ -63,14 +78,16 @@ export const makeGuard = Effect.fnUntraced(function* (sessions: Sessions, frame:
       open(
         Effect.gen(function* () {
           const operator = yield* sessions.read
-          if (operator === undefined) return seeOther(`${home}/sign-in`)
+          if (operator === undefined) return seeOther(yield* sessions.signInPath)
           const sent = {
             params: params as { readonly [name: string]: string },
             query: queryOf(yield* HttpServerRequest.HttpServerRequest),
             fields: method === "GET" ? new URLSearchParams() : yield* fieldsOf
           }
           const refusal = refusalOf(operator, role, sent.params["id"])
-          const reply = refusal === undefined ? run(operator, sent) : Effect.fail(refusal)
+          const { url } = yield* HttpServerRequest.HttpServerRequest
+          const acted = once(operator, url, sent.fields, run(operator, sent))
+          const reply = refusal === undefined ? acted : Effect.fail(refusal)
           return yield* Effect.flatMap(reply, (found) => answer(operator, found)).pipe(
             Effect.catchTag("Refusal", (refusal) => frame(refusalScreen(refusal), operator))
           )
@@ -102,12 +119,22 @@ const saved = ({ file, name }: { readonly file: string; readonly name: string })
 /** The meaning of a refusal without a text of its own. */
 const reasons: { readonly [status: number]: string } = {
   404: "There is nothing here, or it belongs to another organization.",
-  423: "It is not open yet."
+  405: "This address is part of another screen. Open that screen from the dashboard.",
+  413: "The form is too large. Nothing was changed.",
+  423: "It is not open yet.",
+  500: "This is a fault of the server, and its log has the cause. Look at the state before you try again."
+}
+
+const titles: { readonly [status: number]: string } = {
+  404: "Not found",
+  405: "Not found",
+  500: "Something went wrong",
+  503: "Temporarily unavailable"
 }
 
 /** The screen of a refusal. */
-const refusalScreen = ({ status, detail, retryAfterSeconds }: Refusal): Screen => ({
-  title: status === 404 ? "Not found" : status === 503 ? "Temporarily unavailable" : "Request refused",
+export const refusalScreen = ({ status, detail, retryAfterSeconds }: Refusal): Screen => ({
+  title: titles[status] ?? "Request refused",
   status,
   ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   body: html`${problemNote(detail ?? reasons[status] ?? "Try again in a moment.")}

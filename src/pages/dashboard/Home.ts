@@ -6,6 +6,7 @@ import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import type { Screen } from "./Frame.ts"
+import { naming } from "./screens/Organization.ts"
 import { instant, mechanismColumns, table } from "./Table.ts"
 
 type Nodes = AdminAnswer<"nodes", "listNodes">
@@ -34,10 +35,10 @@ export const make = (api: AdminApiClient["Service"]) =>
     const screen: Screen = {
       title: "Now",
       body: isEmpty
-        ? html`${failing}
+        ? html`${naming(operator)}${failing}
             <p class="lead">There is no drop yet.</p>
             <p><a class="button" href="/dashboard/new">Create one</a></p>`
-        : html`${late}${failing}${sections}`
+        : html`${naming(operator)}${late}${failing}${sections}`
     }
     return screen
   })

@@ -3,6 +3,7 @@ import { Clock, Effect, Option, Schema } from "effect"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { html } from "../Html.ts"
 import type { AdminApiClient } from "../ApiClients.ts"
+import { formId } from "./FormId.ts"
 import { field, problemNote, type Screen } from "./Frame.ts"
 import { toText } from "../../domain/values/Time.ts"
 
@@ -40,7 +41,7 @@ const formOf = ({ name, title, use, asks }: (typeof templates)[number], sent: UR
           asked.hint
         )
       )}
-      <button>Create ${title.toLowerCase()}</button>
+      ${formId()}<button>Create ${title.toLowerCase()}</button>
     </form>
   `
 }

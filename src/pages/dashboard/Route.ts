@@ -14,12 +14,12 @@ export interface RouteRequest {
   readonly fields: URLSearchParams
 }
 
-/** A screen, a part of one, a file to save, or another address to go to. */
+/** A screen, a part of one, a file to save, or another address to go to, whose screen then states the result. */
 export type Reply =
   | Screen
   | { readonly part: Html }
   | { readonly file: string; readonly name: string }
-  | { readonly goTo: string }
+  | { readonly goTo: string; readonly done?: string }
 
 /** Returns the reply to an operator. */
 export type Run = (

@@ -3,7 +3,7 @@
  * come from a page of this origin, and from an operator whose role allows them.
  */
 import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerRequest } from "effect/http"
 import { ApiKeys } from "../../auth/keys/ApiKeys.ts"
 import { OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
 import { PersonSignIn } from "../../auth/operators/PersonSignIn.ts"
@@ -12,8 +12,10 @@ import { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.
 import { Settings } from "../../settings/Settings.ts"
 import { Assets } from "../Assets.ts"
 import { AdminApiClient } from "../ApiClients.ts"
+import * as PageErrors from "../PageErrors.ts"
+import { queryOf } from "../room/Visit.ts"
 import { makeFrame } from "./Frame.ts"
-import { home, makeGuard, seeOther, type Sessions } from "./Guard.ts"
+import { home, makeGuard, refusalScreen, seeOther, type Sessions } from "./Guard.ts"
 import type { Route } from "./Route.ts"
 import * as Session from "./Session.ts"
 import * as Analytics from "./screens/Analytics.ts"
@@ -21,18 +23,18 @@ import * as Consumers from "./screens/Consumers.ts"
 import * as DropRoutes from "./DropRoutes.ts"
 import * as Journals from "./screens/Journals.ts"
 import * as Keys from "./screens/Keys.ts"
+import * as Organization from "./screens/Organization.ts"
 import * as Orders from "./screens/Orders.ts"
 import * as Pages from "./screens/Pages.ts"
 import { type MakePreview, PagePreview } from "./screens/PagePreview.ts"
 import * as People from "./screens/People.ts"
 import * as System from "./screens/System.ts"
 import * as Webhooks from "./screens/Webhooks.ts"
-import { makeSignIn, signInScreen } from "./SignIn.ts"
+import { firstScreen, makeSignIn } from "./SignIn.ts"
 
 /** The services of the screens. */
 interface Needs {
   readonly api: AdminApiClient["Service"]
-  readonly answers: IdempotentResponses["Service"]
   readonly preview: MakePreview
   readonly sessions: Sessions
   readonly keys: ApiKeys["Service"]
@@ -44,7 +46,6 @@ interface Needs {
 /** All routes that need a session. */
 export const routesOf = ({
   api,
-  answers,
   preview,
   sessions,
   keys,
@@ -52,7 +53,7 @@ export const routesOf = ({
   nodeName,
   roomUrl
 }: Needs): ReadonlyArray<Route> => [
-  ...DropRoutes.make(api, answers, roomUrl),
+  ...DropRoutes.make(api, roomUrl),
   ...Consumers.make(api),
   ...Orders.make(api),
   ...Analytics.make(api),
@@ -61,6 +62,7 @@ export const routesOf = ({
   ...Keys.make(api, keys),
   ...People.make(api, sessions),
   ...Journals.make(api),
+  ...Organization.make(api),
   ...System.make(api, readiness, nodeName)
 ]
 
@@ -69,18 +71,23 @@ export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const frame = makeFrame(yield* Assets)
     const sessions = yield* Session.make
-    const guard = yield* makeGuard(sessions, frame)
+    const guard = yield* makeGuard(sessions, frame, yield* IdempotentResponses)
     const signIn = yield* makeSignIn(sessions, frame)
     const { nodeName } = yield* Settings
 
-    yield* router.add("GET", `${home}/sign-in`, guard.open(frame(signInScreen())))
-    yield* router.add("POST", `${home}/sign-in`, guard.open(signIn.withKey))
+    yield* PageErrors.use(router, (refusal) => frame(refusalScreen(refusal)))
+    yield* PageErrors.addFirstPage(router, () => Effect.succeed(seeOther(home)))
+    yield* router.add(
+      "GET",
+      Session.signInPath,
+      guard.open(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => frame(firstScreen(queryOf(request)))))
+    )
+    yield* router.add("POST", Session.signInPath, guard.open(signIn.withKey))
     yield* router.add("POST", `${home}/sign-in/code`, guard.open(signIn.requestCode))
     yield* router.add("POST", `${home}/sign-in/verify`, guard.open(signIn.verifyCode))
-    yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(`${home}/sign-in`))))
+    yield* router.add("POST", `${home}/sign-out`, guard.open(sessions.end(seeOther(Session.signInPath))))
     const routes = routesOf({
       api: yield* AdminApiClient,
-      answers: yield* IdempotentResponses,
       preview: yield* PagePreview,
       sessions,
       keys: yield* ApiKeys,

@@ -9,6 +9,9 @@ import { operatorSessionSeconds, OperatorSessions } from "../../auth/operators/O
 import { Origins } from "../../http/server/Origins.ts"
 import { unavailable } from "../Refusal.ts"
 
+/** The address of the sign-in. */
+export const signInPath = "/dashboard/sign-in"
+
 /** Makes the functions that begin, read and end the session of an operator. */
 export const make = Effect.gen(function* () {
   const origins = yield* Origins
@@ -55,6 +58,8 @@ export const make = Effect.gen(function* () {
       if (token === undefined) return undefined
       return yield* Effect.catchTag(sessions.find(token), "Unavailable", unavailable)
     }),
+    /** Where a browser without a session goes. If it had one, the sign-in says so. */
+    signInPath: Effect.map(cookie, ({ token }) => (token === undefined ? signInPath : `${signInPath}?ended`)),
     end: Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
       const { token, set } = yield* cookie
       if (token !== undefined) yield* Effect.catchTag(sessions.end(token), "Unavailable", unavailable)

@@ -15,6 +15,14 @@ import { unavailable } from "../Refusal.ts"
 import { field, problemNote, type Screen } from "./Frame.ts"
 import { fieldsOf, type Frame, type Handle, home, seeOther, type Sessions } from "./Guard.ts"
 
+const hasEnded = "Your session has ended, so nothing was changed. Sign in again."
+
+/** The first screen. A browser whose session has ended is told so. */
+export const firstScreen = (query: URLSearchParams): Screen => ({
+  ...signInScreen(query.has("ended") ? hasEnded : undefined),
+  status: 200
+})
+
 /** The screen that asks for the address or the key. */
 export const signInScreen = (problem?: string): Screen => ({
   title: "Usher dashboard",

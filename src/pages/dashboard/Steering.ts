@@ -1,27 +1,29 @@
 /**
  * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
- * screen sends the same fields again, confirmed by a random id. A form that is sent twice acts once, because its id is
- * an idempotency key. Each action has a reason, which the history keeps with the author.
+ * screen sends the same fields again, confirmed by a random id (`Once.ts`). Each action has a reason, which the history keeps with the author.
  */
-import { Effect, Option, Schema } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { hash, randomUUID } from "node:crypto"
+import { Clock, Effect, Option, Schema } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { isolated } from "../../domain/values/Direction.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
-import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
+import { toText } from "../../domain/values/Time.ts"
 import { html } from "../Html.ts"
-import { Refusal, unavailable } from "../Refusal.ts"
+import { Refusal } from "../Refusal.ts"
 import type { AdminApiClient } from "../ApiClients.ts"
 import { countsOf, type Mechanism } from "./ControlRoom.ts"
-import { confirmation, type Screen } from "./Frame.ts"
+import { formId } from "./FormId.ts"
+import { confirmation, problemNote, type Screen } from "./Frame.ts"
 
-export const actions = ["admit", "rate", "pause", "resume", "unpark", "end"] as const
+export const actions = ["admit", "rate", "pause", "resume", "draw", "unpark", "end"] as const
 export type Action = (typeof actions)[number]
 
 export const isAction = (name: string | undefined): name is Action => actions.includes(name as Action)
+
+/** A change of a draw's times has no reason in the API. */
+const hasReason = (action: Action): boolean => action !== "draw"
 
 const Count = Schema.decodeUnknownOption(Schema.NumberFromString.check(Schema.isInt()))
 const Reason = Schema.decodeUnknownOption(StaffReason)
@@ -33,6 +35,8 @@ type Call<A> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 /** The effect of an action, in a sentence, and the call that does it. It may return the number of consumers it affected. */
 interface Plan {
   readonly says: string
+  /** The button that does it. */
+  readonly button?: string
   readonly run: Call<number | void>
 }
 
@@ -40,49 +44,23 @@ interface Plan {
  * Makes the function that plans or runs the action of a form. Returns the screen that asks, or the query with which the
  * control room states the result ({@link resultOf}).
  */
-export const make = (api: AdminApiClient["Service"], answers: IdempotentResponses["Service"]) => {
-  const once = makeOnce(answers)
-  return Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
+export const make = (api: AdminApiClient["Service"]) =>
+  Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
     const id = fields.get("mechanism") ?? ""
     const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
     const reason = Option.getOrUndefined(Reason(fields.get("reason")))
-    if (reason === undefined) return yield* wrong("Choose a reason.")
+    if (reason === undefined && hasReason(action)) return yield* wrong("Choose a reason.")
     const plan = yield* planOf(api, operator, mechanism, action, fields, reason)
     const confirmation = fields.get("confirmed") ?? ""
-    if (!isUuid(confirmation)) return { ask: askFor(mechanism, action, plan.says, fields) }
+    if (!isUuid(confirmation)) return { ask: askFor(mechanism, action, plan, fields) }
+    if (action === "end" && fields.get("word")?.trim().toUpperCase() !== endWord) {
+      const problem = `Type ${endWord} to confirm. Nothing has changed.`
+      return { ask: { ...askFor(mechanism, action, plan, fields, problem), status: 400 } }
+    }
     const query = (count: number | void) =>
       new URLSearchParams({ done: action, mechanism: id, ...(typeof count === "number" && { count: `${count}` }) })
-    const run = Effect.map(plan.run, (count) => query(count).toString())
-    return { done: yield* once(operator, confirmation, `${action}\n${fields}`, run) }
+    return { done: query(yield* plan.run).toString() }
   })
-}
-
-/** Makes the function that runs an action once for its confirmation. A repetition gets the first result. */
-const makeOnce = (answers: IdempotentResponses["Service"]) =>
-  Effect.fnUntraced(function* ({ tenant }: Operator, confirmation: string, request: string, run: Call<string>) {
-    let refusal: Refusal | undefined
-    const handle = Effect.match(run, {
-      onSuccess: (result) => HttpServerResponse.text(result),
-      // A refused action has done nothing, and its form may be sent again.
-      onFailure: (failure) => {
-        refusal = failure
-        return HttpServerResponse.empty({ status: failure.status < 500 ? 400 : 503 })
-      }
-    })
-    const key = { tenant, key: `dashboard:${confirmation}`, fingerprint: hash("sha256", request, "buffer") }
-    const answer = yield* answers
-      .answer(key, { secret: "none" }, handle)
-      .pipe(Effect.catchTag("Unavailable", () => unavailable()))
-    if (refusal !== undefined) return yield* refusal
-    if (HttpServerResponse.isHttpServerResponse(answer)) return textOf(answer.body)
-    if (answer._tag === "Answered") return Buffer.from(answer.answer.body ?? []).toString()
-    const detail =
-      answer._tag === "Reused" ? "This form was sent before with other values." : "This action is under way."
-    return yield* new Refusal({ status: 409, code: "REPEATED", detail })
-  })
-
-const textOf = (body: HttpServerResponse.HttpServerResponse["body"]): string =>
-  body._tag === "Uint8Array" ? Buffer.from(body.body).toString() : ""
 
 /**
  * Returns the result of an action in a sentence, for the query of a control room. The query holds no text of its own, so
@@ -104,6 +82,8 @@ export const resultOf =
         return `${name} is paused.`
       case "resume":
         return `${name} is resumed.`
+      case "draw":
+        return `${name} has closed, and is being drawn.`
       case "unpark":
         return `${name} was started again.`
       case "end":
@@ -111,13 +91,16 @@ export const resultOf =
     }
   }
 
+/** True if consumers wait for an outcome that an end prevents. */
+const isContest = (type: Mechanism["type"]): boolean => type === "draw" || type === "auction"
+
 /** The plan of an action that mechanisms of all kinds have. */
 const planOfAny = (
   api: AdminApiClient["Service"],
   operator: Operator,
   mechanism: Mechanism,
   action: "end" | "unpark",
-  reason: StaffReason
+  reason: StaffReason | undefined
 ): Plan => {
   const { id, type } = mechanism
   const name = isolated(mechanism.name, "")
@@ -125,7 +108,7 @@ const planOfAny = (
   const run = api.run(operator, declarations[type].path, action, input)
   return action === "end"
     ? {
-        says: `${name} closes immediately and permanently. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`,
+        says: `${name} closes immediately and permanently${isContest(type) ? ", and nobody else wins" : ""}. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`,
         run: Effect.asVoid(run)
       }
     : {
@@ -134,17 +117,37 @@ const planOfAny = (
       }
 }
 
+/** The plan to draw before the time: the draw closes and is drawn at once. */
+const planOfDraw = (
+  api: AdminApiClient["Service"],
+  operator: Operator,
+  mechanism: Extract<Mechanism, { readonly type: "draw" }>,
+  now: number
+): Plan => {
+  const entries = countsOf(mechanism).waiting
+  const winners = Math.min(mechanism.winnerCount, entries)
+  const payload = { closeAt: toText(now), drawAt: toText(now) }
+  return {
+    says: `${isolated(mechanism.name, "")} takes no more entries. ${winners} of ${entries} entries win, by the draw that anyone can check.`,
+    run: Effect.asVoid(api.run(operator, "draws", "change", { params: { id: mechanism.id }, payload }))
+  }
+}
+
 const planOf = Effect.fnUntraced(function* (
   api: AdminApiClient["Service"],
   operator: Operator,
   mechanism: Mechanism,
   action: Action,
   fields: URLSearchParams,
-  reason: StaffReason
+  reason: StaffReason | undefined
 ) {
   const params = { id: mechanism.id }
   const waiting = mechanism.live?.counts["QUEUED"] ?? 0
   if (action === "end" || action === "unpark") return planOfAny(api, operator, mechanism, action, reason)
+  if (action === "draw") {
+    if (mechanism.type !== "draw") return yield* wrong("Only draws support this action.")
+    return planOfDraw(api, operator, mechanism, yield* Clock.currentTimeMillis)
+  }
   if (mechanism.type !== "queue") return yield* wrong("Only queues support this action.")
   if (action === "pause" || action === "resume") {
     const plan: Plan = {
@@ -162,29 +165,52 @@ const planOf = Effect.fnUntraced(function* (
     action === "admit"
       ? {
           says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted immediately, in addition to the rate.`,
+          button: waiting > 0 ? `Admit ${Math.min(number, waiting)}` : labels.admit,
           run: Effect.map(
             api.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
             ({ admitted }) => admitted
           )
         }
       : {
+          button: `Change the rate to ${number}`,
           says: `The rate changes from ${mechanism.admitRate} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
           run: Effect.asVoid(api.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }))
         }
   return plan
 })
 
+/** The word that confirms an end, which cannot be undone. */
+const endWord = "END"
+
 /** The screen that asks for a confirmation. */
-const askFor = (mechanism: Mechanism, action: Action, says: string, fields: URLSearchParams): Screen => {
+const askFor = (
+  mechanism: Mechanism,
+  action: Action,
+  { says, button = labels[action] }: Plan,
+  fields: URLSearchParams,
+  problem?: string
+): Screen => {
   const path = `/dashboard/experiences/${mechanism.experienceId}`
   return {
     title: `${labels[action]} ${prepositions[action] ?? ""}${isolated(mechanism.name, "")}?`,
     body: html`
       <form method="post" action="${path}/${action}" class="card">
-        ${confirmation(says)}
-        ${[...fields].filter(([name]) => name !== "confirmed").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-        <input type="hidden" name="confirmed" value="${randomUUID()}" />
-        <button class="${action === "end" ? "danger" : ""}">${labels[action]}</button>
+        ${
+          problem === undefined
+            ? confirmation(says)
+            : html`${problemNote(problem)}
+                <p class="lead">${says}</p>`
+        }
+        ${[...fields].filter(([name]) => name !== "confirmed" && name !== "word").map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        ${formId()}
+        ${
+          action === "end" &&
+          html`<label
+            >Type ${endWord} to confirm
+            <input name="word" required autocomplete="off" autocapitalize="characters" spellcheck="false"
+          /></label>`
+        }
+        <button class="${action === "end" ? "danger" : ""}">${button}</button>
         <a class="button quiet" href="${path}">Cancel</a>
       </form>
     `
@@ -196,6 +222,7 @@ const labels: { readonly [A in Action]: string } = {
   rate: "Change the rate",
   pause: "Pause",
   resume: "Resume",
+  draw: "Draw now",
   unpark: "Unpark",
   end: "End"
 }

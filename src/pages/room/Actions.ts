@@ -45,10 +45,10 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
 
   const actions: { readonly [Name in ActionName]: (context: ActionRequest) => Run } = {
     enter: onMechanism("enter"),
-    leave: onMechanism("leave"),
+    leave: onceSure(onMechanism("leave")),
     bid: makeBid(runner, places),
     book: onMechanism("book"),
-    cancel: onMechanism("cancel"),
+    cancel: onceSure(onMechanism("cancel")),
     reschedule: onMechanism("reschedule"),
     join: (context) => {
       // A message needs an address, so a visitor without one proves one first.
@@ -68,6 +68,14 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
     )
 }
 
+/** Makes an action that gives something up. The first form of a visitor asks, and the form of the answer acts. */
+const onceSure =
+  (act: (context: ActionRequest) => Run) =>
+  (context: ActionRequest): Run =>
+    context.fields.has("confirmed")
+      ? act(context)
+      : Effect.succeed({ show: { leaving: context.fields.get("at") ?? undefined } })
+
 /** An amount that shows how the language groups and separates digits. */
 const exampleAmount = "1500"
 
@@ -83,8 +91,8 @@ const makeBid =
     const typed = fields.get("amount") ?? ""
     const confirmed = fields.get("confirmed")
     if (confirmed === null) {
-      return Effect.flatMap(currencyOf(places, context), (currencyCode) => {
-        const amount = amountOf(typed, visit.language, currencyCode)
+      return Effect.flatMap(auctionOf(places, context), ({ currencyCode, isFalling }) => {
+        const amount = isFalling && price.test(typed) ? typed : amountOf(typed, visit.language, currencyCode)
         return amount === undefined
           ? Effect.fail(new Refusal({ status: 400, code: "AMOUNT", amount: exampleAmount, currencyCode }))
           : Effect.succeed({ show: { unconfirmed: { at, amount } } })
@@ -101,11 +109,16 @@ const makeBid =
     )
   }
 
-/** The currency of the auction that the form names, or else that of the experience. */
-const currencyOf = (places: Places, { visit, fields }: ActionRequest): Run<string> =>
+/** A falling price, as the form of the page has it. No language changes how it is read. */
+const price = /^\d{1,12}(?:\.\d{1,8})?$/
+
+/** The currency of the auction that the form names, or else that of the experience, and whether its price falls. */
+const auctionOf = (places: Places, { visit, fields }: ActionRequest) =>
   Effect.map(places.ofVisitor(callerOf(visit), visit.room.experienceId), ({ experience, mechanisms }) => {
     const named = mechanisms.find(({ record }) => record.id === fields.get("at"))
-    return named?.kind === "auction" ? named.record.currencyCode : experience.currencyCode
+    return named?.kind === "auction"
+      ? { currencyCode: named.record.currencyCode, isFalling: named.record.auctionType === "dutch" }
+      : { currencyCode: experience.currencyCode, isFalling: false }
   })
 
 const general = ["consumers", "me"] as const

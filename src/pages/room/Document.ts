@@ -194,7 +194,9 @@ const rules = (scene: Scene, page: Page): Html =>
   </section>`
 
 const sentencesOf = (scene: Scene, { mechanisms }: Page): ReadonlyArray<string> => [
-  ...new Set(mechanisms.map(({ kind, record }) => roomKindOf(kind).rule(scene, record)).filter((text) => text !== ""))
+  ...new Set(
+    mechanisms.map(({ kind, record, live }) => roomKindOf(kind).rule(scene, record, live)).filter((text) => text !== "")
+  )
 ]
 
 const footer = (scene: Scene, { isShell }: Page): Html =>

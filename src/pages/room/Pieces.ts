@@ -3,7 +3,7 @@ import { html, type Html, nothing } from "../Html.ts"
 import { lookOf } from "../Theme.ts"
 import { type Mechanism, roomKindOf, type States } from "./mechanism/Kinds.ts"
 import { liveLine } from "./mechanism/Live.ts"
-import type { Piece } from "./mechanism/Parts.ts"
+import { type Piece, sureToLeave } from "./mechanism/Parts.ts"
 import type { ViewOptions } from "./mechanism/RoomKind.ts"
 import { directionOf } from "../Words.ts"
 import { say, type Scene } from "./Scene.ts"
@@ -103,5 +103,11 @@ const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
   return lifecycle === "scheduled" ? 3 : lastRank
 }
 
-const pieceOf = (scene: Scene, { mechanism, state, limits }: Place, options: ViewOptions): Piece =>
-  roomKindOf(mechanism.kind).piece({ ...scene, ...limits }, mechanism, state, options)
+const pieceOf = (scene: Scene, { mechanism, state, limits }: Place, options: ViewOptions): Piece => {
+  const { id } = mechanism.record
+  const kind = roomKindOf(mechanism.kind)
+  const piece = kind.piece({ ...scene, ...limits }, mechanism, state, options)
+  const leaving = options.leaving === id && state !== undefined ? kind.leaving?.(state, scene.now) : undefined
+  // The page must not reload while the visitor decides.
+  return leaving === undefined ? piece : { ...piece, html: sureToLeave(scene, id, leaving), hasFields: true }
+}

@@ -29,10 +29,10 @@ const keys: { readonly [code: string]: PlainKey } = {
   UNAVAILABLE: "unavailable"
 }
 
-const keyOf = ({ code, status }: Refusal): PlainKey => {
+const keyOf = ({ code }: Refusal): PlainKey => {
   if (Object.hasOwn(keys, code)) return keys[code]!
   if (code.endsWith("_FULL")) return "full"
-  return status === 404 ? "notFoundText" : "notPossible"
+  return code === "NOT_FOUND" ? "notFoundText" : "notPossible"
 }
 
 /** The refusal in words. A challenge is solved by the script, which finds it here. */

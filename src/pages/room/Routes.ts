@@ -10,11 +10,12 @@ import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
 import { Assets } from "../Assets.ts"
 import { ConsumerApiClient } from "../ApiClients.ts"
+import * as PageErrors from "../PageErrors.ts"
 import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
 import { readableHereOnly } from "../Security.ts"
 import { makeFormHandler, redirectToPlace } from "./FormHandler.ts"
 import * as Actions from "./Actions.ts"
-import { makeErrorPage } from "./ErrorPage.ts"
+import { makeErrorPage, makeFirstPage } from "./ErrorPage.ts"
 import { callerOf, makeFindVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 import { make as makePlaces, type Places } from "./Places.ts"
 import { roomKindOf } from "./mechanism/Kinds.ts"
@@ -38,6 +39,9 @@ export const layer = HttpRouter.use(
     const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets)
     const failed = makeErrorPage(assets)
+    const firstPage = makeFirstPage(assets)
+    yield* PageErrors.use(router, failed)
+    yield* PageErrors.addFirstPage(router, (request) => Effect.andThen(readableHereOnly, firstPage(request)))
     const proofs = yield* DrawProof.make(api, places, assets)
     const line = LinePage.make(api, places, assets)
     const act = yield* makeFormHandler({ api, places, sessions, find, write })

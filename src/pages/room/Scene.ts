@@ -79,16 +79,16 @@ export interface FormOptions {
   readonly at?: string
   readonly label: string
   readonly fields?: Inserted
-  /** True for a button that is not the main one. */
-  readonly isQuiet?: boolean
+  /** How a button looks that is not the main one. A small one stands apart, for what cannot be undone. */
+  readonly style?: "quiet" | "small"
   /** The id of the button, which keeps the focus when the part is replaced. */
   readonly id?: string
 }
 
 /** A form whose button runs an action. */
-export const form = (scene: Scene, action: string, { at, label, fields, isQuiet = false, id }: FormOptions): Html =>
-  html`<form method="post" action="${scene.path(action)}">${at !== undefined && hidden("at", at)}${fields}
-    <button${isQuiet && html` class="quiet"`}${id !== undefined && html` id="${id}"`}>${label}</button></form>`
+export const form = (scene: Scene, action: string, { at, label, fields, style, id }: FormOptions): Html =>
+  html`<form method="post" action="${scene.path(action)}"${style === "small" && html` class="small"`}>${at !== undefined && hidden("at", at)}${fields}
+    <button${style !== undefined && html` class="${style === "small" ? "plain" : style}"`}${id !== undefined && html` id="${id}"`}>${label}</button></form>`
 
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`

@@ -102,6 +102,8 @@ ofPages("An open room", (it) => {
         assert.deepStrictEqual(pausesOf(following).slice(0, 3), [1, 2, 4])
         await interrupted.waitFor({ state: "hidden" })
 
+        await press(page, "Leave the line")
+        await sees(page, "Are you sure?")
         let refusals = 0
         await page.route(/\/leave/, (route) => {
           refusals++
@@ -110,8 +112,10 @@ ofPages("An open room", (it) => {
         })
         await press(page, "Leave the line")
         await interrupted.waitFor()
-        await sees(page, "You are in line")
-        assert.deepStrictEqual(pausesOf(await requested(page, ["leave"], 5)), [37.5, 2, 4, 8])
+        await sees(page, "Are you sure?")
+        // The first one has asked.
+        const confirmations = (await requested(page, ["leave"], 6)).slice(1)
+        assert.deepStrictEqual(pausesOf(confirmations), [37.5, 2, 4, 8])
         await sees(page, "You have left")
         await interrupted.waitFor({ state: "hidden" })
       })
@@ -239,7 +243,7 @@ ofPages("An open room", (it) => {
         await sees(page, "Sold out")
         assert.strictEqual(await button.count(), 0)
       })
-      yield* rival.submit(turn, "Give up my place")
+      yield* rival.submit(yield* rival.submit(turn, "Give up my place"), "Give up my place")
       yield* looks(page)
       yield* Effect.promise(() => button.waitFor())
       assert.strictEqual(reloads.count, 0)

@@ -1,7 +1,19 @@
 /** Journeys of visitors in a real browser, through all six kinds of mechanism, from the room to the shop. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { at, clock, goneOn, ofPages, press, sees, Shop, visiting } from "../support/browserFixture.ts"
+import {
+  at,
+  clock,
+  goneOn,
+  hide,
+  leave,
+  ofPages,
+  press,
+  sees,
+  Shop,
+  show,
+  visiting
+} from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
 /** How many consumers wait, as the queue's record says. */
@@ -38,7 +50,7 @@ ofPages("A visitor in a browser", (it) => {
         await press(page, "Join the queue")
         await press(page, "Stay here")
         await page.clock.runFor(12_000)
-        await press(page, "Give up my place")
+        await leave(page, "Give up my place")
         await sees(page, "You have left")
         assert.strictEqual(grants.length, before)
         await press(page, "Enter again")
@@ -93,11 +105,27 @@ ofPages("A visitor in a browser", (it) => {
   it.effect("chooses a size in a sale", () =>
     Effect.gen(function* () {
       const timedReleases = [{ name: "Sale", capacity: 1, closeAt: at(7200) }]
-      const { page, problems, sequence, variants } = yield* visiting({ timedReleases }, ["42", "43"])
+      const { page, problems, sequence } = yield* visiting({ timedReleases }, ["42", "43"])
       yield* Effect.promise(async () => {
-        await page.getByLabel("Choose").selectOption(variants[1].id)
+        await page.clock.install()
+        await page.reload()
+        assert.strictEqual(await page.getByRole("radio", { checked: true }).count(), 0)
+        await press(page, "Get access")
+        assert.isTrue(await page.getByRole("group", { name: "Choose" }).isVisible(), "a choice is needed")
+        await page.getByLabel("Sneaker 42").check()
+        // What is chosen stays chosen when the page is renewed.
+        await page.evaluate(`document.querySelector("#room > div").id = "old"`)
+        await hide(page)
+        await show(page)
+        await page.locator("#old").waitFor({ state: "detached" })
+        assert.isTrue(await page.getByLabel("Sneaker 42").isChecked())
+        await page.getByLabel("Sneaker 43").click()
         await press(page, "Get access")
         await sees(page, "Chosen: Sneaker 43")
+        // The choice is still open, so the page waits for its visitor.
+        await page.clock.runFor(15_000)
+        assert.isTrue(await page.getByRole("group", { name: "Choose" }).isVisible())
+        assert.isFalse(await page.getByText("Continuing to the shop").isVisible())
       })
       assert.isTrue(yield* Fixture.isValid(`/timed-releases/${sequence.timedReleases[0].id}`, yield* goneOn(page)))
       assert.deepStrictEqual(problems, [])
@@ -126,7 +154,7 @@ ofPages("A visitor in a browser", (it) => {
         await page.getByRole("link", { name: "Choose another slot" }).click()
         await page.locator(".slots button").nth(2).click()
         await booked.filter({ hasNotText: first }).waitFor()
-        await press(page, "Cancel the booking")
+        await leave(page, "Cancel the booking")
         await sees(page, "Your booking is cancelled")
       })
       // The stream tells of the move, too. It must not bring the slots back.
@@ -161,12 +189,28 @@ ofPages("A visitor in a browser", (it) => {
       ]
       const { page, problems, sequence } = yield* visiting({ auctions })
       yield* clock.putForward(2_000)
-      yield* Effect.promise(() => sees(page, "$100.00"))
+      yield* Effect.promise(async () => {
+        await page.clock.install()
+        await page.reload()
+        await sees(page, "$100.00")
+      })
       yield* clock.putForward(600_000)
       yield* Effect.promise(async () => {
+        await page.reload()
         await sees(page, "The price drops by $15.00 every 10 minutes.")
         await press(page, "Buy for $85.00 or less")
-        await sees(page, "You have won")
+        await sees(page, "Do you want to buy Sneaker for $85.00 or less?")
+      })
+      // The price falls while the visitor decides, and the question stays.
+      yield* clock.putForward(600_000)
+      yield* Effect.promise(async () => {
+        await page.clock.runFor(10_000)
+        await press(page, "Yes, buy for $85.00 or less")
+        await sees(page, "Sneaker for $70.00")
+        // There is something to read, so the page waits for its visitor.
+        await page.clock.runFor(15_000)
+        assert.isTrue(await page.getByRole("heading", { name: "You have won" }).isVisible())
+        assert.isFalse(await page.getByText("Continuing to the shop").isVisible())
       })
       assert.isTrue(yield* Fixture.isValid(`/auctions/${sequence.auctions[0].id}`, yield* goneOn(page)))
       assert.deepStrictEqual(problems, [])

@@ -23,6 +23,14 @@ const movesTo = async (page: Page, keys: Keys, text: string): Promise<void> => {
 
 const admitNext = (queueId: string) => Fixture.asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
 
+/** Leaves by this button: the focus is on the question, whose way back comes first. */
+const leave = async (page: Page, keys: Keys, label: string, key: "Enter" | "Space" = "Enter") => {
+  await keys.use(label, key)
+  await movesTo(page, keys, "Are you sure?")
+  await keys.reach("Back")
+  await keys.use(label, key)
+}
+
 ofPages("A person with a keyboard", (it) => {
   it.effect("joins a queue, goes on to the shop at its turn, or gives it up", () =>
     Effect.gen(function* () {
@@ -30,7 +38,7 @@ ofPages("A person with a keyboard", (it) => {
       yield* Effect.promise(async () => {
         await keys.use("Join the queue")
         await movesTo(page, keys, "You are in line")
-        await keys.use("Leave the line", "Space")
+        await leave(page, keys, "Leave the line", "Space")
         await movesTo(page, keys, "You have left")
         await keys.use("Enter again")
         await movesTo(page, keys, "You are in line")
@@ -83,7 +91,7 @@ ofPages("A person with a keyboard", (it) => {
         await movesTo(page, keys, "You are entered")
         await keys.use("How it works")
         await sees(page, "Commitment")
-        await keys.use("Withdraw")
+        await leave(page, keys, "Withdraw")
         // The place in line comes first on the page, and the draw is the one that changed.
         await movesTo(page, keys, "Raffle")
         await keys.use("Enter the draw")
@@ -135,6 +143,8 @@ ofPages("A person with a keyboard", (it) => {
       yield* Effect.promise(async () => {
         await sees(page, "Buy for $100.00 or less")
         await keys.use("Buy for $100.00 or less", "Space")
+        await movesTo(page, keys, "Lot")
+        await keys.use("Yes, buy for $100.00 or less", "Space")
         await movesTo(page, keys, "You have won")
       })
     })
@@ -145,18 +155,17 @@ ofPages("A person with a keyboard", (it) => {
       const timedReleases = [{ name: "Sale", capacity: 5, closeAt: at(7200) }]
       const { page, keys } = yield* visitor({ timedReleases }, ["42", "43"])
       yield* Effect.promise(async () => {
-        await keys.reach("Choose")
+        await keys.reach("Sneaker 42")
         await keys.press("ArrowDown")
         await keys.use("Get access")
         await movesTo(page, keys, "It is your turn")
         await sees(page, "Chosen: Sneaker 43")
-        await keys.use("Stay here")
-        await keys.reach("Choose")
+        await keys.reach("Sneaker 43")
         await keys.press("ArrowUp")
         await keys.use("Change")
         await sees(page, "Chosen: Sneaker 42")
         await keys.isOn("It is your turn")
-        await keys.use("Give up my place", "Space")
+        await leave(page, keys, "Give up my place", "Space")
         await movesTo(page, keys, "You have left")
       })
     })
@@ -180,7 +189,7 @@ ofPages("A person with a keyboard", (it) => {
         await keys.use(times[1]!)
         await booked.filter({ hasNotText: first }).waitFor()
         await keys.isOn("Your appointment is booked")
-        await keys.use("Cancel the booking", "Space")
+        await leave(page, keys, "Cancel the booking", "Space")
         await movesTo(page, keys, "Your booking is cancelled")
       })
     })
@@ -200,7 +209,7 @@ ofPages("A person with a keyboard", (it) => {
         await keys.fill("Code", code)
         await keys.press("Enter")
         await movesTo(page, keys, "You are on the waitlist")
-        await keys.use("Leave the waitlist")
+        await leave(page, keys, "Leave the waitlist")
         await movesTo(page, keys, "Tell me")
       })
     })

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { type Language, languages, wordsIn } from "../../../src/pages/Words.ts"
-import { hide, ofPages, opened, press, roomUrl, sees, show } from "../support/browserFixture.ts"
+import { hide, leave, ofPages, opened, press, roomUrl, sees, show } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
 /**
@@ -62,7 +62,7 @@ ofPages("A visitor in line", (it) => {
         await page.getByRole("heading", { name: "It is your turn" }).waitFor()
         assert.lengthOf(await shown(), 1)
         await show(page)
-        await press(page, "Give up my place")
+        await leave(page, "Give up my place")
         await sees(page, "You have left")
         assert.deepStrictEqual(await shown(), [["It is your turn", "Spring drop"]])
       })

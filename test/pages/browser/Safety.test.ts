@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 import { Assets } from "../../../src/pages/Assets.ts"
 import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
 import { findings } from "../support/axe.ts"
-import { clock, ofPages, opened, press, refused, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
+import { clock, leave, ofPages, opened, press, refused, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 import { recorded } from "../support/slowNetwork.ts"
 
@@ -40,7 +40,7 @@ ofPages("A page", (it) => {
         await press(page, attack)
         await sees(page, "You are in line")
         await page.goto(`${url}/place`)
-        await press(page, "Leave the line")
+        await leave(page, "Leave the line")
         await sees(page, "You have left")
       })
       yield* signedIn(page)

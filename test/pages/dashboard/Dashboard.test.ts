@@ -63,10 +63,11 @@ layer(usher, { excludeTestServices: true })("The dashboard", (it) => {
       assert.include(textOf(paused), "Moon <boots> is paused")
       const asked = yield* submit(yield* get(path), "Admit the next…", { count: "2" })
       assert.match(textOf(asked), /The next \d of \d waiting consumers are admitted immediately/)
-      const admitted = yield* submit(asked, "Admit")
+      const [, count] = /The next (\d)/.exec(textOf(asked))!
+      const admitted = yield* submit(asked, `Admit ${count}`)
       assert.match(textOf(admitted), /\d consumers were admitted/)
       const changed = { admitRate: "120", reason: "SCHEDULE_CHANGED" }
-      yield* confirmed(submit, yield* get(path), "Change the rate…", "Change the rate", changed)
+      yield* confirmed(submit, yield* get(path), "Change the rate…", "Change the rate to 120", changed)
       const resumed = yield* confirmed(submit, yield* get(path), "Resume…", "Resume")
       assert.match(textOf(resumed), /Rate per minute\s*120/)
       const ended = yield* confirmed(submit, yield* get(path), "End…", "End", { reason: "STOCK_CHANGED" })

@@ -122,9 +122,10 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
       assert.strictEqual(refused.status, 403)
       assert.include(textOf(refused), "This needs the role operator. Yours is viewer")
       assert.notInclude((yield* eli.get("/dashboard/people")).text, "Invite a person")
-      const toRole = (role: string) => admin.send("POST", `/dashboard/people/${eli.personId}/role`, { role })
+      const toRole = (role: string) =>
+        admin.send("POST", `/dashboard/people/${eli.personId}/role`, { role, confirmed: "yes" })
       assert.strictEqual((yield* toRole("root")).status, 400)
-      assert.strictEqual((yield* toRole("operator")).status, 200)
+      assert.strictEqual((yield* toRole("operator")).status, 303)
       assert.strictEqual((yield* create).status, 303)
       assert.strictEqual(
         (yield* eli.send("POST", "/dashboard/people", { email: "f@example.com", role: "admin" })).status,
@@ -132,7 +133,21 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
       )
       yield* toRole("admin")
       const invited = yield* eli.send("POST", "/dashboard/people", { email: "f@example.com", role: "viewer" })
-      assert.strictEqual(invited.status, 200)
+      assert.strictEqual(invited.status, 303)
+    })
+  )
+
+  it.effect("keep their role until a change is confirmed", () =>
+    Effect.gen(function* () {
+      const admin = yield* key
+      const { personId, get } = yield* person("ivo@example.com", "viewer")
+      const roleIn = Effect.map(get("/dashboard"), (page) => /Live (\w+)/.exec(textOf(page))![1])
+      const path = `/dashboard/people/${personId}/role`
+      const asked = yield* admin.send("POST", path, { role: "admin" })
+      assert.include(textOf(asked), "ivo@example.com is viewer now. As admin this person also manages keys")
+      assert.strictEqual(yield* roleIn, "viewer")
+      assert.include(textOf(yield* admin.submit(asked, "Make admin")), "ivo@example.com is admin now.")
+      assert.strictEqual(yield* roleIn, "admin")
     })
   )
 
@@ -142,7 +157,10 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
       const fay = yield* person("fay@example.com", "admin")
       const isIn = Effect.map(fay.get("/dashboard"), ({ status }) => status === 200)
       assert.isTrue(yield* isIn)
-      yield* admin.submit(yield* admin.get("/dashboard/people"), "Remove fay@example.com")
+      const asked = yield* admin.submit(yield* admin.get("/dashboard/people"), "Remove fay@example.com")
+      assert.include(textOf(asked), "Remove fay@example.com? fay@example.com is signed out at once.")
+      assert.isTrue(yield* isIn)
+      assert.include(textOf(yield* admin.submit(asked, "Remove")), "fay@example.com was removed.")
       assert.isFalse(yield* isIn)
       yield* brand("POST", `/people/${fay.personId}/restore`)
       assert.isFalse(yield* isIn)

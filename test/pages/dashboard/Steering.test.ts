@@ -12,6 +12,9 @@ import { brand, formOf, formsOf, layer as usher, room, textOf } from "../support
 /** The actions that queues alone have. */
 const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "pause", "resume"])
 
+/** The kind that an action is for; undefined if every kind has it. */
+const kindWith = (action: string) => (ofQueues.has(action) ? "queue" : action === "draw" ? "draw" : undefined)
+
 const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 
 /** Enters guests into a mechanism. */
@@ -39,17 +42,19 @@ const steering = Effect.gen(function* () {
 })
 
 layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) => {
-  it.effect("does each action on a mechanism of each kind, or says that only queues support it", () =>
+  it.effect("does each action on a mechanism of each kind, or says which kind supports it", () =>
     Effect.gen(function* () {
       const { send, path, mechanismOf } = yield* steering
       for (const kind of kinds) {
         const { id, name } = mechanismOf(kind)
         for (const action of actions) {
-          const fields = { mechanism: id, reason: "OTHER", confirmed: randomUUID(), count: "1", admitRate: "5" }
+          const typed = { count: "1", admitRate: "5", word: "end" }
+          const fields = { mechanism: id, reason: "OTHER", confirmed: randomUUID(), ...typed }
           const answer = yield* send("POST", `${path}/${action}`, fields)
-          const isOfKind = kind === "queue" || !ofQueues.has(action)
+          const only = kindWith(action)
+          const isOfKind = only === undefined || only === kind
           assert.strictEqual(answer.status, isOfKind ? 303 : 400, `${action} ${kind}: ${textOf(answer)}`)
-          if (!isOfKind) assert.include(textOf(answer), "Only queues support this action.")
+          if (!isOfKind) assert.include(textOf(answer), `Only ${only}s support this action.`)
           if (action !== "end") continue
           const page = yield* send("GET", answer.headers["location"]!)
           assert.include(textOf(page), `${name} has ended.`)
@@ -68,7 +73,7 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         const { id } = sequence.queues[0]
         const path = `/dashboard/experiences/${experienceId}`
         yield* enter(`queues/${id}`, 5)
-        const { action, fields } = formOf(yield* submit(yield* get(path), "Admit the next…", { count: "2" }), "Admit")
+        const { action, fields } = formOf(yield* submit(yield* get(path), "Admit the next…", { count: "2" }), "Admit 2")
         const sent = send("POST", action, fields)
         const answers = [...(yield* Effect.all([sent, sent], { concurrency: 2 })), yield* sent]
         for (const answer of answers) {
@@ -83,6 +88,33 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         assert.include(textOf(yield* get(action)), "Actions for Line")
         assert.strictEqual((yield* get(`${path}/nothing`)).status, 404)
         assert.notInclude((yield* get(`${path}?done=admit&mechanism=none&count=7`)).text, "were admitted")
+      })
+  )
+
+  it.effect(
+    "makes one drop, one page and one invitation of a form that is sent twice, and states each result once",
+    () =>
+      Effect.gen(function* () {
+        const { send, get, signIn } = yield* operator
+        yield* signIn((yield* Usher).brand.secretKey)
+        const { id: experienceId } = yield* brand("POST", "/experiences", { name: "Twice" })
+        for (const [screen, label, typed] of [
+          ["/dashboard/new", "Create queue", { name: "Once" }],
+          ["/dashboard/pages", "Create page", { experienceId, title: "Once", slug: "once" }],
+          ["/dashboard/people", "Invite", { email: "once@example.com", role: "viewer" }]
+        ] as const) {
+          const { action, fields } = formOf(yield* get(screen), label)
+          const sent = send("POST", action, { ...fields, ...typed })
+          const answers = [...(yield* Effect.all([sent, sent], { concurrency: 2 })), yield* sent]
+          const led = answers.map(({ status, headers }) => [status, headers["location"]])
+          assert.deepStrictEqual(led, [led[0]!, led[0]!, led[0]!], label)
+          assert.strictEqual(led[0]![0], 303, label)
+        }
+        const named = (path: string) => Effect.map(brand("GET", path), ({ data }) => data.length as number)
+        assert.strictEqual(yield* named("/experiences?search=Once"), 1)
+        assert.strictEqual(yield* named("/experience-pages?search=once"), 1)
+        assert.include(textOf(yield* get("/dashboard/people")), "once@example.com was invited.")
+        assert.notInclude(textOf(yield* get("/dashboard/people")), "was invited.")
       })
   )
 
@@ -124,7 +156,7 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         yield* enter(`draws/${sequence.draws[0].id}`, 1)
         yield* enter(`waitlists/${sequence.waitlist.id}`, 1)
         yield* enter(`timed-releases/${sequence.timedReleases[0].id}`, 1)
-        assert.deepStrictEqual(offered(yield* get(path)), ["End…", "End…", "End…"])
+        assert.deepStrictEqual(offered(yield* get(path)), ["Draw now…", "End…", "End…", "End…"])
         yield* brand("PUT", `/draws/${sequence.draws[0].id}`, { closeAt: soon(-1) })
         yield* brand("PUT", `/waitlists/${sequence.waitlist.id}`, { closeAt: soon(-1) })
         yield* brand("PUT", `/timed-releases/${sequence.timedReleases[0].id}`, { closeAt: soon(-1) })
@@ -133,6 +165,44 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         const called = yield* confirmed(submit, settling, "End…", "End")
         assert.deepStrictEqual(offered(called), ["End…"])
       })
+  )
+
+  it.effect("draws a draw before its time, and ends nothing without the typed word", () =>
+    Effect.gen(function* () {
+      const { get, submit, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const draws = [{ name: "Raffle", winnerCount: 1, closeAt: soon(3_600), drawAt: soon(7_200) }]
+      const { experienceId, sequence } = yield* room({ draws })
+      const { id } = sequence.draws[0]
+      const path = `/dashboard/experiences/${experienceId}`
+      yield* enter(`draws/${id}`, 3)
+      const shown = yield* get(path)
+      const asked = yield* submit(shown, "End…")
+      assert.include(textOf(asked), "closes immediately and permanently, and nobody else wins. 3 consumers")
+      const refused = yield* submit(asked, "End", { word: "yes" })
+      assert.strictEqual(refused.status, 400)
+      assert.include(textOf(refused), "Type END to confirm. Nothing has changed.")
+      assert.strictEqual((yield* brand("GET", `/draws/${id}`)).statusOverride, null)
+
+      const asking = yield* submit(shown, "Draw now…")
+      assert.include(textOf(asking), "Raffle takes no more entries. 1 of 3 entries win")
+      assert.include(textOf(yield* submit(asking, "Draw now")), "Raffle has closed, and is being drawn.")
+      const drawn = yield* eventually(get(path), (page) => /Admitted\s*1/.test(textOf(page)))
+      assert.match(textOf(drawn), /Waiting\s*0|Waiting\s*2/)
+      assert.isNotNull((yield* brand("GET", `/draws/${id}`)).drawnAt)
+    })
+  )
+
+  it.effect("shows no rate while a queue is paused", () =>
+    Effect.gen(function* () {
+      const { get, submit, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const { experienceId } = yield* room({ queues: [{ name: "Line", admitRate: 60 }] })
+      const open = yield* get(`/dashboard/experiences/${experienceId}`)
+      assert.match(textOf(open), /Rate per minute\s*60/)
+      const paused = yield* confirmed(submit, open, "Pause…", "Pause")
+      assert.notInclude(textOf(paused), "Rate per minute")
+    })
   )
 
   it.effect("refuses to admit or deny a consumer in a mechanism whose kind has no such action", () =>
@@ -145,9 +215,9 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
           ({ status }) => status
         )
       for (const kind of kinds) {
-        assert.strictEqual(yield* statusOf(kind, "admit", "OTHER"), kind === "queue" ? 200 : 404, kind)
+        assert.strictEqual(yield* statusOf(kind, "admit", "OTHER"), kind === "queue" ? 303 : 404, kind)
         const isDeniable = (deniableKinds as ReadonlyArray<Kind>).includes(kind)
-        assert.strictEqual(yield* statusOf(kind, "deny", "ADMIN_ACTION"), isDeniable ? 200 : 404, kind)
+        assert.strictEqual(yield* statusOf(kind, "deny", "ADMIN_ACTION"), isDeniable ? 303 : 404, kind)
       }
     })
   )

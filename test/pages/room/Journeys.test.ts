@@ -28,6 +28,24 @@ const fitting = () => {
   }
 }
 
+/** The visitor's status in each mechanism. */
+const standingOn = ({ text }: Parameters<typeof formOf>[0]) => /data-statuses="([^"]*)"/.exec(text)![1]
+
+/** Leaves by this button, and confirms it. */
+const leaves = Effect.fnUntraced(function* (
+  { get, submit }: Pick<Effect.Success<ReturnType<typeof Fixture.visitor>>, "get" | "submit">,
+  page: Parameters<typeof formOf>[0],
+  label: string
+) {
+  const asked = yield* submit(page, label)
+  assert.include(textOf(asked), "Are you sure?")
+  assert.notInclude(asked.text, "http-equiv")
+  assert.strictEqual(standingOn(yield* get("place")), standingOn(page), "nothing is given up yet")
+  const left = yield* submit(asked, label)
+  assert.notStrictEqual(standingOn(left), standingOn(page))
+  return left
+})
+
 describe("A visitor without a script", () => {
   layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
     it.effect("waits in a queue, is admitted, and continues to the shop with a valid grant", () =>
@@ -41,7 +59,7 @@ describe("A visitor without a script", () => {
         const inLine = yield* room.submit(shell, "Join the queue")
         assert.include(textOf(inLine), "You are in line Your place in line 1")
         assert.match(inLine.text, /<noscript\s*><meta http-equiv="refresh" content="20;url=\/e\/[^"]*\/place"/)
-        const left = yield* room.submit(inLine, "Leave the line")
+        const left = yield* leaves(room, inLine, "Leave the line")
         assert.include(textOf(left), "You have left")
         yield* room.submit(left, "Enter again")
         const [queue] = room.sequence.queues
@@ -59,15 +77,29 @@ describe("A visitor without a script", () => {
 
     it.effect("sees the lobby, and its place once the order is drawn", () =>
       Effect.gen(function* () {
-        const queues = [{ name: "Front door", admitRate: 60, lobbyOpenAt: at(60), openAt: at(120) }]
+        const queues = [{ name: "Front door", admitRate: 60, lobbyOpenAt: at(60), openAt: at(120), maxAdmissions: 1 }]
         const room = yield* Fixture.room({ queues })
-        assert.include(textOf(yield* room.get("")), "Front door Opens in")
+        /** One way to a place is told at a time: by lot, or by arrival. */
+        const isByLot = (page: Parameters<typeof textOf>[0]) => {
+          assert.notMatch(page.text, /order of arrival/)
+          return page
+        }
+        const soon = isByLot(yield* room.get(""))
+        assert.include(textOf(soon), "Front door Opens in")
+        assert.include(textOf(soon), "gets a place by random draw.")
+        assert.notInclude(textOf(soon), "per minute")
         yield* clock.putForward(61_000)
-        const lobby = yield* room.submit(yield* room.get("place"), "Join the queue")
+        const lobby = yield* room.submit(isByLot(yield* room.get("place")), "Join the queue")
         assert.include(textOf(lobby), "You are in the lobby")
-        assert.include(textOf(lobby), "Places are drawn")
+        assert.include(textOf(isByLot(lobby)), "Places are drawn")
+        const other = yield* Fixture.visitor(room.experienceId)
+        yield* other.submit(yield* other.get("place"), "Join the queue")
         yield* clock.putForward(60_000)
-        yield* room.sees("It is your turn")
+        const [, waiting] = yield* Effect.all([
+          Effect.raceFirst(room.sees("It is your turn"), other.sees("It is your turn")),
+          Effect.raceFirst(room.sees("Your place in line"), other.sees("Your place in line"))
+        ])
+        assert.include(textOf(isByLot(waiting)), "60 people are admitted per minute.")
       })
     )
 
@@ -80,7 +112,7 @@ describe("A visitor without a script", () => {
         assert.match(textOf(page), /Commitment [0-9a-f]{64}/)
         const entered = yield* room.submit(page, "Enter the draw")
         assert.include(textOf(entered), "You are entered")
-        assert.include(textOf(yield* room.submit(entered, "Withdraw")), "Winners: 1. The draw is on")
+        assert.include(textOf(yield* leaves(room, entered, "Withdraw")), "Winners: 1. The draw is on")
         yield* room.submit(page, "Enter the draw")
         const loser = yield* Fixture.visitor(room.experienceId)
         yield* loser.submit(yield* loser.get("place"), "Enter the draw")
@@ -178,16 +210,58 @@ describe("A visitor without a script", () => {
       Effect.gen(function* () {
         const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }
         const auctions = [
-          { name: "Falling", auctionType: "dutch", quantity: 1, openAt: at(1), settleAt: at(3600), ...falling }
+          {
+            name: "Falling",
+            auctionType: "dutch",
+            quantity: 1,
+            openAt: at(1),
+            settleAt: at(3600),
+            admissionExpirationSeconds: 900,
+            ...falling
+          }
         ]
         const room = yield* Fixture.room({ auctions })
         yield* clock.putForward(62_000)
         const page = yield* room.get("place")
         assert.include(textOf(page), "Current price $85.00 Units left: 1")
-        assert.include(textOf(yield* room.submit(page, "Buy for $85.00 or less")), "You have won")
+        const asked = yield* room.submit(page, "Buy for $85.00 or less")
+        assert.include(textOf(asked), "Do you want to buy Falling for $85.00 or less? Bids are final.")
+        assert.notInclude(asked.text, "http-equiv")
+        assert.include(textOf(yield* room.get("place")), "Units left: 1")
+        const won = yield* room.submit(asked, "Yes, buy for $85.00 or less")
+        assert.include(textOf(won), "You have won Falling for $85.00 Time left")
+        assert.match(textOf(won), /Valid until [A-Z]\w+ \d+, \d{4} at /)
         const late = yield* Fixture.visitor(room.experienceId)
         yield* clock.putForward(1_001)
         assert.notInclude(textOf(yield* late.get("place")), "Take it")
+      })
+    )
+
+    it.effect("confirms a falling price as the page has written it, in every way of writing amounts", () =>
+      Effect.gen(function* () {
+        const falling = { floorPrice: "0", priceDropAmount: "0.5", priceDropIntervalSeconds: 3600 }
+        const times = { openAt: at(1), settleAt: at(7200) }
+        const rows = [
+          ["EUR", "de", "1500.5", "1.500,50"],
+          ["TND", "de", "1.500", "1,500"],
+          ["TND", "fr", "1.500", "1,500"],
+          ["JPY", "ja", "1500", "1,500"]
+        ] as const
+        for (const [currencyCode, lang, startPrice, shown] of rows) {
+          const priceDropAmount = currencyCode === "JPY" ? "1" : falling.priceDropAmount
+          const auctions = [{ name: "Lot", auctionType: "dutch", ...times, ...falling, priceDropAmount, startPrice }]
+          const room = yield* Fixture.room({ auctions }, { currencyCode })
+          yield* clock.putForward(2_000)
+          const { id } = room.sequence.auctions[0]
+          const form = Fixture.formsOf(yield* room.get(`place?lang=${lang}`)).find(({ fields }) => fields["at"] === id)!
+          const asked = yield* room.post(form.action, form.fields)
+          assert.include(textOf(asked), shown, `${currencyCode} ${lang}`)
+          const confirmation = Fixture.formsOf(asked).find(({ fields }) => fields["confirmed"] === "1")!
+          assert.strictEqual(confirmation.fields["amount"], form.fields["amount"])
+          yield* room.post(confirmation.action, confirmation.fields)
+          const { status, winningBidAmount } = (yield* room.get("state")).body.places[0]
+          assert.deepStrictEqual([status, winningBidAmount], ["WON", startPrice], `${currencyCode} ${lang}`)
+        }
       })
     )
 
@@ -211,7 +285,7 @@ describe("A visitor without a script", () => {
         const refused = yield* late.submit(before, "Get access", { variant: variants[0].id })
         assert.strictEqual(refused.status, 409)
         assert.include(textOf(refused), "Sold out")
-        assert.include(textOf(yield* room.submit(changed, "Give up my place")), "You have left")
+        assert.include(textOf(yield* leaves(room, changed, "Give up my place")), "You have left")
       })
     )
 
@@ -237,7 +311,7 @@ describe("A visitor without a script", () => {
         assert.match(fileOf(moved), /SEQUENCE:1\r\n[^]*STATUS:CONFIRMED/)
         const later = yield* room.get("place?show=reschedule&from=2030-01-01")
         assert.include(textOf(later), "No free slots on these days.")
-        const cancelled = yield* room.submit(moved, "Cancel the booking")
+        const cancelled = yield* leaves(room, moved, "Cancel the booking")
         assert.include(textOf(cancelled), "Your booking is cancelled")
         assert.match(fileOf(cancelled), /SEQUENCE:2\r\n[^]*STATUS:CANCELLED/)
       })
@@ -287,7 +361,7 @@ describe("A visitor without a script", () => {
         })
         const back = yield* room.submit(again, "Sign in", { code: yield* Fixture.mailedCode("ada@example.com") })
         assert.include(
-          textOf(yield* room.submit(back, "Leave the waitlist")),
+          textOf(yield* leaves(room, back, "Leave the waitlist")),
           "We will send you one message when it opens."
         )
       })

@@ -154,6 +154,21 @@ describe("The shell", () => {
       })
     )
 
+    it.effect("tells of a pause and of no rate beside it, also in the rules and the description", () =>
+      Effect.gen(function* () {
+        const room = yield* Fixture.room({ queues: [{ ...queues[0], admitRate: 60 }] })
+        yield* Fixture.publish(room.experienceId, "rules", { body: { blocks: [{ type: "rules" }, { type: "place" }] } })
+        const { id } = room.sequence.queues[0]
+        yield* Fixture.brand("POST", `/queues/${id}/pause`)
+        yield* clock.putForward(30_000)
+        const paused = yield* room.get("")
+        // On the card, in the rules and in the description.
+        assert.lengthOf(paused.text.match(/Admission is paused at the moment\./g)!, 3)
+        assert.notInclude(paused.text, "per minute")
+        yield* Fixture.brand("POST", `/queues/${id}/resume`)
+      })
+    )
+
     it.effect("speaks the language that the visitor asks for, in its direction", () =>
       Effect.gen(function* () {
         const i18n = { de: { enterQueue: "Anstellen", queueByHand: "{secret}" } }

@@ -119,6 +119,13 @@ export const sees = (page: Page, text: string) => page.getByText(text).first().w
 /** Presses the button with this text. */
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
 
+/** Presses this button, and confirms it. */
+export const leave = async (page: Page, name: string) => {
+  await press(page, name)
+  await sees(page, "Are you sure?")
+  await press(page, name)
+}
+
 const becomes = (page: Page, isHidden: boolean) =>
   page.evaluate(`
     Object.defineProperty(document, "hidden", { configurable: true, get: () => ${isHidden} })

@@ -6,7 +6,7 @@ import { formOf, mailedCode } from "./roomFixture.ts"
 /** A browser at the dashboard. */
 export const operator = Effect.gen(function* () {
   const { admin } = yield* Usher
-  let cookie = ""
+  const cookies = new Map<string, string>()
   const send = (method: string, path: string, fields?: object, headers: object = { "sec-fetch-site": "same-origin" }) =>
     // The cookie is that of the moment when the request is sent.
     Effect.suspend(() =>
@@ -15,16 +15,20 @@ export const operator = Effect.gen(function* () {
           method,
           path,
           headers: {
-            ...(cookie !== "" && { cookie }),
+            ...(cookies.size > 0 && { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") }),
             ...(fields !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
             ...headers
           },
           body: fields === undefined ? undefined : new URLSearchParams(fields as Record<string, string>).toString()
         }),
         (answer) => {
-          const [set] = [(answer.headers["set-cookie"] ?? []) as unknown as ReadonlyArray<string>].flat()
-          if (set !== undefined) cookie = /max-age=0/i.test(set) ? "" : set.split(";")[0]!
-          return { ...answer, cookie: set }
+          const lines = [(answer.headers["set-cookie"] ?? []) as unknown as ReadonlyArray<string>].flat()
+          for (const line of lines) {
+            const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+            if (/max-age=0/i.test(line)) cookies.delete(name)
+            else cookies.set(name, value)
+          }
+          return { ...answer, cookie: lines[0] }
         }
       )
     )
@@ -59,7 +63,7 @@ export const signInAs = Effect.fnUntraced(function* ({ get, submit }: Browser, e
 type Browser = Effect.Success<typeof operator>
 type Submit = Effect.Success<typeof operator>["submit"]
 
-/** Sends a form and confirms it. */
+/** Sends a form and confirms it, with the word that an end needs. */
 export const confirmed = Effect.fnUntraced(function* (
   submit: Submit,
   page: Answer,
@@ -67,7 +71,7 @@ export const confirmed = Effect.fnUntraced(function* (
   confirmation: string,
   typed: object = {}
 ) {
-  return yield* submit(yield* submit(page, label, typed), confirmation)
+  return yield* submit(yield* submit(page, label, typed), confirmation, { word: "END" })
 })
 
 /** Reads a page until it is so. */

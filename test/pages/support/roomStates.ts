@@ -89,7 +89,21 @@ export const states: { readonly [name: string]: State } = {
       await press(at.page, "Stay here")
     }
   },
-  "queue-left": { sequence: () => queue(), bring: pressing("You have left", "Join the queue", "Leave the line") },
+  "queue-leaving": {
+    sequence: () => queue(),
+    isAnswer: true,
+    bring: async (at) => {
+      await pressing("You are in line", "Join the queue")(at)
+      await pressing("Are you sure?", "Leave the line")(at)
+    }
+  },
+  "queue-left": {
+    sequence: () => queue(),
+    bring: async (at) => {
+      await states["queue-leaving"]!.bring(at)
+      await pressing("You have left", "Leave the line")(at)
+    }
+  },
   "queue-closed": { sequence: () => queue({ closeAt: after(3) }), bring: ({ page }) => sees(page, "This ended") },
   "draw-open": { sequence: () => draw(600), bring: ({ page }) => sees(page, "Enter the draw") },
   "draw-entered": { sequence: () => draw(600), bring: pressing("You are entered", "Enter the draw") },
@@ -141,7 +155,6 @@ export const states: { readonly [name: string]: State } = {
     bring: async (at) => {
       await states["auction-winning"]!.bring(at)
       await sees(at.page, "You have won")
-      await press(at.page, "Stay here")
     }
   },
   "auction-dutch": {
@@ -152,18 +165,27 @@ export const states: { readonly [name: string]: State } = {
     },
     bring: ({ page }) => sees(page, "Current price")
   },
+  "auction-purchase": {
+    sequence: () => states["auction-dutch"]!.sequence(),
+    isAnswer: true,
+    bring: async (at) => {
+      await states["auction-dutch"]!.bring(at)
+      await pressing("Do you want to buy", "Buy for $100.00 or less")(at)
+    }
+  },
   "sale-open": { sequence: () => sale(5), bring: ({ page }) => sees(page, "Choose") },
   "sale-turn": {
     sequence: () => sale(5),
     bring: async (at) => {
+      await at.page.getByLabel("Sneaker 43").check()
       await pressing("Chosen:", "Get access")(at)
-      await press(at.page, "Stay here")
     }
   },
   "sale-sold-out": {
     sequence: () => sale(1),
     bring: async (at) => {
       await others(at, 1)
+      await at.page.getByLabel("Sneaker 43").check()
       await pressing("Sold out", "Get access")(at)
     }
   },

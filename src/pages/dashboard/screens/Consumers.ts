@@ -1,12 +1,13 @@
 /** Consumers: the list, and one consumer with its places, orders and sessions; its export, and its erasure. */
 import { Effect } from "effect"
+import { isolated } from "../../../domain/values/Direction.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
 import { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote } from "../Frame.ts"
-import { get, post, type RouteRequest } from "../Route.ts"
+import { action, asked } from "../Frame.ts"
+import { get, post, type Reply, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
 import {
@@ -36,11 +37,12 @@ export const make = (api: AdminApiClient["Service"]) => {
   const steering = <Reason extends string>(action: PlaceAction<Reason>) => {
     const steer = makePlaceAction(api, path, action)
     return post(`/consumers/:id/${action.path}`, "operator", (operator, sent) =>
-      Effect.flatMap(steer(operator, sent), (outcome) =>
-        "ask" in outcome ? Effect.succeed(outcome.ask) : show(operator, sent.params["id"]!, outcome.done)
+      Effect.map(steer(operator, sent), (outcome): Reply =>
+        "ask" in outcome ? outcome.ask : { goTo: `${path}/${sent.params["id"]}`, done: outcome.done }
       )
     )
   }
+  const find = (operator: Operator, id: string) => api.run(operator, "consumers", "getConsumer", { params: { id } })
   return [
     get("/consumers", (operator, { query }) =>
       Effect.map(
@@ -57,10 +59,12 @@ export const make = (api: AdminApiClient["Service"]) => {
         name: `consumer-${exported.consumer.id}.json`
       }))
     ),
-    post("/consumers/:id/end-sessions", "operator", (operator, { params }) => {
+    post("/consumers/:id/end-sessions", "operator", (operator, { params, fields }) => {
       const id = params["id"]!
-      return Effect.flatMap(api.run(operator, "consumers", "endConsumerSessions", { params: { id } }), ({ ended }) =>
-        show(operator, id, `${ended} sessions were ended.`)
+      if (!fields.has("confirmed")) return Effect.map(find(operator, id), endingSessions)
+      return Effect.map(
+        api.run(operator, "consumers", "endConsumerSessions", { params: { id } }),
+        ({ ended }): Reply => ({ goTo: `${path}/${id}`, done: `${ended} sessions were ended.` })
       )
     }),
     steering(admission(api)),
@@ -68,6 +72,16 @@ export const make = (api: AdminApiClient["Service"]) => {
     post("/consumers/:id/erase", "admin", makeErase(api))
   ]
 }
+
+const endingSessions = (consumer: Consumer) =>
+  asked({
+    title: `End all sessions of ${isolated(nameOf(consumer), "")}?`,
+    says: "The consumer is signed out on every device. Its places stay; a guest cannot come back to them.",
+    path: `${path}/${consumer.id}/end-sessions`,
+    back: `${path}/${consumer.id}`,
+    button: "End all sessions",
+    isHarmful: true
+  })
 
 type Page = AdminAnswer<"consumers", "listConsumers">
 
@@ -97,7 +111,7 @@ const nameOf = ({ fullName, email, phone, id }: Consumer): string => fullName ??
 
 /** Makes the function that shows one consumer. */
 const makeShow = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, id: string, done?: string) {
+  Effect.fnUntraced(function* (operator: Operator, id: string) {
     const input = { params: { id }, query: { first: rowsMax } }
     const consumer = yield* api.run(operator, "consumers", "getConsumer", { params: { id } })
     const [places, sessions, orders] = yield* Effect.all(
@@ -111,7 +125,6 @@ const makeShow = (api: AdminApiClient["Service"]) =>
     return {
       title: nameOf(consumer),
       body: html`
-        ${doneNote(done)}
         <section class="card">
           <h2>Profile</h2>
           ${profileOf(consumer)}
@@ -122,7 +135,7 @@ const makeShow = (api: AdminApiClient["Service"]) =>
         ${
           mayDo(operator.role, "operator") &&
           sessions.data.length > 0 &&
-          action(`${path}/${id}/end-sessions`, "End all sessions", false, "quiet")
+          action(`${path}/${id}/end-sessions`, "End all sessions", false, "quiet", true)
         }
         ${mayDo(operator.role, "admin") && erasureOf(id)}
       `
@@ -201,9 +214,5 @@ const makeErase = (api: AdminApiClient["Service"]) =>
       params: { id: params["id"]! },
       query: { erase: "true" }
     })
-    return {
-      title: "Erased",
-      body: html`${doneNote("The consumer was erased.")}
-        <p><a href="${path}">All consumers</a></p>`
-    }
+    return { goTo: path, done: "The consumer was erased." }
   })

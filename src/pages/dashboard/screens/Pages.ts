@@ -1,12 +1,14 @@
 /** Experience pages: the list, a new one, and one page with the editor of its document as JSON, preview and publication. */
 import { Effect, Option, Schema } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { isolated } from "../../../domain/values/Direction.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html, nothing } from "../../Html.ts"
 import type { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type RouteRequest } from "../Route.ts"
+import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
+import { formId } from "../FormId.ts"
+import { get, post, type Reply, type RouteRequest } from "../Route.ts"
 import { filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 import type { MakePreview } from "./PagePreview.ts"
 import { CreativeDocument } from "../../../domain/experience/creative/Document.ts"
@@ -49,15 +51,29 @@ export const make = (api: Api, preview: MakePreview) => {
       })
     ),
     ...(["publish", "unpublish"] as const).map((change) =>
-      post(`/pages/:id/${change}`, "operator", (operator, { params }) =>
-        Effect.flatMap(
-          api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id: params["id"]! } }),
-          (page) => screenOf(operator, page, { done: `The page is ${page.status.toLowerCase()}.` })
-        )
+      post(
+        `/pages/:id/${change}`,
+        "operator",
+        Effect.fnUntraced(function* (operator, sent) {
+          const { id, title } = yield* find(operator, sent)
+          if (change === "unpublish" && !sent.fields.has("confirmed")) return unpublishing(id, title)
+          const page = yield* api.run(operator, "experiencePages", `${change}ExperiencePage`, { params: { id } })
+          return { goTo: `${path}/${id}`, done: `The page is ${page.status.toLowerCase()}.` }
+        })
       )
     )
   ]
 }
+
+const unpublishing = (id: string, title: string) =>
+  asked({
+    title: `Unpublish ${isolated(title, "")}?`,
+    says: "Consumers no longer see this page. Its address shows the page that was published before it, or the default one.",
+    path: `${path}/${id}/unpublish`,
+    back: `${path}/${id}`,
+    button: "Unpublish",
+    isHarmful: true
+  })
 
 const makeShowAll = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
@@ -120,7 +136,7 @@ const newForm = (
     >
     ${field("Title", "title", { value: fields.get("title") ?? "" }, "Shown to consumers.")}
     ${field("Slug", "slug", { value: fields.get("slug") ?? "" }, "The last part of the page's address.")}
-    <button>Create page</button>
+    ${formId()}<button>Create page</button>
   </form>
 `
 
@@ -196,7 +212,7 @@ const makeEdit =
       creativeDocument: found.document
     }
     return api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
-      Effect.flatMap((saved) => screenOf(operator, saved, { done: "The page was saved." })),
+      Effect.map((): Reply => ({ goTo: `${path}/${page.id}`, done: "The page was saved." })),
       Effect.catchTag("Refusal", (refusal) =>
         isOfForm(refusal)
           ? screenOf(operator, page, { problem: refusal.detail ?? "A value is not valid.", fields })
@@ -244,7 +260,7 @@ const editorOf = (
     ${
       status === "DRAFT"
         ? action(`/dashboard/pages/${id}/publish`, "Publish")
-        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet")
+        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet", true)
     }
   </div>
 `

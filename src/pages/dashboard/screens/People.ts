@@ -5,11 +5,12 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { authorOf, mayDo, Role } from "../../../domain/organization/Person.ts"
 import { isUuid } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
-import { notFound } from "../../Refusal.ts"
+import { notFound, Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote, field, problemNote } from "../Frame.ts"
+import { action, asked, field, problemNote } from "../Frame.ts"
 import type { Sessions } from "../Guard.ts"
-import { get, post, type Route, type Run, type RouteRequest } from "../Route.ts"
+import { formId } from "../FormId.ts"
+import { get, post, type Reply, type Route, type RouteRequest } from "../Route.ts"
 import { instant, listQueryOf, pager, table } from "../Table.ts"
 
 type Person = AdminAnswer<"people", "getPerson">
@@ -28,43 +29,18 @@ const uses: { readonly [R in Role]: string } = {
 export const make = (api: Api, sessions: Sessions): ReadonlyArray<Route> => {
   const show = makeShow(api)
   return [
-    get("/people", show),
+    get("/people", (operator, sent) => show(operator, sent)),
     post("/people", "admin", makeInvite(api, show)),
-    post("/people/:id/role", "admin", (operator, sent) =>
-      Effect.flatMap(
-        api.run(operator, "people", "changePerson", {
-          params: { id: sent.params["id"]! },
-          payload: { role: sent.fields.get("role") }
-        }),
-        ({ email, role }) => show(operator, sent, { done: `${email} is ${role} now.` })
-      )
-    ),
-    post("/people/:id/remove", "admin", (operator, sent) =>
-      Effect.flatMap(
-        api.run(operator, "people", "archivePerson", { params: { id: sent.params["id"]! } }),
-        ({ id, email }): ReturnType<Run> =>
-          id === operator.personId
-            ? Effect.succeed({ goTo: "/dashboard/sign-in" })
-            : show(operator, sent, { done: `${email} was removed. Its sessions have ended.` })
-      )
-    ),
+    post("/people/:id/role", "admin", makeChangeRole(api)),
+    post("/people/:id/remove", "admin", makeRemove(api)),
     get("/switch", () => Effect.map(sessions.memberships, choiceOf)),
     { method: "POST", path: "/switch", role: "viewer", run: makeSwitch(sessions) }
   ]
 }
 
-interface Outcome {
-  readonly done?: string
-  readonly problem?: string
-}
-
 const makeShow = (api: Api) => {
   const authors = makeAuthors(api)
-  return Effect.fnUntraced(function* (
-    operator: Operator,
-    { query, fields }: RouteRequest,
-    { done, problem }: Outcome = {}
-  ) {
+  return Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
     const isAdmin = mayDo(operator.role, "admin")
     const page = yield* api.run(operator, "people", "listPeople", { query: listQueryOf(query) })
     const author = yield* authors(operator)
@@ -72,7 +48,6 @@ const makeShow = (api: Api) => {
       title: "People",
       status: problem === undefined ? 200 : 400,
       body: html`
-        ${doneNote(done)}
         ${table<Person>(
           `People of ${operator.tenant.mode} mode`,
           page.data,
@@ -102,10 +77,61 @@ const roleForm = ({ id, email, role }: Person): Html =>
     html`<select name="role" aria-label="Role of ${email}">
       ${Role.literals.map((one) => html`<option value="${one}" ${one === role && html`selected`}>${one}</option>`)}
     </select>`,
-    "quiet"
+    "quiet",
+    true
   )
 
-const removeForm = ({ id, email }: Person): Html => action(`${path}/${id}/remove`, `Remove ${email}`, false, "danger")
+const removeForm = ({ id, email }: Person): Html =>
+  action(`${path}/${id}/remove`, `Remove ${email}`, false, "danger", true)
+
+const find = (api: Api, operator: Operator, { params }: RouteRequest) =>
+  api.run(operator, "people", "getPerson", { params: { id: params["id"]! } })
+
+/** Makes the form that changes a role, once it is confirmed. */
+const makeChangeRole = (api: Api) =>
+  Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
+    const { fields } = sent
+    const person = yield* find(api, operator, sent)
+    const role = Role.literals.find((one) => one === fields.get("role"))
+    if (role === undefined) return yield* new Refusal({ status: 400, code: "INVALID", detail: "Choose a role." })
+    if (!fields.has("confirmed")) {
+      return asked({
+        title: `Make ${person.email} ${role}?`,
+        says: `${person.email} is ${person.role} now. As ${role} this person ${uses[role]}, from the next request on.`,
+        path: `${path}/${person.id}/role`,
+        back: path,
+        button: `Make ${role}`,
+        fields
+      })
+    }
+    const { email } = yield* api.run(operator, "people", "changePerson", {
+      params: { id: person.id },
+      payload: { role }
+    })
+    return { goTo: path, done: `${email} is ${role} now.` }
+  })
+
+/** Makes the form that removes a person, once it is confirmed. */
+const makeRemove = (api: Api) =>
+  Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
+    const { id, email } = yield* find(api, operator, sent)
+    const isOwn = id === operator.personId
+    if (!sent.fields.has("confirmed")) {
+      return asked({
+        title: `Remove ${email}?`,
+        says: isOwn
+          ? "This is you: you are signed out at once, and only another admin can invite you again."
+          : `${email} is signed out at once. An admin can invite the address again.`,
+        path: `${path}/${id}/remove`,
+        back: path,
+        button: "Remove",
+        isHarmful: true
+      })
+    }
+    yield* api.run(operator, "people", "archivePerson", { params: { id } })
+    if (isOwn) return { goTo: "/dashboard/sign-in" }
+    return { goTo: path, done: `${email} was removed. Its sessions have ended.` }
+  })
 
 const invitation = (fields: URLSearchParams, problem: string | undefined): Html => html`
   <form method="post" action="${path}" class="card">
@@ -124,7 +150,7 @@ const invitation = (fields: URLSearchParams, problem: string | undefined): Html 
       </select></label
     >
     <p class="hint">The email contains no link. Tell the person the address of this dashboard.</p>
-    <button>Invite</button>
+    ${formId()}<button>Invite</button>
   </form>
 `
 
@@ -136,10 +162,10 @@ const makeInvite = (api: Api, show: ReturnType<typeof makeShow>) => (operator: O
     ...(name !== "" && { name })
   }
   return api.run(operator, "people", "createPerson", { payload }).pipe(
-    Effect.flatMap(({ email }) => show(operator, sent, { done: `${email} was invited.` })),
+    Effect.map(({ email }): Reply => ({ goTo: path, done: `${email} was invited.` })),
     Effect.catchTag("Refusal", (refusal) =>
       refusal.status === 400 || refusal.status === 409
-        ? show(operator, sent, { problem: refusal.detail ?? "A value is not valid." })
+        ? show(operator, sent, refusal.detail ?? "A value is not valid.")
         : Effect.fail(refusal)
     )
   )

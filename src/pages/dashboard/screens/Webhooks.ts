@@ -5,8 +5,8 @@ import { mayDo } from "../../../domain/organization/Person.ts"
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { action, doneNote, field, problemNote } from "../Frame.ts"
-import { get, post, type Run, type RouteRequest } from "../Route.ts"
+import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
+import { get, post, type Reply, type Run, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, pager, table } from "../Table.ts"
 
 type Webhook = AdminAnswer<"webhooks", "getWebhook">
@@ -19,12 +19,12 @@ const path = "/dashboard/webhooks"
 export const make = (api: Api) => {
   const showAll = makeShowAll(api)
   const show = makeShow(api)
+  const shown = ({ params }: RouteRequest, done: string): Reply => ({ goTo: `${path}/${params["id"]}`, done })
   /** An operation on a webhook, after which the webhook is shown. */
-  const doing = (perform: (operator: Operator, id: string) => ReturnType<typeof api.run>, done: string): Run =>
-    Effect.fnUntraced(function* (operator, sent) {
-      yield* perform(operator, sent.params["id"]!)
-      return yield* show(operator, sent, done)
-    })
+  const doing =
+    (perform: (operator: Operator, id: string) => ReturnType<typeof api.run>, done: string): Run =>
+    (operator, sent) =>
+      Effect.as(perform(operator, sent.params["id"]!), shown(sent, done))
   const input = (id: string, payload?: object) => ({ params: { id }, payload })
 
   return [
@@ -36,7 +36,7 @@ export const make = (api: Api) => {
       "admin",
       Effect.fnUntraced(function* (operator, sent) {
         const { statusCode, body } = yield* api.run(operator, "webhooks", "testWebhook", input(sent.params["id"]!, {}))
-        return yield* show(operator, sent, `The test event was answered with ${statusCode ?? "nothing"}. ${body}`)
+        return shown(sent, `The test event was answered with ${statusCode ?? "nothing"}. ${body}`)
       })
     ),
     post(
@@ -47,14 +47,13 @@ export const make = (api: Api) => {
         "The failed deliveries are being sent again."
       )
     ),
-    post(
-      "/webhooks/:id/disable",
-      "admin",
-      doing(
-        (operator, id) => api.run(operator, "webhooks", "disableWebhook", input(id)),
-        "The webhook is disabled. Its events wait."
-      )
-    ),
+    post("/webhooks/:id/disable", "admin", (operator, sent) => {
+      const id = sent.params["id"]!
+      const disabled = api.run(operator, "webhooks", "disableWebhook", input(id))
+      return sent.fields.has("confirmed")
+        ? Effect.as(disabled, shown(sent, "The webhook is disabled. Its events wait."))
+        : Effect.map(api.run(operator, "webhooks", "getWebhook", input(id)), disabling)
+    }),
     post(
       "/webhooks/:id/enable",
       "admin",
@@ -65,6 +64,16 @@ export const make = (api: Api) => {
     )
   ]
 }
+
+const disabling = ({ id, url }: Webhook) =>
+  asked({
+    title: "Disable the webhook?",
+    says: `${url} gets no event until the webhook is enabled again. Then it gets what it missed.`,
+    path: `${path}/${id}/disable`,
+    back: `${path}/${id}`,
+    button: "Disable",
+    isHarmful: true
+  })
 
 const makeShowAll = (api: Api) =>
   Effect.fnUntraced(function* (operator: Operator, { query, fields }: RouteRequest, problem?: string) {
@@ -151,7 +160,7 @@ const secretOf = (id: string, url: string, secret: string): Html => html`
 `
 
 const makeShow = (api: Api) =>
-  Effect.fnUntraced(function* (operator: Operator, { params, query }: RouteRequest, done?: string) {
+  Effect.fnUntraced(function* (operator: Operator, { params, query }: RouteRequest) {
     const id = params["id"]!
     const webhook = yield* api.run(operator, "webhooks", "getWebhook", { params: { id } })
     const page = yield* api.run(operator, "webhooks", "listWebhookDeliveries", {
@@ -162,7 +171,6 @@ const makeShow = (api: Api) =>
     return {
       title: webhook.url,
       body: html`
-        ${doneNote(done)}
         <section class="card">
           ${facts([
             ["Status", statusOf(webhook)],
@@ -185,7 +193,7 @@ const actionsOf = ({ status }: Webhook, own: string): Html =>
     ${action(`${own}/replay`, "Send failed deliveries again", false, "quiet")}
     ${
       status === "ENABLED"
-        ? action(`${own}/disable`, "Disable", false, "quiet")
+        ? action(`${own}/disable`, "Disable", false, "quiet", true)
         : action(`${own}/enable`, "Enable", false, "quiet")
     }
   </div>`

@@ -5,7 +5,7 @@ import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { calendarAddress } from "./CalendarFile.ts"
-import { barred, closed, ended, type LiveFacts, scheduled } from "./Parts.ts"
+import { barred, closed, ended, type LiveFacts, scheduled, wayOut } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, hidden, nameHeading, say, type Scene, turning } from "../Scene.ts"
 
@@ -42,6 +42,7 @@ export const appointment: RoomKind<AppointmentContext, State> = {
       record,
       slots
     })),
+  leaving: (state, now) => (state.status === "BOOKED" && state.startTime > now ? cancellation : undefined),
   operations: {
     book: (fields) => ({ name: "book", payload: { slotId: fields.get("slot") } }),
     cancel: () => ({ name: "cancel" }),
@@ -110,7 +111,7 @@ const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "
                     at: record.id,
                     label: formats.time(startTime, timeZone),
                     fields: hidden("slot", id),
-                    isQuiet: true,
+                    style: "quiet",
                     id: `slot-${id}`
                   })}<small class="muted"
                     >${say(scene, "placesLeft", { count: formats.number(available) })}
@@ -155,13 +156,10 @@ const changes = (scene: Scene, appointment: AppointmentContext): Html => {
     : html`<p>
         <a href="${scene.path("place", rescheduling)}#${headingIdOf(record)}">${say(scene, "reschedule")}</a>
       </p>`
-  return html`${record.lifecycle === "open" && other}${form(scene, "cancel", {
-    at: record.id,
-    label: say(scene, "cancel"),
-    isQuiet: true,
-    id: `cancel-${record.id}`
-  })}`
+  return html`${record.lifecycle === "open" && other}${wayOut(scene, record.id, cancellation)}`
 }
+
+const cancellation = { action: "cancel", label: "cancel", effect: "cancelText" } as const
 
 /** The address of the booking's calendar file. */
 const calendarOf = ({ experience }: Scene, { name }: AppointmentRecord, booking: Booking): string => {

@@ -68,7 +68,7 @@ const auctionPiece = (
     state.status === "NOT_BID" || state.status === "BIDDING" || state.status === "WINNING" || state.status === "OUTBID"
   return {
     status: state.status,
-    html: isBidding ? outside(scene, auction, state) : shown(scene, state),
+    html: isBidding ? outside(scene, auction, state) : shown(scene, auction.record, state),
     isLive: isBidding ? state.status !== "NOT_BID" : state.status === "WON",
     hasFields: isBidding && auction.record.lifecycle === "open" && auction.record.auctionType === "english"
   }
@@ -77,10 +77,19 @@ const auctionPiece = (
 const money = ({ formats }: Scene, { currencyCode }: AuctionRecord, amount: string) =>
   formats.amount(amount, currencyCode)
 
-const shown = (scene: Scene, state: State): Html => {
+/** What is sold: the product of the experience, or by the auction's name one of several. */
+const soldIn = ({ experience }: Scene, { name }: AuctionRecord): string => {
+  const [first, ...others] = experience.products
+  return first === undefined || others.length > 0 ? name : first.product.name
+}
+
+const shown = (scene: Scene, record: AuctionRecord, state: State): Html => {
   switch (state.status) {
-    case "WON":
-      return turn(scene, say(scene, "won"), state)
+    case "WON": {
+      const values = { product: soldIn(scene, record), amount: money(scene, record, state.winningBidAmount) }
+      // A purchase is read first, so the page does not go on by itself.
+      return turn(scene, say(scene, "won"), state, { lead: say(scene, "wonFor", values), staysHere: true })
+    }
     case "LOST":
       return ended(scene, { title: "lost" })
     case "COMPLETED":
@@ -173,8 +182,19 @@ const confirmation = (scene: Scene, record: AuctionRecord, { amount, isUnlikely 
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
 }
 
+/** A purchase is final, so it is confirmed. The price may fall meanwhile, which the visitor's limit allows. */
+const purchase = (scene: Scene, record: AuctionRecord, { amount }: UnconfirmedBid): Html => {
+  const shown = money(scene, record, amount)
+  const fields = html`${hidden("amount", amount)}${hidden("confirmed", "1")}`
+  return html`<p class="lead">${say(scene, "confirmBuy", { product: soldIn(scene, record), amount: shown })}</p>
+    <p>${say(scene, "bidFinal")}</p>
+    ${bidForm(scene, record, say(scene, "confirmTake", { amount: shown }), fields)}
+    <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`
+}
+
 const dutch = (scene: Scene, auction: AuctionContext, isOpen: boolean): Html => {
-  const { record, facts: known } = auction
+  const { record, facts: known, unconfirmed } = auction
+  if (isOpen && unconfirmed !== undefined) return purchase(scene, record, unconfirmed)
   if (known === undefined) return html``
   const { currentPrice, remainingQuantity } = known.price
   const { priceDropAmount, priceDropIntervalSeconds } = record
@@ -196,7 +216,7 @@ const dutch = (scene: Scene, auction: AuctionContext, isOpen: boolean): Html => 
       <p><strong>${say(scene, "soldOut")}</strong></p>`
   const bar = barred(scene, auction)
   if (bar !== undefined) return html`${rows}${bar}`
-  const fields = html`${hidden("amount", currentPrice)}${hidden("confirmed", "1")}`
+  const fields = hidden("amount", currentPrice)
   return html`${rows}${bidForm(scene, record, say(scene, "take", { amount: price }), fields)}
     <p class="muted">${say(scene, "bidFinal")}</p>`
 }

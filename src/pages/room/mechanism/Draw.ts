@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
-import { closed, closing, deniedFor, ended, enter, type LiveFacts, scheduled, turn } from "./Parts.ts"
+import { closed, closing, deniedFor, ended, enter, type LiveFacts, scheduled, turn, wayOut } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { facts, form, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
+import { facts, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
 
 export type DrawRecord = ConsumerAnswer<"draws", "get">
 type State = ConsumerAnswer<"draws", "status">
@@ -36,6 +36,7 @@ export const draw: RoomKind<Draw, State> = {
       record
     })),
   liveFact: ({ entries }) => ["entriesNow", entries],
+  leaving: (state) => leavingOf(state),
   operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
 
@@ -47,7 +48,7 @@ const shown = (scene: Scene, draw: Draw, state: State): Html => {
     case "ENTERED":
       return entered(scene, record, state)
     case "WON":
-      return turn(scene, say(scene, "won"), state, proof(scene, record))
+      return turn(scene, say(scene, "won"), state, { more: proof(scene, record) })
     case "COMPLETED":
       return ended(scene, { title: "completed" })
     case "DENIED":
@@ -88,9 +89,13 @@ const entered = (scene: Scene, record: DrawRecord, state: Extract<State, { reado
               >
             </p>
             <p>${terms(scene, record)}</p>
-            <p>${say(scene, "keep")}</p>
-            ${form(scene, "leave", { at: record.id, label: say(scene, "withdraw"), isQuiet: true, id: `leave-${record.id}` })}`
+            <p>${say(scene, "keep")}</p>`
         : html`<p>${say(scene, "drawn")}</p>`
     }${facts([[say(scene, "entry"), html`<code>${state.entryId}</code>`]])}
     <p><a href="${scene.path("receipt", { at: record.id })}" download="receipt.json">${say(scene, "receipt")}</a></p>
-    ${proof(scene, record)}${fairness(scene, record)}`
+    ${proof(scene, record)}${fairness(scene, record)}${leavingOf(state) !== undefined && wayOut(scene, record.id, withdrawal)}`
+
+const withdrawal = { action: "leave", label: "withdraw", effect: "withdrawText" } as const
+
+/** An entry can be withdrawn until the drawing. */
+const leavingOf = (state: State) => (state.status === "ENTERED" && state.drawnAt === undefined ? withdrawal : undefined)

@@ -106,9 +106,24 @@ export interface Grant {
   readonly expiresAt?: Millis
 }
 
+/** What a turn shows besides the way on. */
+interface TurnOptions {
+  /** What the visitor has got. */
+  readonly lead?: Inserted
+  /** Below the way on. */
+  readonly more?: Inserted
+  /** True if the page does not go on by itself, because there is something to read or to choose. */
+  readonly staysHere?: boolean
+}
+
 /** It is the visitor's turn: the way on to the shop, as a form post of the grant. */
-export const turn = (scene: Scene, title: string, { admissionGrant, expiresAt }: Grant, more?: Inserted): Html =>
-  html`${heading(title)}${
+export const turn = (
+  scene: Scene,
+  title: string,
+  { admissionGrant, expiresAt }: Grant,
+  { lead, more, staysHere = false }: TurnOptions = {}
+): Html =>
+  html`${heading(title)}${lead !== undefined && html`<p class="lead">${lead}</p>`}${
     expiresAt !== undefined &&
     html`${countdown(scene, "timeLeft", expiresAt)}
       <p class="muted">${phrase(scene, "until", { time: instant(scene, expiresAt) })}</p>`
@@ -119,12 +134,29 @@ export const turn = (scene: Scene, title: string, { admissionGrant, expiresAt }:
           method="post"
           action="${scene.shopUrl}"
           data-continue="${grantNameIn(admissionGrant)}"
-          data-soon="${JSON.stringify(scene.words.continueSoon)}"
-          data-stay="${say(scene, "stay")}"
+          ${!staysHere && html`data-soon="${JSON.stringify(scene.words.continueSoon)}" data-stay="${say(scene, "stay")}"`}
         >
           ${hidden("usher_grant", admissionGrant)} <button id="continue">${say(scene, "continue")}</button>
         </form>`
   }${more}`
+
+/** How a visitor gives something up: the form, the words of its button, and the effect in a sentence. */
+export interface Leaving {
+  readonly action: "leave" | "cancel"
+  readonly label: PlainKey
+  readonly effect: PlainKey
+}
+
+/** The way out of a mechanism: small, and last on its card, so that no tap on another button meets it. */
+export const wayOut = (scene: Scene, at: string, { action, label }: Leaving): Html =>
+  form(scene, action, { at, label: say(scene, label), style: "small", id: `leave-${at}` })
+
+/** The question whether the visitor is sure, with the effect. */
+export const sureToLeave = (scene: Scene, at: string, { action, label, effect }: Leaving): Html =>
+  html`${heading(say(scene, "sure"))}
+    <p>${say(scene, effect)}</p>
+    <p><a class="button" href="${scene.path("place")}">${say(scene, "back")}</a></p>
+    ${form(scene, action, { at, label: say(scene, label), fields: hidden("confirmed", "1"), style: "small", id: `leave-${at}` })}`
 
 /** Why a place has ended. */
 export interface Ending {

@@ -11,10 +11,11 @@ import {
   orGrantLimit,
   type LiveFacts,
   scheduled,
-  turn
+  turn,
+  wayOut
 } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { form, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
+import { heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 type QueueRecord = ConsumerAnswer<"queues", "get">
 type State = ConsumerAnswer<"queues", "status">
@@ -33,13 +34,19 @@ export const queue: RoomKind<Queue, State> = {
   name: "queue",
   action: "enterQueue",
   status: "status",
-  rule: (scene, { admitRate }) => rateText(scene, admitRate),
+  rule: (scene, record, live) => {
+    const lotAt = lotAtOf(record)
+    return lotAt === null
+      ? rateText(scene, record, live)
+      : say(scene, "queueLobby", { time: scene.formats.instant(lotAt) })
+  },
   piece: (scene, queue, state = { status: "NOT_QUEUED" }) => ({
     status: state.status === "QUEUED" && state.position === undefined ? "LOBBY" : state.status,
     html: shown(scene, queue, state),
     isLive: state.status === "QUEUED" || state.status === "GRANTED"
   }),
   liveFact: ({ waiting }) => ["waitingNow", waiting],
+  leaving: ({ status }) => (status === "QUEUED" ? ways.leave : status === "GRANTED" ? ways.giveUp : undefined),
   operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
 
@@ -51,7 +58,7 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
     case "QUEUED":
       return state.position === undefined ? lobby(scene, record) : waiting(scene, queue, state)
     case "GRANTED":
-      return turn(scene, say(scene, "granted"), state, leave(scene, record, "giveUp"))
+      return turn(scene, say(scene, "granted"), state, { more: wayOut(scene, record.id, ways.giveUp) })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(scene, queue, state)) })
     case "DENIED":
@@ -69,30 +76,41 @@ const isOpenAt = ({ lifecycle, lobbyOpenAt }: QueueRecord, now: number): boolean
 
 const outside = (scene: Scene, queue: Queue): Html => {
   const { record } = queue
-  const { lifecycle, lobbyOpenAt, openAt } = record
-  const hasLobby = lobbyOpenAt !== null && openAt !== null && lifecycle === "scheduled"
-  const drawing = hasLobby && html`<p>${phrase(scene, "queueLobby", { time: instant(scene, openAt) })}</p>`
+  const { lifecycle } = record
+  const lotAt = lotAtOf(record)
+  const rule = lotAt === null ? rate(scene, queue) : phrase(scene, "queueLobby", { time: instant(scene, lotAt) })
   if (isOpenAt(record, scene.now)) {
     return html`${nameHeading(record.name)}
-      <p>${rate(scene, queue)}</p>
-      ${drawing}${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
+      <p>${rule}</p>
+      ${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
   }
-  if (lifecycle === "scheduled") return html`${scheduled(scene, record, rate(scene, queue))}${drawing}`
+  if (lifecycle === "scheduled") return scheduled(scene, record, rule)
   return closed(scene, record)
 }
 
-/** How many are admitted a minute. */
-const rateText = (scene: Scene, admitRate: number): string =>
-  admitRate > 0 ? sayCounted(scene, "queueRate", admitRate) : say(scene, "queueByHand")
+/** When the places of a lobby are drawn; null without a lobby, and after the drawing. Until then there is no order. */
+const lotAtOf = ({ lifecycle, lobbyOpenAt, openAt }: QueueRecord): number | null =>
+  lobbyOpenAt !== null && lifecycle === "scheduled" ? openAt : null
+
+/**
+ * How many are admitted a minute now; nothing of a rate during a pause. In a queue with a lobby the first places were
+ * drawn, so no order is told.
+ */
+const rateText = (scene: Scene, { lobbyOpenAt, ...record }: QueueRecord, live: LiveFacts | undefined): string => {
+  if (live?.paused === true) return say(scene, "queuePaused")
+  const admitRate = live?.admitRate ?? record.admitRate
+  if (admitRate > 0) return sayCounted(scene, lobbyOpenAt === null ? "queueRate" : "queuePace", admitRate)
+  return lobbyOpenAt === null ? say(scene, "queueByHand") : ""
+}
 
 /** The rate as it is now. It may change while visitors wait. */
 const rate = (scene: Scene, { record, live }: Queue): Html =>
-  html`<span data-fact="rate"
-    >${live?.paused === true ? say(scene, "queuePaused") : rateText(scene, live?.admitRate ?? record.admitRate)}</span
-  >`
+  html`<span data-fact="rate">${rateText(scene, record, live)}</span>`
 
-const leave = (scene: Scene, { id }: QueueRecord, key: "leave" | "giveUp"): Html =>
-  form(scene, "leave", { at: id, label: say(scene, key), isQuiet: true, id: `leave-${id}` })
+const ways = {
+  leave: { action: "leave", label: "leave", effect: "leaveText" },
+  giveUp: { action: "leave", label: "giveUp", effect: "giveUpText" }
+} as const
 
 /** A script shows this where the browser has notifications. */
 const notify = (scene: Scene): Html =>
@@ -114,7 +132,7 @@ const lobby = (scene: Scene, record: QueueRecord): Html =>
         <p>${phrase(scene, "lobbyText", { time: instant(scene, record.openAt) })}</p>`
     }
     <p>${say(scene, "keep")}</p>
-    ${leave(scene, record, "leave")}${notify(scene)}`
+    ${notify(scene)}${wayOut(scene, record.id, ways.leave)}`
 
 type Waiting = Extract<State, { readonly status: "QUEUED" }>
 
@@ -129,7 +147,7 @@ const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
     return html`${heading(say(scene, "queued"))}
       <p class="lead" data-seconds="${soonSeconds}" data-soon="${words.soon}" data-later="${words.later}">${now}</p>
       <p>${say(scene, "keep")}</p>
-      ${leave(scene, record, "leave")}${notify(scene)}`
+      ${notify(scene)}${wayOut(scene, record.id, ways.leave)}`
   }
   return html`${heading(say(scene, "queued"))}
     <p class="muted">${say(scene, "position")}</p>
@@ -141,9 +159,9 @@ const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
       ${phrase(scene, "wait", { wait: html`<strong data-text="wait">${wait !== undefined && formats.duration(wait)}</strong>` })}
     </p>
     <p>${say(scene, "keep")}</p>
-    ${leave(scene, record, "leave")}${notify(scene)}
+    ${notify(scene)}
     <p class="muted">${rate(scene, queue)}</p>
-    ${checking(scene, queue, state)}`
+    ${checking(scene, queue, state)}${wayOut(scene, record.id, ways.leave)}`
 }
 
 /** Only queues with public facts have a line that visitors can check. Their places have tickets. */

@@ -5,7 +5,8 @@ import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import type { Refusal } from "../../Refusal.ts"
 import type { PlainKey } from "../../Words.ts"
 import type { Scene } from "../Scene.ts"
-import type { LiveFacts, Piece, MechanismWithFacts } from "./Parts.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
+import type { Leaving, LiveFacts, MechanismWithFacts, Piece } from "./Parts.ts"
 
 export interface RoomKind<Mechanism extends MechanismWithFacts, State> {
   /** The words for the kind, and for its first action. */
@@ -14,13 +15,15 @@ export interface RoomKind<Mechanism extends MechanismWithFacts, State> {
   /** The operation that reads a visitor's standing. */
   readonly status: "status" | "me"
   /** Returns how the kind works, in a sentence; empty if no sentence is needed. */
-  rule(scene: Scene, record: Mechanism["record"]): string
+  rule(scene: Scene, record: Mechanism["record"], live: LiveFacts | undefined): string
   /** Shows the mechanism to a visitor; without a state to one that has no place. */
   piece(scene: Scene, mechanism: Mechanism, state: State | undefined, options: ViewOptions): Piece
   /** Reads the facts that an experience does not list with the mechanism. Absent: it lists them all. */
   read?(listed: Mechanism["record"], reads: Reads): Read<Mechanism>
   /** Returns the fact in the line of an open mechanism, with the key of its words; undefined: no line. */
   liveFact?(live: LiveFacts): LiveFact | undefined
+  /** Returns how a visitor gives its standing up; undefined while there is nothing to give up. */
+  leaving?(state: State, now: Millis): Leaving | undefined
   /** The operations of the forms that the kind has. */
   readonly operations: { readonly [Name in FormName]?: (fields: URLSearchParams) => Operation }
 }
@@ -49,6 +52,8 @@ export interface Reads {
 export interface ViewOptions {
   readonly unconfirmed?: (UnconfirmedBid & { readonly at: string }) | undefined
   readonly isRescheduling?: boolean | undefined
+  /** The mechanism that the visitor may be about to leave. */
+  readonly leaving?: string | undefined
   /** The mechanism of the visitor's last action. A script moves the focus to its heading. */
   readonly acted?: string | undefined
 }

@@ -12,7 +12,8 @@ import {
   orGrantLimit,
   type LiveFacts,
   scheduled,
-  turn
+  turn,
+  wayOut
 } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { type Experience, form, nameHeading, say, type Scene } from "../Scene.ts"
@@ -26,6 +27,8 @@ interface Release {
   readonly record: ReleaseRecord
   readonly live?: LiveFacts | undefined
 }
+
+const giveUp = { action: "leave", label: "giveUp", effect: "giveUpText" } as const
 
 /** Variants in a list. */
 const variantsMax = 200
@@ -46,6 +49,7 @@ export const timedRelease: RoomKind<Release, State> = {
     }
   },
   liveFact: ({ isFull, unitsLeft }) => (isFull === true ? undefined : ["unitsLeft", unitsLeft]),
+  leaving: ({ status }) => (status === "ENTERED" ? giveUp : undefined),
   operations: {
     enter: (fields) => {
       const variantId = fields.get("variant")
@@ -63,7 +67,11 @@ const shown = (scene: Scene, release: Release, state: State): Html => {
     case "NOT_ENTERED":
       return outside(scene, release)
     case "ENTERED":
-      return turn(scene, say(scene, "granted"), state, selected(scene, record, state.selectedVariantId))
+      return turn(scene, say(scene, "granted"), state, {
+        more: selected(scene, record, state.selectedVariantId),
+        // The page must not go on while the visitor chooses.
+        staysHere: variantsOf(scene, record).length > 1
+      })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(state)) })
     case "LEFT":
@@ -97,22 +105,32 @@ const selected = (scene: Scene, record: ReleaseRecord, variantId: string | undef
       at: record.id,
       label: say(scene, "change"),
       fields: choice(scene, record, variantId),
-      isQuiet: true,
+      style: "quiet",
       id: `change-${record.id}`
     })
-  }${form(scene, "leave", { at: record.id, label: say(scene, "giveUp"), isQuiet: true, id: `leave-${record.id}` })}`
+  }${wayOut(scene, record.id, giveUp)}`
 }
 
-/** A list to choose a variant from, if there are several. */
+/** The variants to choose from, if there are several. None is chosen before the visitor does. */
 const choice = (scene: Scene, record: ReleaseRecord, chosen?: string): Html | undefined => {
   const variants = variantsOf(scene, record)
   if (variants.length < 2) return undefined
-  return html`<label
-    >${say(scene, "choose")}
-    <select id="variant-${record.id}" name="variant">
-      ${variants.map(({ id, name }) => html`<option dir="auto" value="${id}" ${id === chosen && html` selected`}>${name}</option>`)}
-    </select></label
-  >`
+  return html`<fieldset class="choice">
+    <legend>${say(scene, "choose")}</legend>
+    ${variants.map(
+      ({ id, name }) =>
+        html`<label
+          ><input
+            type="radio"
+            id="variant-${record.id}-${id}"
+            name="variant"
+            value="${id}"
+            required
+            ${id === chosen && html`checked`}
+          /><span dir="auto">${name}</span></label
+        > `
+    )}
+  </fieldset>`
 }
 
 /** The variants to choose from. Those of a product that the system assigns are known with the visitor. */

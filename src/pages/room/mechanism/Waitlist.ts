@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
-import { barred, closed, type LiveFacts, scheduled } from "./Parts.ts"
+import { barred, closed, type LiveFacts, scheduled, wayOut } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, say, type Scene } from "../Scene.ts"
 import { emailField } from "../signIn/SignInScreens.ts"
@@ -38,6 +38,7 @@ export const waitlist: RoomKind<Waitlist, State> = {
       kind: "waitlist",
       record
     })),
+  leaving: ({ isEntered }) => (isEntered ? leaveList : undefined),
   operations: { join: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
 
@@ -45,7 +46,9 @@ const member = (scene: Scene, { id }: WaitlistRecord, { position }: State): Html
   html`${heading(say(scene, "listed"))}
     <p>${say(scene, "waitlistRule")}</p>
     ${position !== null && facts([[say(scene, "position"), html`<span data-text="position">${scene.formats.number(position)}</span>`]])}
-    ${form(scene, "leave", { at: id, label: say(scene, "leaveList"), isQuiet: true, id: `leave-${id}` })}`
+    ${wayOut(scene, id, leaveList)}`
+
+const leaveList = { action: "leave", label: "leaveList", effect: "leaveListText" } as const
 
 const outside = (scene: Scene, waitlist: Waitlist): Html => {
   const { record } = waitlist

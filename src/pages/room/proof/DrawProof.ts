@@ -130,12 +130,15 @@ const checked = (scene: Scene, { id: at }: DrawRecord, hasScript: boolean): Html
   return html`<section class="card">
     <p id="result" class="lead" role="status"></p>
     <p id="own" role="status"></p>
-    <ul id="checks" class="checks" data-proof="${file}" data-receipt="${scene.path("receipt", { at })}"></ul>
     <p>${phrase(scene, "proofCommand", { command: html`<code dir="ltr">${command}</code>` })}</p>
     <p><a href="${file}" download="proof.json">${say(scene, "proof")}</a></p>
     ${
       hasScript &&
-      html`<label>${say(scene, "receiptFile")} <input type="file" accept="application/json,.json" disabled /></label>`
+      html`<label>${say(scene, "receiptFile")} <input type="file" accept="application/json,.json" disabled /></label>
+        <details>
+          <summary>${say(scene, "proofChecks")}</summary>
+          <ul id="checks" class="checks" data-proof="${file}" data-receipt="${scene.path("receipt", { at })}"></ul>
+        </details>`
     }
   </section>`
 }

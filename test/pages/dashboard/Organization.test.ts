@@ -1,0 +1,49 @@
+/** The settings of the organization at the dashboard, from the first sign-in on. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Organizations } from "../../../src/auth/keys/Organizations.ts"
+import { asServer, Usher } from "../../http/support/usherFixture.ts"
+import { operator, person } from "../support/operatorFixture.ts"
+import { brand, layer as usher, room, textOf } from "../support/roomFixture.ts"
+
+layer(usher, { excludeTestServices: true })("The organization at the dashboard", (it) => {
+  it.effect("is asked for its name until it has one, which consumers then read", () =>
+    Effect.gen(function* () {
+      const { admin, consumer } = yield* Usher
+      const { secretKey, testSecretKey } = yield* (yield* Organizations).create({ name: "default", plan: "growth" })
+      const headers = asServer(secretKey)
+      const made = yield* admin({ method: "POST", path: "/api/experiences", headers, body: { name: "Drop" } })
+      const { get, submit, signIn } = yield* operator
+      yield* signIn(secretKey)
+      const first = yield* get("/dashboard")
+      assert.include(textOf(first), "What is your brand called?")
+      assert.strictEqual((yield* submit(first, "Save", { name: " " })).status, 400)
+      assert.include(textOf(yield* submit(first, "Save", { name: "Maison Aurore" })), "Saved.")
+      assert.notInclude(textOf(yield* get("/dashboard")), "What is your brand called?")
+      assert.include(textOf(yield* consumer({ path: `/e/${made.body.id}` })), "Maison Aurore")
+      const test = yield* operator
+      yield* test.signIn(testSecretKey)
+      assert.include(textOf(yield* test.get("/dashboard/organization")), "An admin can change this in live mode.")
+    })
+  )
+
+  it.effect("warns in the control room while no shop is allowed, and takes the addresses of shops", () =>
+    Effect.gen(function* () {
+      const { get, submit, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const { experienceId } = yield* room({ queues: [{ name: "Line", admitRate: 0 }] })
+      const path = `/dashboard/experiences/${experienceId}`
+      assert.include(textOf(yield* get(path)), "No shop is allowed yet")
+      const settings = yield* get("/dashboard/organization")
+      const wrong = yield* submit(settings, "Save", { allowedOrigins: "shop.example" })
+      assert.strictEqual(wrong.status, 400)
+      assert.include(wrong.text, "shop.example</textarea")
+      yield* submit(settings, "Save", { allowedOrigins: "https://shop.example\r\nhttps://other.example" })
+      const { allowedOrigins } = yield* brand("GET", "/organizations/me")
+      assert.deepStrictEqual(allowedOrigins, ["https://shop.example", "https://other.example"])
+      assert.notInclude(textOf(yield* get(path)), "No shop is allowed yet")
+      const viewer = yield* person("settings@example.com", "viewer")
+      assert.include(textOf(yield* viewer.get("/dashboard/organization")), "https://shop.example https://other.example")
+    })
+  )
+})
