@@ -19,7 +19,10 @@ export interface Costs {
   readonly databaseEntryMicros: number
 }
 
-/** Fronts and an owner on the machine of bench/README.md. OPERATIONS.md has tables that follow from these figures. */
+/**
+ * Fronts and an owner on the machine of bench/README.md. OPERATIONS.md has tables that follow from these figures;
+ * test/load/Sizing.test.ts prints them when they change.
+ */
 export const benchCosts: Costs = {
   sessionMicros: 120,
   entryMicros: 75,
