@@ -136,7 +136,7 @@ export function capacityOf({ cores, owners = 1, databaseCores }: Machines, costs
 /** Returns the costs on a machine that takes so many times longer. */
 const scaled = (costs: Costs, factor: number): Costs => {
   const times = Object.entries(costs).map(([name, micros]) => [name, micros * factor])
-  return Object.fromEntries(times) as unknown as Costs
+  return Object.fromEntries(times)
 }
 
 /** What a run shows about its servers. */

@@ -87,12 +87,12 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
   const startAgain = async () => {
     // The processes of a killed supervisor may hold the ports for a moment. A service manager tries again.
     for (let tries = 1; ; tries++) {
-      const refused = await server.start(program).then(
-        () => undefined,
-        (error: unknown) => error
-      )
-      if (refused === undefined) return
-      if (tries === startsMax) throw refused
+      try {
+        await server.start(program)
+        return
+      } catch (error) {
+        if (tries === startsMax) throw error
+      }
       await pause(100)
     }
   }
@@ -102,7 +102,11 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
     return {
       part,
       signal: "SIGKILL",
-      stop: async () => void Supervised.kill((former = running()!)),
+      stop: async () => {
+        former = running()!
+        Supervised.kill(former)
+        return undefined
+      },
       restore: async () => {
         for (let id = running(); id === undefined || id === former; id = running()) await pause(50)
         while (!(await server.isReady())) await pause(20)
@@ -117,7 +121,7 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
     events: (dice) => [
       killed(`front-${dice.between(1, 2)}`),
       killed("engine"),
-      { ...supervisor, signal: "SIGKILL", stop: async () => void (await server.kill()) },
+      { ...supervisor, signal: "SIGKILL", stop: () => server.kill().then(() => undefined) },
       { ...supervisor, signal: "SIGTERM", stop: () => stopped(server) }
     ]
   })
