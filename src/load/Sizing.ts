@@ -19,7 +19,10 @@ export interface Costs {
   readonly databaseEntryMicros: number
 }
 
-/** Fronts and an owner on the machine of bench/README.md. OPERATIONS.md has tables that follow from these figures. */
+/**
+ * Fronts and an owner on the machine of bench/README.md. OPERATIONS.md has tables that follow from these figures;
+ * test/load/Sizing.test.ts prints them when they change.
+ */
 export const benchCosts: Costs = {
   sessionMicros: 120,
   entryMicros: 75,
@@ -133,7 +136,7 @@ export function capacityOf({ cores, owners = 1, databaseCores }: Machines, costs
 /** Returns the costs on a machine that takes so many times longer. */
 const scaled = (costs: Costs, factor: number): Costs => {
   const times = Object.entries(costs).map(([name, micros]) => [name, micros * factor])
-  return Object.fromEntries(times) as unknown as Costs
+  return Object.fromEntries(times)
 }
 
 /** What a run shows about its servers. */

@@ -66,6 +66,15 @@ describe("usher load", () => {
           "errors>0%,unsent>0%"
         ])
         assert.strictEqual(run.code, 0, run.stdout + run.stderr)
+        const measured = watch === "poll" ? "The servers took" : "Not the servers' processor time"
+        assert.match(
+          run.stdout,
+          new RegExp(`Sizing +Measured: at most \\d+ entries in a second, p99 \\d+ ms\\. ${measured}`)
+        )
+        assert.match(
+          run.stdout,
+          /60 consumers need 1 front, .*\n +At most, Postgres included: one process [\d,]+, 4 cores/
+        )
         const report = reportIn(file(`${index}.json`))
         assert.deepInclude(report.totals, { due: 60, unsent: 0, entered: 60, granted: 60, completed: 60, errors: 0 })
         assert.isAbove(report.latency.p99!, 0)

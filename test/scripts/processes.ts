@@ -34,6 +34,9 @@ const judge = (promise: string, figures: Figures) => {
       ...Object.fromEntries(
         waits.map(([event, millis]) => [`longest waits, ${event}`, `${millis.length}: ${spread(millis)}`])
       ),
+      ...Object.fromEntries(
+        [...figures.returns].map(([event, millis]) => [`until all are ready, ${event}`, spread(millis)])
+      ),
       "in progress at SIGTERM": figures.inFlight,
       failed: figures.failed,
       "repeated attempts": figures.retries,

@@ -9,6 +9,9 @@ import { failingAt } from "../support/ServerUnderTest.ts"
 
 const steps: ReadonlyArray<Step> = ["decided", "committed", "answered", "placesTaken", "placesWritten"]
 
+/** The longest time until the load has reached a failpoint, on a machine with many times more work than cores. */
+const firesSecondsMax = 240
+
 export interface Figures extends CrashProof.Figures {
   /** The number of times that each failpoint fired. */
   readonly fired: { readonly [S in Step]: number }
@@ -37,7 +40,7 @@ export async function failpointProof({ each, seed, ...others }: Options): Promis
     crash: async (server, dice) => {
       await pause(dice.between(20, 200))
       server.signal("SIGUSR2")
-      const ending = await server.untilEnded(20)
+      const ending = await server.untilEnded(firesSecondsMax)
       if (ending?.signal !== "SIGKILL") throw new Error(`the failpoint did not fire:\n${server.log}`)
       fired[step] += 1
     },

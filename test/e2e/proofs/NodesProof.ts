@@ -193,7 +193,7 @@ const failing = (dice: Dice) => failingAt(dice.pick(["decided", "committed", "an
 async function killed(node: ServerUnderTest, figures: Figures): Promise<void> {
   if (figures.kills % 2 !== 0) return node.kill()
   node.signal("SIGUSR2")
-  const ending = await node.untilEnded(60)
+  const ending = await node.untilEnded(240)
   if (ending?.signal !== "SIGKILL") throw new Error(`the failpoint of ${node.name} did not fire`)
   figures.killsBetween += 1
 }

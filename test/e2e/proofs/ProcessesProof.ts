@@ -35,6 +35,8 @@ export interface Options {
 export interface Figures extends Findings {
   /** The longest wait for an answer around each event, such as `SIGKILL engine`. */
   readonly waits: Map<string, Array<number>>
+  /** From each event until everything was ready again. */
+  readonly returns: Map<string, Array<number>>
   /** Requests in progress when a part was asked to stop. */
   inFlight: number
   /** Those without an answer. Behind a balancer: all that had none while the part left and came back. */
@@ -85,12 +87,12 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
   const startAgain = async () => {
     // The processes of a killed supervisor may hold the ports for a moment. A service manager tries again.
     for (let tries = 1; ; tries++) {
-      const refused = await server.start(program).then(
-        () => undefined,
-        (error: unknown) => error
-      )
-      if (refused === undefined) return
-      if (tries === startsMax) throw refused
+      try {
+        await server.start(program)
+        return
+      } catch (error) {
+        if (tries === startsMax) throw error
+      }
       await pause(100)
     }
   }
@@ -100,7 +102,11 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
     return {
       part,
       signal: "SIGKILL",
-      stop: async () => void Supervised.kill((former = running()!)),
+      stop: async () => {
+        former = running()!
+        Supervised.kill(former)
+        return undefined
+      },
       restore: async () => {
         for (let id = running(); id === undefined || id === former; id = running()) await pause(50)
         while (!(await server.isReady())) await pause(20)
@@ -115,7 +121,7 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
     events: (dice) => [
       killed(`front-${dice.between(1, 2)}`),
       killed("engine"),
-      { ...supervisor, signal: "SIGKILL", stop: async () => void (await server.kill()) },
+      { ...supervisor, signal: "SIGKILL", stop: () => server.kill().then(() => undefined) },
       { ...supervisor, signal: "SIGTERM", stop: () => stopped(server) }
     ]
   })
@@ -129,7 +135,13 @@ const startsMax = 100
 export async function frontsProof(options: Options): Promise<Figures> {
   await using database = await FreshDatabase.make()
   const node = async (role: string) => {
-    const settings = { ...(await nodeSettings()), ...(isInstalled ? behindBalancer : {}), CLUSTER_ROLE: role }
+    const settings = {
+      ...(await nodeSettings()),
+      ...(isInstalled ? behindBalancer : {}),
+      CLUSTER_ROLE: role,
+      // The balancer asks each half second, and is late itself on a starved machine.
+      SHUTDOWN_DELAY_MILLISECONDS: "2000"
+    }
     return ServerUnderTest.make({ database, settings })
   }
   await using engine = await node("engine")
@@ -175,6 +187,7 @@ async function stopEach(options: Options, installation: Installation): Promise<F
   const figures: Figures = {
     ...noFindings(),
     waits: new Map(),
+    returns: new Map(),
     inFlight: 0,
     failed: 0,
     moved: 0,
@@ -201,8 +214,15 @@ async function stopEach(options: Options, installation: Installation): Promise<F
       for (const event of installation.events(dice)) {
         const name = `${event.signal} ${event.part.replace(/-\d$/, "")}`
         await pause(dice.between(300, 800))
-        const waits = await stopAndRestore(event, { apis, clients, queueId: observedQueue, guests, figures })
-        figures.waits.set(name, [...(figures.waits.get(name) ?? []), Math.max(...waits)])
+        const { waits, returnMillis } = await stopAndRestore(event, {
+          apis,
+          clients,
+          queueId: observedQueue,
+          guests,
+          figures
+        })
+        note(figures.waits, name, Math.max(...waits))
+        note(figures.returns, name, returnMillis)
         const now = await places()
         figures.moved += now.filter((place, index) => place !== before[index]).length
         await setup.checkUnder(load, ledger, figures, dice, (events += 1) % eventsPerDrop === 0)
@@ -216,6 +236,9 @@ async function stopEach(options: Options, installation: Installation): Promise<F
   await setup.summarize(ledger, figures)
   return figures
 }
+
+const note = (figures: Figures["waits"], name: string, millis: number) =>
+  figures.set(name, [...(figures.get(name) ?? []), millis])
 
 /** A consumer's place, as far as it must not change. */
 async function placeOf(apis: Apis, queueId: string, guest: Guest): Promise<string> {
@@ -232,18 +255,20 @@ interface Scene {
   readonly figures: Figures
 }
 
-/** Stops a part and lets it come back. Returns the longest wait of each observer meanwhile. */
+/** Stops a part and lets it come back. Returns the longest wait of each observer meanwhile, and how long it took. */
 async function stopAndRestore(event: Event, { apis, clients, queueId, guests, figures }: Scene) {
   let isBack = false
   const waits = guests.map((guest) => longestWait(apis, queueId, guest, () => isBack))
   const stopWatching = watchExchanges(clients, event, figures)
+  const begun = performance.now()
   const complaint = await event.stop()
   if (complaint !== undefined) figures.violations.push(`${event.signal} ${event.part}: ${complaint}`)
   await event.restore()
+  const returnMillis = performance.now() - begun
   isBack = true
-  const all = await Promise.all(waits)
+  const longest = await Promise.all(waits)
   stopWatching()
-  return all
+  return { waits: longest, returnMillis }
 }
 
 /**
