@@ -79,22 +79,14 @@ const make = Effect.fnUntraced(function* ({
   })
 
   const lines = yield* LineCopies.make(calls.query)
-
+  const askMany = (id: string) => (consumerIds: ReadonlyArray<string>) =>
+    calls.query(id, { method: "viewMany", consumerIds }, () => undefined) as Effect.Effect<MechanismViews, Refused>
   const ownership: ShardOwnership = {
     owns,
     endedAt: locks.endedAt,
     takeOver: (heads) => journal.takeOver(heads.flatMap(({ identity: { id } }) => (owns(id) ? [id] : []))),
     elsewhere: {
-      viewMany: (id, consumerIds) =>
-        lines.viewMany(
-          id,
-          consumerIds,
-          (unknown) =>
-            calls.query(id, { method: "viewMany", consumerIds: unknown }, () => undefined) as Effect.Effect<
-              MechanismViews,
-              Refused
-            >
-        ),
+      viewMany: (id, consumerIds) => lines.viewMany(id, consumerIds, askMany(id)),
       follow: (id) => Stream.map(client(id).Subscribe(), (change) => decode<Change>(change))
     }
   }
@@ -256,7 +248,7 @@ interface Routing {
   readonly locks: ShardLocks.ShardLocks["Service"]
   readonly local: Service
   readonly registry: Registry.Registry
-  readonly lines: Effect.Success<ReturnType<typeof LineCopies.make>>
+  readonly lines: LineCopies.LineCopies
   readonly query: RemoteCalls.Query
 }
 

@@ -30,73 +30,72 @@ const pauseMillis = 5_000
 const busyReads = 8
 const gatherMillis = 5
 
-/** Makes the reader. Its fibers live in the surrounding scope. */
+interface Services {
+  readonly query: Query
+  /** Returns monotonic milliseconds. */
+  readonly now: () => number
+  readonly fork: (effect: Effect.Effect<void>) => void
+}
+
+/** Makes the copies of a node. Their fibers live in the surrounding scope. */
 export const make = Effect.fnUntraced(function* (query: Query) {
   const scope: Scope.Scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
-  const services: Services = {
+  return new LineCopies({
     query,
     now: () => monotonicMillisOf(clock),
     fork: (effect) => void Fiber.runIn(runFork(effect), scope)
-  }
-  const lines = new SegmentedCache<SharedLine>(linesMax)
-  const places = new SegmentedCache<WaitingPlace>(placesMax)
+  })
+})
 
-  /** Returns the consumer's view if the copy shows it. Forgets a place that does not wait any more. */
-  const viewIn = (copy: LineCopy, queueId: string, consumerId: string): View | undefined => {
-    const key = `${queueId} ${consumerId}`
-    const place = places.get(key)
-    const view = place === undefined ? undefined : copy.view(place)
-    if (view === undefined && copy.version !== undefined) places.delete(key)
-    return view
+export class LineCopies {
+  private readonly services: Services
+  private readonly lines = new SegmentedCache<SharedLine>(linesMax)
+  private readonly places = new SegmentedCache<WaitingPlace>(placesMax)
+
+  constructor(services: Services) {
+    this.services = services
   }
 
   /** Notes that the queue exists for the tenant. */
-  const noteQueue = (mechanism: MechanismRef<Kind>): void => {
-    if (mechanism.kind !== "queue" || lines.get(mechanism.id) !== undefined) return
-    lines.set(mechanism.id, new SharedLine(services, mechanism as MechanismRef<"queue">))
-  }
-
-  /** Notes a consumer's place, if its view shows a ticket. */
-  const notePlace = (queueId: string, consumerId: string, view: unknown): void => {
-    const { status, ticket, enteredAt } = view as { readonly status: string } & Partial<WaitingPlace>
-    if (status !== "QUEUED" || ticket === undefined || enteredAt === undefined) return
-    places.set(`${queueId} ${consumerId}`, { ticket, enteredAt })
+  noteQueue(mechanism: MechanismRef<Kind>): void {
+    if (mechanism.kind !== "queue" || this.lines.get(mechanism.id) !== undefined) return
+    this.lines.set(mechanism.id, new SharedLine(this.services, mechanism as MechanismRef<"queue">))
   }
 
   /** Notes the view that the owner gave to a consumer. */
-  const note = (mechanism: MechanismRef<Kind>, consumerId: string, view: unknown): void => {
+  note(mechanism: MechanismRef<Kind>, consumerId: string, view: unknown): void {
     if (mechanism.kind !== "queue") return
-    noteQueue(mechanism)
-    notePlace(mechanism.id, consumerId, view)
+    this.noteQueue(mechanism)
+    this.notePlace(mechanism.id, consumerId, view)
   }
 
   /** Returns the consumer's view. Where no copy shows it, `ask` asks the owner. */
-  const view = <E>(
+  view<E>(
     mechanism: MechanismRef<Kind>,
     consumerId: string,
     ask: Effect.Effect<unknown, E>
-  ): Effect.Effect<unknown, E> => {
-    const askAndNote = Effect.tap(ask, (answer) => Effect.sync(() => note(mechanism, consumerId, answer)))
-    const line = lines.get(mechanism.id)
-    if (line?.isReadableFor(mechanism) !== true || !places.has(`${mechanism.id} ${consumerId}`)) return askAndNote
+  ): Effect.Effect<unknown, E> {
+    const askAndNote = Effect.tap(ask, (answer) => Effect.sync(() => this.note(mechanism, consumerId, answer)))
+    const line = this.lines.get(mechanism.id)
+    if (line?.isReadableFor(mechanism) !== true || !this.places.has(keyOf(mechanism.id, consumerId))) return askAndNote
     return Effect.flatMap(line.current, (copy) => {
-      const known = viewIn(copy, mechanism.id, consumerId)
+      const known = this.viewIn(copy, mechanism.id, consumerId)
       return known === undefined ? askAndNote : Effect.succeed(known)
     })
   }
 
   /** Returns the views of consumers whose streams this node serves. `ask` asks the owner for those that no copy shows. */
-  const viewMany = <E>(
+  viewMany<E>(
     queueId: string,
     consumerIds: ReadonlyArray<string>,
     ask: (consumerIds: ReadonlyArray<string>) => Effect.Effect<MechanismViews, E>
-  ): Effect.Effect<MechanismViews, E> => {
-    const line = lines.get(queueId)
+  ): Effect.Effect<MechanismViews, E> {
+    const line = this.lines.get(queueId)
     if (line?.isReadable() !== true) return ask(consumerIds)
     return Effect.flatMap(line.current, (copy) => {
-      const known = consumerIds.map((consumerId) => viewIn(copy, queueId, consumerId))
+      const known = consumerIds.map((consumerId) => this.viewIn(copy, queueId, consumerId))
       const { sequence } = copy
       const unknown = consumerIds.filter((_, index) => known[index] === undefined)
       if (unknown.length === 0 && sequence !== undefined) {
@@ -104,22 +103,31 @@ export const make = Effect.fnUntraced(function* (query: Query) {
       }
       return Effect.map(ask(unknown), (answer) => {
         const views = [...answer.views]
-        unknown.forEach((consumerId, index) => notePlace(queueId, consumerId, views[index]))
+        unknown.forEach((consumerId, index) => this.notePlace(queueId, consumerId, views[index]))
         // The earlier of both moments: a stream that resumes from it misses nothing.
         return { ...answer, sequence: sequence ?? answer.sequence, views: known.map((view) => view ?? views.shift()) }
       })
     })
   }
 
-  return { note, noteQueue, view, viewMany }
-})
+  /** Returns the consumer's view if the copy shows it. Forgets a place that does not wait any more. */
+  private viewIn(copy: LineCopy, queueId: string, consumerId: string): View | undefined {
+    const key = keyOf(queueId, consumerId)
+    const place = this.places.get(key)
+    const view = place === undefined ? undefined : copy.view(place)
+    if (view === undefined && copy.version !== undefined) this.places.delete(key)
+    return view
+  }
 
-interface Services {
-  readonly query: Query
-  /** Returns monotonic milliseconds. */
-  readonly now: () => number
-  readonly fork: (effect: Effect.Effect<void>) => void
+  /** Notes a consumer's place, if its view shows a ticket. */
+  private notePlace(queueId: string, consumerId: string, view: unknown): void {
+    const { status, ticket, enteredAt } = view as { readonly status: string } & Partial<WaitingPlace>
+    if (status !== "QUEUED" || ticket === undefined || enteredAt === undefined) return
+    this.places.set(keyOf(queueId, consumerId), { ticket, enteredAt })
+  }
 }
+
+const keyOf = (queueId: string, consumerId: string): string => `${queueId} ${consumerId}`
 
 /** The copy of one line, and the reads that wait for its next update. */
 class SharedLine {
