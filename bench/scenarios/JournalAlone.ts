@@ -33,7 +33,7 @@ export async function journalAlone(bench: Bench): Promise<ScenarioResult> {
 }
 
 /** Appends entries to a new queue of a new database. */
-export async function appendEntries(
+async function appendEntries(
   bench: Bench,
   { commit, prepare }: { readonly commit: number; readonly prepare?: string }
 ): Promise<Measured> {

@@ -2,13 +2,12 @@
  * P16: `usher serve --processes` with one, two and three processes, and one queue. Measures what an entry costs each of
  * them, and computes from it what machines with more cores take.
  */
+import { assumptions, capacityOf, type Costs, sizeFor } from "../../src/load/Sizing.ts"
 import { type Bench, inTurns, type Measured } from "../Bench.ts"
 import { startProcesses, type UsherProcesses } from "../programs/UsherProcesses.ts"
 import { atMost, type Figures, ratios, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import { number } from "../report/Report.ts"
-import { type Costs, formula, sizing } from "../report/Sizing.ts"
 import { connections } from "./DurableEntries.ts"
-import { appendEntries } from "./JournalAlone.ts"
 import { entriesThrough } from "./NodesLoad.ts"
 
 const variants = [1, 2, 3].map((count) => ({
@@ -17,10 +16,6 @@ const variants = [1, 2, 3].map((count) => ({
 }))
 const [one, ...several] = variants
 const coreCounts = [4, 8, 16, 64]
-const utilisation = 0.7
-
-/** Entries in a commit of a busy queue, for the table. */
-const commit = 1_000
 
 export async function severalProcesses(bench: Bench): Promise<ScenarioResult> {
   const figures = await inTurns(bench, "P16", variants, async ({ count }) => {
@@ -40,7 +35,7 @@ export async function severalProcesses(bench: Bench): Promise<ScenarioResult> {
     ),
     notes: [
       "The first of the processes is the engine; the others are fronts on the same ports. `usher…` is the sum of all, the supervisor included. Connections spread over the fronts by the kernel, so each connection shows its own consumers' tokens first.",
-      ...(await sizeLines(bench, figures))
+      ...sizeLines(figures)
     ]
   })
 }
@@ -59,27 +54,32 @@ async function measure(bench: Bench, running: UsherProcesses): Promise<Measured>
 }
 
 /** Returns the lines of the table of machines, from the run with the most processes. */
-async function sizeLines(bench: Bench, figures: { readonly [variant: string]: Figures }): Promise<Array<string>> {
+function sizeLines(figures: { readonly [variant: string]: Figures }): ReadonlyArray<string> {
   const of = figures[several.at(-1)!.name]!
   const median = (name: string) => of[`${name}MicrosecondsPerEntry`]?.median ?? Number.NaN
-  const { entriesPerSecond } = await appendEntries(bench, { commit })
   const costs: Costs = {
-    frontMicroseconds: median("usher") - median("engine"),
-    ownerMicroseconds: median("engine"),
-    databaseMicroseconds: median("database"),
-    journalEntriesPerSecond: entriesPerSecond!
+    sessionMicros: 0,
+    entryMicros: median("usher") - median("engine"),
+    statusMicros: 0,
+    ownerEntryMicros: median("engine"),
+    ownerStatusMicros: 0,
+    databaseSessionMicros: 0,
+    databaseEntryMicros: median("database")
   }
   if (Object.values(costs).some((cost) => !Number.isFinite(cost))) {
     return [
       "Sizes of machines: not computed, for the processor time of the processes or the database is not known here."
     ]
   }
+  const { entryMicros, ownerEntryMicros, databaseEntryMicros } = costs
+  const { utilization, databaseEntriesPerSecondMax, rushSeconds } = assumptions
   return [
-    `What one queue takes on more cores, computed, not measured: ${formula}.`,
-    `Here front ${number(costs.frontMicroseconds)} µs with the supervisor, owner ${number(costs.ownerMicroseconds)} µs, database ${number(costs.databaseMicroseconds)} µs, journal ${number(costs.journalEntriesPerSecond)} entries/s in commits of ${commit}, u = ${utilisation}. Sessions are not in it; the load comes from elsewhere.`,
+    `What one queue takes on more cores, computed: the least of cores × u / (front + owner + database), u / owner, and ${number(databaseEntriesPerSecondMax)}, which one Postgres commits; u = ${utilization}.`,
+    `Here front ${number(entryMicros)} µs with the supervisor, owner ${number(ownerEntryMicros)} µs, database ${number(databaseEntryMicros)} µs. Sessions are not in it; the load comes from elsewhere.`,
     ...coreCounts.map((cores) => {
-      const { entriesPerSecond, fronts, limit } = sizing(costs, cores, utilisation)
-      return `${String(cores).padStart(4)} cores: ${number(entriesPerSecond).padStart(8)} entries/s with ${fronts} fronts; the limit: ${limit}`
+      const { shoppers, limit } = capacityOf({ cores }, costs)
+      const rate = number(shoppers / rushSeconds).padStart(8)
+      return `${String(cores).padStart(4)} cores: ${rate} entries/s with ${sizeFor(shoppers, costs).fronts} fronts; full first: ${limit}`
     })
   ]
 }
