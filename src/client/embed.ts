@@ -28,15 +28,13 @@ h2{font-size:1.3em;margin:0 0 .75rem}
 .big{font-size:2.2em;font-weight:700;margin:0;font-variant-numeric:tabular-nums}
 .muted{opacity:.75}
 label{display:block;margin-block:.5rem}
-input,select,button,.button{font:inherit;min-height:44px;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem}
+input,select,button,.button,.choice label{font:inherit;min-height:44px;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem}
 input,select{display:block;width:100%}
-button,.button{display:inline-block;cursor:pointer;color:inherit;background:none}
-.choice{border:0;margin:0 0 .75rem;padding:0}
-.choice label{position:relative;display:inline-block;min-height:44px;margin:.5rem .25rem 0 0;padding:.6rem 1rem}
-.choice input{appearance:none;position:absolute;inset:0;height:100%;margin:0;background:none;cursor:pointer}
-.choice input:checked{border:3px solid}
-.plain{border:0;padding-inline:0;text-decoration:underline}
-.small{margin-block-start:1.5rem;font-size:.9em}
+button,.button,.choice label{display:inline-block;cursor:pointer;color:inherit;background:none}
+.choice{border:0;padding:0}
+.choice input{all:revert}
+.plain{border:0;padding:0;text-decoration:underline}
+.small{margin-block-start:1.5rem}
 [part~=button]{background:CanvasText;color:Canvas}
 [role=alert]{border-inline-start:4px solid #a61414;padding-inline-start:.75rem}
 nav a{display:inline-block;line-height:44px}
@@ -63,8 +61,7 @@ const parts = {
   heading: "h2",
   button: "button:not(.quiet,.plain),.button",
   "quiet-button": ".quiet,.plain",
-  field: "input:not([type=radio]),select",
-  choice: ".choice label",
+  field: "input,select,.choice label",
   alert: "[role=alert]"
 }
 
