@@ -24,11 +24,11 @@ export interface Costs {
  * test/load/Sizing.test.ts prints them when they change.
  */
 export const benchCosts: Costs = {
-  sessionMicros: 120,
-  entryMicros: 75,
-  statusMicros: 50,
-  ownerEntryMicros: 25,
-  ownerStatusMicros: 22,
+  sessionMicros: 90,
+  entryMicros: 50,
+  statusMicros: 38,
+  ownerEntryMicros: 18,
+  ownerStatusMicros: 5,
   databaseSessionMicros: 30,
   databaseEntryMicros: 14
 }
