@@ -34,7 +34,7 @@ button,.button,.choice label{display:inline-block;cursor:pointer;color:inherit;b
 .choice{border:0;padding:0}
 .choice input{all:revert}
 .plain{border:0;padding:0;text-decoration:underline}
-.small{margin-block-start:1.5rem}
+.small{margin-block-start:1.5rem;font-size:.9em}
 [part~=button]{background:CanvasText;color:Canvas}
 [role=alert]{border-inline-start:4px solid #a61414;padding-inline-start:.75rem}
 nav a{display:inline-block;line-height:44px}
