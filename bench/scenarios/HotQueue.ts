@@ -7,7 +7,15 @@ import { enterRequest, leaveRequest, statusRequest } from "../programs/Program.t
 import { startNodes, type UsherNodes } from "../programs/UsherNodes.ts"
 import { atMost, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
 import { connections } from "./DurableEntries.ts"
-import { entriesThrough, type Requests, requestsThrough, type Served, shareOf, withGenerator } from "./NodesLoad.ts"
+import {
+  entriesThrough,
+  type Requests,
+  requestsThrough,
+  type Served,
+  shareOf,
+  watchedLoad,
+  withGenerator
+} from "./NodesLoad.ts"
 
 /** The consumers that poll through each front, in turns. */
 const polling = 2_000
@@ -116,13 +124,9 @@ async function poll(
   consumers: number,
   spans: { readonly warmup: number; readonly measured: number }
 ): Promise<Requests> {
-  const requests = await requestsThrough(served, (port, index) =>
+  const requests = await requestsThrough(served, (_, index) =>
     closedLoop({
-      port,
-      connections: Math.floor(connections / served.ports.length),
-      warmupSeconds: spans.warmup,
-      seconds: spans.measured,
-      watched: index === 0 ? served.watched : [],
+      ...watchedLoad(served, connections, spans, index),
       request: statusRequest(bench.setup.fixture),
       tokens: bench.tokens.range(polling, index * consumers + leaving),
       repeatTokens: true

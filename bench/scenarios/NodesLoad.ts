@@ -33,13 +33,9 @@ export interface Requests {
 export async function entriesThrough(bench: Bench, served: Served, connections: number): Promise<Requests> {
   const { spans } = bench
   const before = await served.countEntries()
-  const requests = await requestsThrough(served, (port, index) =>
+  const requests = await requestsThrough(served, (_, index) =>
     closedLoop({
-      port,
-      connections: Math.floor(connections / served.ports.length),
-      warmupSeconds: spans.warmup,
-      seconds: spans.measured,
-      watched: index === 0 ? served.watched : [],
+      ...watchedLoad(served, connections, spans, index),
       shownFirst: { request: statusRequest(bench.setup.fixture), seconds: (spans.warmup + spans.measured) * 1.5 },
       request: entering(bench, served.queueIds),
       tokens: bench.tokens.range(shareOf(bench, served), index * shareOf(bench, served))
@@ -61,7 +57,21 @@ export async function entriesThrough(bench: Bench, served: Served, connections: 
 export const shareOf = (bench: Bench, { ports }: Pick<Served, "ports">): number =>
   Math.floor(bench.spans.tokens / ports.length)
 
-/** Sends a job to each port at the same time. The first one watches the processes. */
+/** Returns what the measured job of a port has: its share of the connections. The first one watches the processes. */
+export const watchedLoad = (
+  { ports, watched }: Served,
+  connections: number,
+  spans: { readonly warmup: number; readonly measured: number },
+  index: number
+) => ({
+  port: ports[index]!,
+  connections: Math.floor(connections / ports.length),
+  warmupSeconds: spans.warmup,
+  seconds: spans.measured,
+  watched: index === 0 ? watched : []
+})
+
+/** Sends a job to each port at the same time. */
 export async function requestsThrough(
   { ports }: Pick<Served, "ports">,
   jobOf: (port: number, index: number) => ClosedLoopJob

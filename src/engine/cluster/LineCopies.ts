@@ -77,12 +77,13 @@ export class LineCopies {
     consumerId: string,
     ask: Effect.Effect<unknown, E>
   ): Effect.Effect<unknown, E> {
-    const askAndNote = Effect.tap(ask, (answer) => Effect.sync(() => this.note(mechanism, consumerId, answer)))
+    const askAndNote = () => Effect.tap(ask, (answer) => Effect.sync(() => this.note(mechanism, consumerId, answer)))
     const line = this.lines.get(mechanism.id)
-    if (line?.isReadableFor(mechanism) !== true || !this.places.has(keyOf(mechanism.id, consumerId))) return askAndNote
+    if (line?.isReadableFor(mechanism) !== true || !this.places.has(keyOf(mechanism.id, consumerId)))
+      return askAndNote()
     return Effect.flatMap(line.current, (copy) => {
       const known = this.viewIn(copy, mechanism.id, consumerId)
-      return known === undefined ? askAndNote : Effect.succeed(known)
+      return known === undefined ? askAndNote() : Effect.succeed(known)
     })
   }
 

@@ -1,6 +1,7 @@
 /**
  * Steers a mechanism. A form is first answered with a screen that states the effect and the number of consumers; that
- * screen sends the same fields again, confirmed by a random id (`Once.ts`). Each action has a reason, which the history keeps with the author.
+ * screen sends the same fields again, confirmed by a random id (`Once.ts`). The history keeps the reason of an action
+ * with its author.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
