@@ -120,7 +120,8 @@ describe("traces", () => {
           DIRECT_PATH: directPath
         })
         // Neither of these yields a span. Spans are sent in the order in which they end.
-        assert.strictEqual((yield* enter(setup, queueId)).status, 200)
+        const untraced = yield* enter(setup, queueId)
+        assert.strictEqual(untraced.status, 200, JSON.stringify(untraced.body))
         assert.strictEqual((yield* enter(setup, queueId, traceparent("00"))).status, 200)
         const entered = yield* enter(setup, queueId, traceparent("01"))
         assert.strictEqual(entered.status, 200)
