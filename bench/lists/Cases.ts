@@ -43,7 +43,7 @@ const ofAuditLog = { ...ofAllTime, type: ["experience.created"], actor: ["operat
 
 const ofAddresses = { channel: ["email"], address: [`${absent}@example.com`] }
 
-const knownOfConsumers = ({ queueId, consumerId, sequenceId, experienceId }: Made) => ({
+const knownOfConsumers = ({ queueId, auctionId, appointmentId, consumerId, sequenceId, experienceId }: Made) => ({
   "/distributions/{id}/consumers": {
     ids: [queueId],
     terms: [...ofConsumers, consumerId, consumerId.slice(0, 8)],
@@ -52,9 +52,13 @@ const knownOfConsumers = ({ queueId, consumerId, sequenceId, experienceId }: Mad
       status: ["QUEUED", "GRANTED"],
       slotId: [sequenceId],
       confirmationCode: ["ABSENT"],
-      minRiskScore: ["0.5"]
+      minRiskScore: ["0.5"],
+      contact: ["reachable", "unproved"]
     }
   },
+  // Neither the auction has bids, nor the appointment bookings.
+  "/auctions/{id}/bids": { ids: [auctionId], filters: { status: ["WINNING"] } },
+  "/appointments/{id}/bookings": { ids: [appointmentId], filters: { day: ["2099-01-01"], status: ["BOOKED"] } },
   "/consumers": {
     terms: [...ofConsumers, consumerId],
     filters: { archived: ["true"], type: ["authenticated", "guest"] }
@@ -90,6 +94,8 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     // No webhook has deliveries, and no tenant has security events or an audit log.
     "/webhooks/{id}/deliveries": { ids: [consumerId], filters: { status: ["FAILED"] } },
     "/receivers": { terms: [absent], filters: { archived } },
+    "/gates": { terms: [absent], filters: { archived } },
+    "/pictures": {},
     // No receiver has events.
     "/receivers/{id}/events": { ids: [consumerId], filters: { status: ["FAILED"] } },
     // No message was sent, and no address is stopped.

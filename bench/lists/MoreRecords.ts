@@ -25,6 +25,8 @@ export interface Made {
   readonly productId: string
   readonly consumerId: string
   readonly queueId: string
+  readonly auctionId: string
+  readonly appointmentId: string
   readonly audienceId: string
   readonly dynamicAudienceId: string
   readonly optionId: string
@@ -79,6 +81,8 @@ async function makeOneOfEach(url: string, organizationId: string, secretKey: str
       productId: await one("products"),
       consumerId: await one("consumers"),
       queueId: await post("/queues", { name: "All consumers", sequenceId, admitRate: 0 }),
+      auctionId: await post("/auctions", { name: "Empty", sequenceId, ...requiredSettings.auction }),
+      appointmentId: await post("/appointments", { name: "Empty", sequenceId, ...requiredSettings.appointment }),
       audienceId: await post("/audiences", { name: "All consumers" }),
       dynamicAudienceId: await post("/audiences", { name: "Big spenders", rules: bigSpenders }),
       optionId: await post("/variant-options", { name: "Model", values: [{ value: "S" }] })

@@ -4,6 +4,7 @@
  * credentials and no limits.
  */
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
+import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Runtime } from "effect"
 import * as Auth from "../../src/auth/Auth.ts"
 import * as Environment from "../../src/cli/runtime/Environment.ts"
@@ -22,10 +23,11 @@ import * as JournalCodec from "../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../src/store/journal/JournalSql.ts"
 import * as OpenCredentials from "./openCredentials.ts"
 
-const tenant = { organizationId: "00000000-0000-7000-8000-000000000000", mode: "live" } as const
 const view: View = { status: "QUEUED", position: 1_000, positionDisplayMode: "precise", enteredAt: Date.now() }
-const inspection: Inspection<"queue"> = {
-  identity: { ...tenant, id: tenant.organizationId, kind: "queue", experienceId: "", sequenceId: "" },
+
+/** The answers of a queue, of which only the identity is in the database. */
+const inspectionOf = (identity: Inspection<"queue">["identity"]): Inspection<"queue"> => ({
+  identity,
   configuration: {
     name: "noop",
     timeZone: "UTC",
@@ -52,23 +54,35 @@ const inspection: Inspection<"queue"> = {
     restarts: 0,
     parked: false
   }
-}
+})
 
 const answer = Effect.succeed(view)
-const engine = Layer.succeed(Engine, {
-  send: () => answer,
-  view: () => answer,
-  viewForStatus: () => answer,
-  administer: () => Effect.succeed(inspection),
-  definition: () => Effect.succeed(inspection),
-  identity: () => Effect.succeed(inspection.identity),
-  inspect: () => Effect.succeed(inspection),
-  start: () => Effect.void,
-  unpark: () => Effect.void,
-  parked: Effect.succeed([]),
-  overdue: () => Effect.undefined,
-  problem: Effect.succeed(undefined)
-} as unknown as Engine["Service"])
+const engine = Layer.effect(
+  Engine,
+  Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    // Whether an entry is let in is asked about the queue's own sequence, also in the database.
+    const [identity] = yield* sql<Inspection<"queue">["identity"]>`
+      select id, kind, organization_id as "organizationId", mode, experience_id as "experienceId",
+        sequence_id as "sequenceId"
+      from mechanisms where kind = 'queue' order by id limit 1`
+    const inspection = inspectionOf(identity!)
+    return {
+      send: () => answer,
+      view: () => answer,
+      viewForStatus: () => answer,
+      administer: () => Effect.succeed(inspection),
+      definition: () => Effect.succeed(inspection),
+      identity: () => Effect.succeed(inspection.identity),
+      inspect: () => Effect.succeed(inspection),
+      start: () => Effect.void,
+      unpark: () => Effect.void,
+      parked: Effect.succeed([]),
+      overdue: () => Effect.undefined,
+      problem: Effect.succeed(undefined)
+    } as unknown as Engine["Service"]
+  })
+)
 
 const credentials = process.argv.includes("--open") ? OpenCredentials.layer : Credentials.layerConsumer
 

@@ -13,6 +13,7 @@ import {
   CurrentSession,
   CurrentTenant,
   CurrentStreamCredentials,
+  GateAction,
   PublicRead,
   ServerAction,
   SessionCreation,
@@ -26,7 +27,7 @@ import { makeCounters } from "../../src/http/limits/RateLimit.ts"
 const id = "00000000-0000-7000-8000-000000000000"
 const tenant = { organizationId: id, mode: "live" } as const
 const holder = { keyId: id, tenant, kind: "publishable", rateLimits: {} } as const
-const consumer = { tenant, consumerId: id, isGuest: true, keyId: id }
+const consumer = { tenant, consumerId: id, isGuest: true }
 const current = { tenant, by: "noop" }
 const lasting = { hasEnded: () => false, areGood: () => Effect.succeed(true) }
 
@@ -81,5 +82,6 @@ export const layer = Layer.mergeAll(
         provide(Effect.provideService(handle, CurrentStreamCredentials, lasting), options)
     )
   ),
-  Layer.effect(ServerAction, providing(CurrentTenant, current))
+  Layer.effect(ServerAction, providing(CurrentTenant, current)),
+  Layer.effect(GateAction, providing(CurrentTenant, current))
 )

@@ -33,6 +33,7 @@ const queueMillisMax = 1_000
 class JobStore implements Store {
   private readonly pool: Pool
   private readonly boss: PgBoss
+  private readonly entering = new Map<string, Promise<Place | undefined>>()
   private readonly queues = new Map<string, { readonly queue: Queue; readonly until: number }>()
 
   constructor() {
@@ -49,7 +50,17 @@ class JobStore implements Store {
     await this.boss.start()
   }
 
-  async enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+  /** Requests of one consumer at the same time share an entry. Otherwise each took a number, and the line had gaps. */
+  enter(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
+    const name = `${queueId} ${consumerId}`
+    const known = this.entering.get(name)
+    if (known !== undefined) return known
+    const entry = this.enterOnce(queueId, organizationId, consumerId).finally(() => this.entering.delete(name))
+    this.entering.set(name, entry)
+    return entry
+  }
+
+  private async enterOnce(queueId: string, organizationId: string, consumerId: string): Promise<Place | undefined> {
     const queue = await this.queue(queueId, organizationId)
     if (queue === undefined) return undefined
     const present = await this.boss.getJobById<Entry>(queueId, consumerId)
@@ -58,7 +69,7 @@ class JobStore implements Store {
     const { rows } = await this.pool.query<Entry>({ name: "number", text: numberStatement, values: [queueId] })
     const { number } = rows[0]!
     const id = await this.boss.send(queueId, { number }, { id: consumerId })
-    // A concurrent request of the same consumer was first.
+    // Another process was first.
     if (id === null) return this.status(queueId, organizationId, consumerId)
     return queued(await this.position(queueId, queue, number), queue.admit_rate, new Date())
   }

@@ -10,6 +10,8 @@ const made = {
   productId: "product",
   consumerId: "0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
   queueId: "queue",
+  auctionId: "auction",
+  appointmentId: "appointment",
   audienceId: "audience",
   dynamicAudienceId: "dynamic",
   optionId: "option"
