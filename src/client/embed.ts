@@ -21,14 +21,14 @@ const isFirst = !customElements.get(element)
 /** It takes font and colors from the page around it; `::part` changes the rest. */
 const style = `
 :host{display:block;--line:color-mix(in srgb,currentColor 25%,transparent)}
-:host([hidden]){display:none}
+:host([hidden]),.way,.ends,[data-text=ahead],[data-range] .muted{display:none}
 *{box-sizing:border-box}
-.card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin-block:0 1rem}
+.card{border:1px solid var(--line);border-radius:10px;padding:1rem;margin:0 0 1rem}
 h2{font-size:1.3em;margin:0 0 .75rem}
 .big{font-size:2.2em;font-weight:700;margin:0;font-variant-numeric:tabular-nums}
 .muted{opacity:.75}
 label{display:block;margin-block:.5rem}
-input,select,button,.button,.choice label{font:inherit;min-height:44px;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem}
+input,select,button,.button,.choice label{font:inherit;min-height:44px;padding:.5rem .75rem;border:1px solid var(--line);border-radius:10px}
 input,select{display:block;width:100%}
 button,.button,.choice label{display:inline-block;cursor:pointer;color:inherit;background:none}
 .choice{border:0;padding:0}
@@ -37,8 +37,7 @@ button,.button,.choice label{display:inline-block;cursor:pointer;color:inherit;b
 .small{margin-block-start:1.5rem;font-size:.9em}
 [part~=button]{background:CanvasText;color:Canvas}
 [role=alert]{border-inline-start:4px solid #a61414;padding-inline-start:.75rem}
-nav a{display:inline-block;line-height:44px}
-progress{width:100%}`
+nav a{display:inline-block;line-height:44px}`
 
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(style)
@@ -228,7 +227,8 @@ class UsherExperience extends HTMLElement {
       fields.set("solution", solution)
       return this.#send(action, path, fields)
     }
-    await this.#store!.load()
+    // The next form need not wait for this.
+    this.#store!.load().catch(this.#failed)
   }
 
   /** Signs in. The tokens belong to the client. */

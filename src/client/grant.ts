@@ -3,6 +3,8 @@
  * room posts becomes a cookie of the shop; other visitors are sent to the room. It cannot know whether the grant is used
  * elsewhere: before the shop ships, it calls `complete`.
  */
+import { formOf, within } from "./forms.ts"
+import { type GrantKeys, importKeys, isSignedBy, type KeySet } from "./grantKeys.ts"
 import { type ClaimProblem, type GrantClaims, type Mode, partsOf, problemOf } from "./grantRules.ts"
 
 export type { GrantClaims } from "./grantRules.ts"
@@ -35,19 +37,14 @@ const rereadMillis = 10_000
 /** How long keys are used while Usher is out of reach. */
 const staleMillisMax = 3_600_000
 
-/** The bytes of a form that are read. A grant is shorter. */
-const formLengthMax = 16_384
-
-/** How long a form may take to arrive. */
-const formMillisMax = 10_000
-
 /** How long the keys may take to arrive. */
 const keysMillisMax = 5_000
 
 export function createGrantGuard(settings: GuardSettings) {
-  const { organizationId, mode = "live", protects, now = Date.now } = settings
+  const { organizationId, mode = "live", protects, now = Date.now, fetch: read = (url) => fetch(url) } = settings
   const usher = settings.url.replace(/(?<!\/)\/+$/, "")
-  const check = makeCheck({ ...settings, url: usher }, now)
+  const check = makeCheck(read, usher, now)
+  const isRefused = makeReturnCheck(read, now)
 
   /** Answers the request by `next` if it has a valid grant or needs none. */
   return async (request: Request, next: (request: Request) => Response | Promise<Response>): Promise<Response> => {
@@ -60,7 +57,7 @@ export function createGrantGuard(settings: GuardSettings) {
     const admits = async (token: string | undefined) =>
       token === undefined ? undefined : check(token, { organizationId, mode, experienceId })
     if ((await admits(cookieIn(request, name)))?.valid) return next(request)
-    const posted = await postedGrant(request)
+    const posted = new URLSearchParams(await formOf(request)).get("usher_grant") ?? undefined
     const outcome = await admits(posted)
     if (posted !== undefined && outcome?.valid) {
       const { exp } = outcome.claims
@@ -72,10 +69,16 @@ export function createGrantGuard(settings: GuardSettings) {
         `${name}=${posted}; Path=/; HttpOnly; SameSite=Lax${secure}${maxAge}`
       )
     }
+    const room = `${usher}/e/${encodeURIComponent(experienceId)}`
+    if (await isRefused(`${room}/return?to=${encodeURIComponent(origin)}`)) return misconfigured(origin)
     const back = encodeURIComponent(origin + url.pathname + url.search)
-    return redirected(`${usher}/e/${encodeURIComponent(experienceId)}?return=${back}`)
+    return redirected(`${room}?return=${back}`)
   }
 }
+
+/** Without this answer the room and the guard would send the visitor to and fro. */
+const misconfigured = (origin: string): Response =>
+  new Response(`Usher does not lead back to ${origin}. Allow this shop.`, { status: 500 })
 
 const redirected = (location: string, cookie?: string): Response =>
   new Response(null, {
@@ -90,50 +93,16 @@ const cookieIn = (request: Request, name: string): string | undefined =>
     .find((pair) => pair.startsWith(`${name}=`))
     ?.slice(name.length + 1)
 
-/** The grant in the form of a room. The answer is a redirect, so nobody else reads the body. */
-const postedGrant = async ({ method, headers, body }: Request): Promise<string | undefined> => {
-  if (method !== "POST" || !body) return undefined
-  if (!/^application\/x-www-form-urlencoded\b/i.test(headers.get("content-type") ?? "")) return undefined
-  if (Number(headers.get("content-length") ?? 0) > formLengthMax) return undefined
-  const reader = body.getReader()
-  const text = await within(formMillisMax, textFrom(reader)).catch(() => undefined)
-  // A body that is cancelled would end the connection before the answer.
-  reader.releaseLock()
-  return new URLSearchParams(text).get("usher_grant") ?? undefined
-}
-
-/** The text of a short body; undefined for a longer one. */
-const textFrom = async (reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string | undefined> => {
-  const decoder = new TextDecoder()
-  let text = ""
-  for (let length = 0; ;) {
-    const { done, value } = await reader.read()
-    if (done) return text
-    length += value.length
-    if (length > formLengthMax) return undefined
-    text += decoder.decode(value, { stream: true })
-  }
-}
-
-/** The outcome of the promise. It fails if that takes longer. */
-const within = <A>(millis: number, promise: Promise<A>): Promise<A> => {
-  let timer: ReturnType<typeof setTimeout>
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("It took too long.")), millis)
-  })
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
-}
-
-type Keys = ReadonlyArray<CryptoKey>
+type Read = NonNullable<GuardSettings["fetch"]>
 
 /** Makes the function that checks a token with the published keys. */
-const makeCheck = ({ url, fetch: read = (url) => fetch(url) }: GuardSettings, now: () => number) => {
-  let known: { readonly at: number; readonly keys: Keys } | undefined
+const makeCheck = (read: Read, url: string, now: () => number) => {
+  let known: { readonly at: number; readonly keys: GrantKeys } | undefined
   let reading: Promise<void> | undefined
   let triedAt = -Infinity
 
   /** The keys, read at most so long ago. While Usher is out of reach, those that were read last. */
-  const keysOf = async (millis: number): Promise<Keys> => {
+  const keysOf = async (millis: number): Promise<GrantKeys> => {
     const isRecent = known && (now() - known.at < millis || now() - triedAt < rereadMillis)
     if (!isRecent) {
       triedAt = now()
@@ -149,13 +118,8 @@ const makeCheck = ({ url, fetch: read = (url) => fetch(url) }: GuardSettings, no
   return async (token: string, expected: Parameters<typeof problemOf>[1]): Promise<GrantOutcome> => {
     const parts = partsOf(token)
     if (!parts) return { valid: false, code: "INVALID_TOKEN" }
-    const isSigned = async (keys: Keys) => {
-      for (const key of keys) {
-        if (await crypto.subtle.verify("Ed25519", key, parts.signature, parts.signed)) return true
-      }
-      return false
-    }
-    const isAuthentic = (await isSigned(await keysOf(keysMillis))) || (await isSigned(await keysOf(rereadMillis)))
+    const isSigned = async (millis: number) => isSignedBy(await keysOf(millis), parts)
+    const isAuthentic = (await isSigned(keysMillis)) || (await isSigned(rereadMillis))
     const claims = isAuthentic ? parts.claims() : undefined
     if (!claims) return { valid: false, code: "INVALID_TOKEN" }
     const code = problemOf(claims, expected, now())
@@ -163,13 +127,29 @@ const makeCheck = ({ url, fetch: read = (url) => fetch(url) }: GuardSettings, no
   }
 }
 
-const readKeys = async (read: (url: string) => Promise<Response>, url: string): Promise<Keys> => {
+/** Answers that are remembered. A shop has few, unless callers invent names for it. */
+const answersMax = 100
+
+/** Makes the question whether a room leads back to this shop. Only a clear no turns visitors away. */
+const makeReturnCheck = (read: Read, now: () => number) => {
+  const known = new Map<string, { until: number; readonly refused: Promise<boolean> }>()
+  return async (address: string): Promise<boolean> => {
+    let answer = known.get(address)
+    if (answer && now() < answer.until) return answer.refused
+    if (known.size >= answersMax) known.clear()
+    const refused = within(keysMillisMax, read(address)).then(
+      ({ status }) => status === 403,
+      () => false
+    )
+    known.set(address, (answer = { until: now() + keysMillis, refused }))
+    // A shop that was refused may have been allowed since.
+    if (await refused) answer.until = now() + rereadMillis
+    return refused
+  }
+}
+
+const readKeys = async (read: Read, url: string): Promise<GrantKeys> => {
   const reply = await read(`${url}/.well-known/jwks.json`)
-  if (!reply.ok) throw new Error(`The keys of Usher could not be read: ${reply.status}`)
-  const { keys } = (await reply.json()) as { readonly keys: ReadonlyArray<JsonWebKey> }
-  return Promise.all(
-    keys
-      .filter(({ crv }) => crv === "Ed25519")
-      .map((key) => crypto.subtle.importKey("jwk", key, "Ed25519", false, ["verify"]))
-  )
+  if (!reply.ok) throw new Error("no keys")
+  return importKeys((await reply.json()) as KeySet)
 }

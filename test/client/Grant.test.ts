@@ -14,7 +14,7 @@ const token = (changes: object = {}, key?: KeyObject): string => signedGrant({ .
 
 /** A guard at a clock that the test sets, with the keys that Usher publishes at the moment. */
 const guarded = (settings: Pick<GuardSettings, "origin" | "mode"> = {}) => {
-  const at = { now: start, keys: [pair.publicKey], isAway: false, isSilent: false, reads: 0 }
+  const at = { now: start, keys: [pair.publicKey], isAway: false, isSilent: false, reads: 0, asked: 0, isAllowed: true }
   const guard = createGrantGuard({
     url: "https://usher.example.com/",
     organizationId: "brand",
@@ -22,6 +22,15 @@ const guarded = (settings: Pick<GuardSettings, "origin" | "mode"> = {}) => {
     now: () => at.now,
     ...settings,
     fetch: async (url) => {
+      if (url.startsWith("https://usher.example.com/e/")) {
+        at.asked += 1
+        assert.strictEqual(
+          url,
+          `https://usher.example.com/e/drop/return?to=${encodeURIComponent(settings.origin ?? shop)}`
+        )
+        if (at.isAway) throw new TypeError("fetch failed")
+        return at.isSilent ? new Promise(() => {}) : new Response(null, { status: at.isAllowed ? 204 : 403 })
+      }
       at.reads += 1
       assert.strictEqual(url, "https://usher.example.com/.well-known/jwks.json")
       if (at.isAway) throw new TypeError("fetch failed")
@@ -76,6 +85,30 @@ const assertRefused = (response: Response) => {
 const assertSold = async (response: Response) => assert.strictEqual(await response.text(), "sold")
 
 describe("the guard", () => {
+  it("says that the organization does not allow its shop, instead of sending visitors to and fro", async () => {
+    const { at, visit } = guarded()
+    at.isAllowed = false
+    const refused = await visit()
+    assert.strictEqual(refused.status, 500)
+    assert.include(await refused.text(), `does not lead back to ${shop}`)
+    await assertSold(await visit(token()))
+    // It asks again, because the shop may have been allowed since.
+    at.isAllowed = true
+    assert.strictEqual((await visit()).status, 500)
+    at.now += 11_000
+    assertRefused(await visit())
+    at.isAllowed = false
+    at.now += 60_000
+    assertRefused(await visit())
+    assert.strictEqual(at.asked, 2)
+  })
+
+  it("sends visitors to the room while Usher is out of reach", async () => {
+    const { at, visit } = guarded()
+    at.isAway = true
+    assertRefused(await visit())
+  })
+
   it("lets a visitor with a grant through, and every visitor to unprotected paths", async () => {
     const { at, ask, visit } = guarded()
     await assertSold(await ask(new Request(`${shop}/`)))

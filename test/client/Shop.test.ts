@@ -19,6 +19,15 @@ const opened = (experienceId: string) =>
     (shop) => Effect.promise(() => shop.close())
   )
 
+/** Allows these shops until the test ends. */
+const allowing = (...allowedOrigins: ReadonlyArray<string>) =>
+  Effect.acquireRelease(brand("PUT", "/organizations/me", { allowedOrigins }), () =>
+    brand("PUT", "/organizations/me", { allowedOrigins: null })
+  )
+
+/** A shop that the organization allows. */
+const allowed = (experienceId: string) => Effect.tap(opened(experienceId), ({ url }) => allowing(new URL(url).origin))
+
 const visit = (url: string, init: RequestInit = {}) =>
   Effect.promise(async () => {
     const reply = await fetch(url, { redirect: "manual", ...init })
@@ -33,7 +42,7 @@ layer(Fixture.layer, { excludeTestServices: true })("a shop", (it) => {
     it.effect("sends a visitor to the room, and lets it through with the grant that it got there", () =>
       Effect.gen(function* () {
         const { experienceId } = yield* room(sale)
-        const shop = yield* opened(experienceId)
+        const shop = yield* allowed(experienceId)
         assert.strictEqual((yield* visit(`${shop.url}/`)).text, "Welcome to the shop")
         const { consumerUrl } = yield* Usher
         const away = yield* visit(`${shop.url}/checkout`)
@@ -55,9 +64,30 @@ layer(Fixture.layer, { excludeTestServices: true })("a shop", (it) => {
       })
     )
 
+    it.effect("says that its organization does not allow it, unless it sells the product", () =>
+      Effect.gen(function* () {
+        yield* allowing("https://another.example")
+        const { experienceId } = yield* room(sale)
+        const shop = yield* opened(experienceId)
+        const refused = yield* visit(`${shop.url}/checkout`)
+        assert.strictEqual(refused.status, 500)
+        assert.include(refused.text, `does not lead back to ${new URL(shop.url).origin}`)
+        const asked = (to: string) =>
+          Effect.flatMap(Usher, ({ consumer }) =>
+            consumer({ path: `/e/${sold.experienceId}/return?to=${encodeURIComponent(to)}` })
+          )
+        const { id: productId } = yield* Fixture.product()
+        const sold = yield* room(sale, { products: [{ productId }] })
+        assert.strictEqual((yield* asked("https://shop.example/checkout")).status, 204)
+        assert.strictEqual((yield* asked("https://another.example")).status, 204)
+        for (const to of ["https://evil.example", "nonsense", ""])
+          assert.strictEqual((yield* asked(to)).status, 403, to)
+      })
+    )
+
     it.effect("refuses the grant of another experience", () =>
       Effect.gen(function* () {
-        const shop = yield* opened((yield* room(sale)).experienceId)
+        const shop = yield* allowed((yield* room(sale)).experienceId)
         const other = (yield* client()).experience((yield* room(sale)).experienceId)
         const { places } = yield* Effect.promise(() => other.act("enter"))
         const own = places[0]!.own!

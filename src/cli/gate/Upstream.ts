@@ -1,0 +1,74 @@
+/** What `usher gate` asks of Usher. Every call has the same short patience, because a visitor may wait for it. */
+import { Data, Effect, Redacted, Schema } from "effect"
+import { Pass, Renewals } from "../../api/consumer/PassApi.ts"
+import { GateRecord } from "../../api/consumer/GateApi.ts"
+import { RevokedGrants } from "../../api/consumer/RevokedGrantApi.ts"
+import { CallRefused, makeCalls } from "../../client/gateCalls.ts"
+
+/** Usher did not answer, or not as it does. */
+export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly reason: string }> {}
+
+/** Usher has answered with a refusal. */
+export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly text: string }> {}
+
+export interface Options {
+  /** The address of the Consumer API. */
+  readonly url: string
+  readonly gateId: string
+  readonly key: Redacted.Redacted
+  /** Milliseconds. Default: 900. */
+  readonly patienceMillis?: number
+}
+
+const decodeRecord = Schema.decodeUnknownEffect(Schema.toCodecJson(GateRecord))
+const decodeEnded = Schema.decodeUnknownEffect(Schema.toCodecJson(RevokedGrants))
+const decodePass = Schema.decodeUnknownEffect(Schema.toCodecJson(Pass))
+const decodeRenewals = Schema.decodeUnknownEffect(Schema.toCodecJson(Renewals))
+
+/** The answer of a call; a refusal is an error. */
+const asked = <A>(call: () => Promise<A>): Effect.Effect<A, OutOfReach | Refused> =>
+  Effect.tryPromise({
+    try: call,
+    catch: (error) =>
+      error instanceof CallRefused
+        ? new Refused({ status: error.status, text: error.text })
+        : new OutOfReach({ reason: String(error) })
+  })
+
+const decoded = <A, E>(decoding: Effect.Effect<A, E>): Effect.Effect<A, OutOfReach> =>
+  Effect.mapError(decoding, (error) => new OutOfReach({ reason: String(error) }))
+
+export type Upstream = ReturnType<typeof make>
+
+export const make = ({ key, ...address }: Options) => {
+  const calls = makeCalls({ ...address, key: Redacted.value(key) })
+  return {
+    /** The gate's record with its tag; undefined if the tag is still right. */
+    record: Effect.fnUntraced(function* (tag: string | null) {
+      const answer = yield* asked(() => calls.record(tag))
+      return answer && { record: yield* decoded(decodeRecord(answer.record)), etag: answer.etag }
+    }),
+
+    keys: asked(calls.keys),
+
+    /** A page of the ended grants of the gate's queues. */
+    ended: (since: number | undefined, after: string | null) =>
+      Effect.flatMap(
+        asked(() => calls.ended(since === undefined ? null : new Date(since).toISOString(), after)),
+        (answer) => decoded(decodeEnded(answer))
+      ),
+
+    /** `attempt` names the visitor, so that a repeated call is about the same one. */
+    pass: (queueId: string, attempt: string) =>
+      Effect.flatMap(
+        asked(() => calls.pass(queueId, attempt)),
+        (answer) => decoded(decodePass(answer))
+      ),
+
+    renew: (queueId: string, grants: ReadonlyArray<string>) =>
+      Effect.flatMap(
+        asked(() => calls.renew(queueId, grants)),
+        (answer) => decoded(decodeRenewals(answer))
+      )
+  }
+}

@@ -1,0 +1,44 @@
+/** The HTTP answers of a gate, where the site does not answer itself. */
+import type { Settled } from "./gate.ts"
+
+export interface GateAnswer {
+  readonly status: number
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+}
+
+/** A decision after which the site does not answer. */
+export type OwnDecision = Exclude<Settled, { readonly kind: "pass" }>
+
+export const answerTo = (decision: OwnDecision): GateAnswer => {
+  switch (decision.kind) {
+    case "return":
+    case "room":
+      return leading(decision.location, decision.kind === "return" ? decision.cookie : undefined)
+    case "wait":
+      return later(429, decision.retryAfterSeconds, "application/json", waitBody(decision.roomUrl))
+    case "closed":
+      return later(503, decision.retryAfterSeconds, "text/html; charset=utf-8", closedPage(decision.retryAfterSeconds))
+  }
+}
+
+const uncached = { "cache-control": "no-store" }
+
+const leading = (location: string, cookie: string | undefined): GateAnswer => ({
+  status: 303,
+  headers: { ...uncached, location, ...(cookie !== undefined && { "set-cookie": cookie }) },
+  body: ""
+})
+
+const later = (status: number, seconds: number, contentType: string, body: string): GateAnswer => ({
+  status,
+  headers: { ...uncached, "retry-after": `${seconds}`, "content-type": contentType },
+  body
+})
+
+const waitBody = (roomUrl: string): string => JSON.stringify({ error: "Please wait in the room", roomUrl })
+
+const closedPage = (seconds: number): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="${seconds}">` +
+  `<meta name="viewport" content="width=device-width"><title>One moment</title>` +
+  `<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>`

@@ -1,0 +1,273 @@
+# frozen_string_literal: true
+
+require "net/http"
+require "securerandom"
+require "set"
+require "time"
+require_relative "gate"
+
+# A gate inside of a site in Ruby 3.0: Rack (Rails, Sinatra). Needs `gate.rb` beside it.
+#
+#     use UsherGate::Rack, url: "https://usher.example.com", gate_id: id, key: key
+#
+# A thread keeps record, keys and ended grants current and reports visitors. A request reads memory alone, except that a
+# new visitor costs one call of `pass`. After one failed call nobody waits for Usher until a call succeeds.
+class UsherGate
+  # Usher has answered with a refusal. Any other error means that it is out of reach.
+  class Refused < StandardError; end
+
+  # What the gate knows. fail_mode: what happens to all requests until the record has been read once.
+  class Field
+    # Seconds.
+    PATIENCE = 0.9
+    RECORD = 10
+    ENGAGED_RECORD = 2
+    KEYS = 60
+    ENDED_MAX = 1_000_000
+    VISITORS_MAX = 200_000
+    GRANTS_AT_ONCE_MAX = 1_000
+
+    def initialize(url:, gate_id:, key:, fail_mode: "closed", report: method(:warn))
+      @base = URI(url.chomp("/"))
+      @gate_id = gate_id
+      @key = key
+      @fail_mode = fail_mode
+      @report = report
+      @lock = Mutex.new
+      @reachable = true
+      @ended = {}
+      @noted = {}
+      @noted_before = {}
+      @waiting = {}
+      @due = { record: 0, keys: 0 }
+    end
+
+    # request: as `UsherGate` takes it. The block reads the body at the return path. Never answers `ask`.
+    def decide(request)
+      ready
+      unless @gate
+        return @fail_mode == "open" ? { "kind" => "pass" } : { "kind" => "closed", "retryAfterSeconds" => 5 }
+      end
+
+      request = request.merge("form" => yield) if return?(request)
+      decision = knowledge.decide(request)
+      decision = settled(request, ask(decision["queueId"])) if decision["kind"] == "ask"
+      seen(decision["jti"], decision.key?("cookie")) if decision["jti"]
+      decision
+    end
+
+    private
+
+    def return?(request)
+      request["method"] == "POST" && request["target"].split("?", 2).first == @gate["returnPath"]
+    end
+
+    def settled(request, answer)
+      decision = knowledge.settle(request, answer)
+      # Usher has a new key.
+      @due[:keys] = 0 if answer["status"] == "GRANTED" && !decision["jti"]
+      decision
+    end
+
+    def knowledge
+      UsherGate.new(gate: @gate, key_set: @key_set, ended: @ended, reachable: @reachable, now: Time.now.to_f * 1000)
+    end
+
+    def ask(queue_id)
+      answer, = call("/api/queues/#{queue_id}/pass", {}, "Idempotency-Key" => SecureRandom.uuid)
+      # Until the next record everybody goes to the room.
+      @gate["queues"][queue_id]["engaged"] = true if answer["status"] == "QUEUED"
+      answer
+    rescue StandardError => e
+      failed(e)
+      { "status" => "FAILED" }
+    end
+
+    # Notes a visitor for the next renewal, at half of the time for which its grant lasts without one.
+    def seen(jti, is_new)
+      queue_id = jti.split(".").first
+      renewal = @gate.dig("queues", queue_id, "admissionRenewal")
+      return unless renewal
+
+      @lock.synchronize do
+        before = @noted[jti] || @noted_before[jti]
+        return if before && clock - before < renewal["idleSeconds"] / 2.0
+
+        @noted_before, @noted = @noted, {} if @noted.size >= VISITORS_MAX
+        @noted[jti] = clock
+        grants = (@waiting[queue_id] ||= Set.new)
+        grants << jti unless is_new || grants.size >= VISITORS_MAX
+      end
+    end
+
+    # Starts the thread, once in each process: servers fork. Waits for the record, unless it could not be read.
+    def ready
+      @lock.synchronize do
+        next if @process == Process.pid
+
+        @process = Process.pid
+        @read_once = Queue.new
+        Thread.new { keep_current }
+      end
+      deadline = clock + PATIENCE
+      sleep 0.01 until @gate || @read_once.closed? || clock > deadline
+    end
+
+    def keep_current
+      loop do
+        began = clock
+        begin
+          read
+          @reachable = true
+          renew
+        rescue StandardError => e
+          failed(e)
+        end
+        @read_once.close
+        sleep [0.1, began + 1 - clock].max
+      end
+    end
+
+    def read
+      if clock >= @due[:keys]
+        @key_set, = call("/.well-known/jwks.json")
+        @due[:keys] = clock + KEYS
+      end
+      read_record if clock >= @due[:record] || !@reachable
+      read_ended
+    end
+
+    def read_record
+      # An engaged queue that this gate has noticed itself is not in the tag.
+      gate, etag = call("/api/gates/#{@gate_id}", nil, @etag && !engaged? ? { "If-None-Match" => @etag } : {})
+      @gate, @etag = gate, etag if gate
+      @due[:record] = clock + (engaged? ? ENGAGED_RECORD : RECORD)
+    end
+
+    def engaged?
+      @gate && @gate["queues"].any? { |_, queue| queue["engaged"] }
+    end
+
+    def read_ended
+      query = { "since" => @since }
+      now = Time.now.to_f
+      ended = @ended.select { |_, till| till > now }
+      loop do
+        page, = call("/api/gates/#{@gate_id}/ended?#{URI.encode_www_form(query.compact)}")
+        page["data"].each { |grant| ended[grant["jti"]] = till(grant["expiresAt"]) if ended.size < ENDED_MAX }
+        query["after"] = page["next"]
+        next if page["next"]
+
+        @since = page["until"]
+        break
+      end
+      @ended = ended
+    end
+
+    # Without a time the token never expires.
+    def till(expires_at)
+      expires_at ? Time.iso8601(expires_at).to_f : Float::INFINITY
+    end
+
+    def renew
+      taken = @lock.synchronize { @waiting.tap { @waiting = {} } }
+      taken.each do |queue_id, grants|
+        grants.each_slice(GRANTS_AT_ONCE_MAX) do |some|
+          answer, = call("/api/queues/#{queue_id}/renew", { "grants" => some })
+          gone = answer["results"].select { |result| result["code"] && result["jti"] }
+          @ended = @ended.merge(gone.to_h { |result| [result["jti"], Float::INFINITY] }) if @ended.size < ENDED_MAX
+        end
+      rescue StandardError
+        @lock.synchronize { (@waiting[queue_id] ||= Set.new).merge(grants) }
+        raise
+      end
+    end
+
+    # Returns the answer and its tag; no answer if the tag is still right.
+    def call(path, body = nil, headers = {})
+      sent = { "Authorization" => "Bearer #{@key}", "Content-Type" => "application/json", **headers }
+      request = (body ? Net::HTTP::Post : Net::HTTP::Get).new("#{@base.path}#{path}", sent)
+      request.body = JSON.generate(body) if body
+      patience = { open_timeout: PATIENCE, read_timeout: PATIENCE, write_timeout: PATIENCE, max_retries: 0 }
+      secure = @base.scheme == "https"
+      reply = Net::HTTP.start(@base.host, @base.port, use_ssl: secure, **patience) { |http| http.request(request) }
+      case reply.code.to_i
+      when 200..299 then [JSON.parse(reply.body), reply["ETag"]]
+      when 304 then nil
+      when 400..499 then raise Refused, "Usher refuses: #{reply.code} #{reply.body[0, 1000]}"
+      else raise IOError, "status #{reply.code}"
+      end
+    end
+
+    def failed(error)
+      @reachable = false unless error.is_a?(Refused)
+      @report.call("The gate has no good answer from Usher: #{error.message}")
+    end
+
+    def clock
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+
+  # crawler: names the crawler that the site has verified, from the environment.
+  class Rack
+    FORM_MAX = 16_384
+    CLOSED = '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%d">' \
+             '<meta name="viewport" content="width=device-width"><title>One moment</title>' \
+             "<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>"
+
+    def initialize(site, crawler: ->(_) {}, **settings)
+      @site = site
+      @crawler = crawler
+      @field = Field.new(**settings)
+    end
+
+    def call(env)
+      decision = @field.decide(request_of(env)) { form_of(env) }
+      return answer_to(decision) unless decision["kind"] == "pass"
+
+      status, headers, body = @site.call(env)
+      decision["cookie"] ? [status, with_cookie(headers, decision["cookie"]), body] : [status, headers, body]
+    end
+
+    private
+
+    def request_of(env)
+      headers = env.filter_map { |name, value| [name[5..].tr("_", "-").downcase, value] if name.start_with?("HTTP_") }.to_h
+      headers["content-type"] = env["CONTENT_TYPE"].to_s
+      query = env["QUERY_STRING"].to_s
+      # Servers hand the path on as it was sent.
+      target = "#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}#{"?#{query}" unless query.empty?}"
+      { "method" => env["REQUEST_METHOD"], "target" => target, "headers" => headers, "crawler" => @crawler.call(env) }
+    end
+
+    # The form of the return path; empty if it is too long.
+    def form_of(env)
+      text = env["rack.input"]&.read(FORM_MAX + 1).to_s
+      text.bytesize > FORM_MAX ? "" : text
+    end
+
+    def answer_to(decision)
+      headers = { "cache-control" => "no-store" }
+      if %w[return room].include?(decision["kind"])
+        headers["location"] = decision["location"]
+        headers["set-cookie"] = decision["cookie"] if decision["cookie"]
+        return [303, headers, []]
+      end
+      headers["retry-after"] = decision["retryAfterSeconds"].to_s
+      if decision["kind"] == "wait"
+        body = JSON.generate("error" => "Please wait in the room", "roomUrl" => decision["roomUrl"])
+        return [429, headers.merge("content-type" => "application/json"), [body]]
+      end
+      [503, headers.merge("content-type" => "text/html; charset=utf-8"), [format(CLOSED, decision["retryAfterSeconds"])]]
+    end
+
+    # The visitor's answer is nobody else's. Rack 2 has cookies as lines, Rack 3 as a list.
+    def with_cookie(headers, cookie)
+      kept = headers.reject { |name, _| %w[set-cookie cache-control].include?(name.downcase) }
+      own = headers.find { |name, _| name.downcase == "set-cookie" }&.last
+      cookies = own.is_a?(Array) ? [*own, cookie] : [own, cookie].compact.join("\n")
+      kept.merge("cache-control" => "no-store", "set-cookie" => cookies)
+    end
+  end
+end

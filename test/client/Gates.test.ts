@@ -1,0 +1,146 @@
+/** A gate inside of a site: in the runtime of Workers, in Node's own server, in Express and in Fastify. */
+import { assert, describe, it } from "@effect/vitest"
+import express from "express"
+import fastify from "fastify"
+import { createServer, type IncomingMessage, type RequestListener, request } from "node:http"
+import type { AddressInfo } from "node:net"
+import { createGate as createFetchGate } from "../../src/client/fetchGate.ts"
+import { createGate, forExpress, forFastify } from "../../src/client/nodeGate.ts"
+import { exchanged } from "./gates/exchange.ts"
+import { type FakeUsher, openFakeUsher } from "./gates/fakeUsher.ts"
+import { openWorker } from "./gates/worker.ts"
+
+interface Site {
+  readonly url: string
+  readonly close: () => Promise<unknown>
+}
+
+type Listener = (...args: Parameters<RequestListener>) => unknown
+
+const listening = async (listener: Listener): Promise<Site> => {
+  const server = createServer((...args) => void listener(...args))
+  await new Promise<void>((ready) => void server.listen(0, "127.0.0.1", ready))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => new Promise((closed) => server.close(closed))
+  }
+}
+
+const quiet = () => {}
+
+const sites: { readonly [runtime: string]: (usher: FakeUsher) => Promise<Site> } = {
+  "a Worker": openWorker,
+
+  "Node's own server": (usher) => {
+    const gate = createGate({ ...usher, report: quiet })
+    return listening(async (incoming, outgoing) => {
+      if (await gate(incoming, outgoing)) return
+      outgoing.writeHead(200, { "set-cookie": "own=1" }).end("the site")
+    })
+  },
+
+  Express: (usher) => {
+    const app = express()
+    app.use(forExpress(createGate({ ...usher, report: quiet })))
+    app.use(express.urlencoded())
+    app.use((_, answer) => void answer.cookie("own", "1").send("the site"))
+    return listening(app)
+  },
+
+  Fastify: async (usher) => {
+    const app = fastify()
+    app.addHook("onRequest", forFastify(createGate({ ...usher, report: quiet })))
+    app.get("/*", (_, reply) => reply.header("set-cookie", "own=1").send("the site"))
+    return { url: await app.listen({ port: 0, host: "127.0.0.1" }), close: () => app.close() }
+  }
+}
+
+/** Runs with an Usher of its own. */
+const withUsher = async (use: (usher: FakeUsher) => Promise<void>) => {
+  const usher = await openFakeUsher()
+  try {
+    await use(usher)
+  } finally {
+    await usher.close()
+  }
+}
+
+describe.concurrent("a gate inside of a site", () => {
+  it.each(Object.entries(sites))("lets in, leads away, renews and survives Usher in %s", (_, open) =>
+    withUsher(async (usher) => {
+      const site = await open(usher)
+      assert.deepStrictEqual(await exchanged(site.url, usher), [])
+      await site.close()
+    })
+  )
+
+  it("waits once for an Usher that is away from the beginning, and no longer", () =>
+    withUsher(async (usher) => {
+      usher.state.isAway = true
+      for (const failMode of ["open", "closed"] as const) {
+        const reports: Array<string> = []
+        const gate = createFetchGate({ ...usher, failMode, report: (problem) => reports.push(problem) })
+        const asked = async () => {
+          const began = performance.now()
+          const { status } = await gate(new Request("https://shop.example/"), () => new Response("the site"))
+          return { status, millis: performance.now() - began }
+        }
+        const together = await Promise.all([asked(), asked(), asked()])
+        const next = await asked()
+        const statuses = [...together, next].map(({ status }) => status)
+        assert.deepStrictEqual(statuses, Array(4).fill(failMode === "open" ? 200 : 503))
+        assert.isBelow(Math.max(...together.map(({ millis }) => millis)), 1_300)
+        assert.isBelow(next.millis, 200)
+        assert.lengthOf(reports, 1)
+      }
+    }))
+
+  it("reads everything again before it answers the first visitor after a quiet hour", () =>
+    withUsher(async (usher) => {
+      let now = Date.now()
+      const gate = createFetchGate({ ...usher, now: () => now })
+      const asked = () =>
+        gate(
+          new Request("http://127.0.0.1/checkout", { headers: { accept: "text/html" } }),
+          () => new Response("the site")
+        )
+      assert.strictEqual((await asked()).status, 200)
+      usher.state.isFull = true
+      now += 3_600_000
+      assert.strictEqual((await asked()).status, 303)
+      assert.strictEqual(usher.state.calls["POST /api/queues/queue-1/pass"], 1)
+    }))
+
+  it("reads the keys again when Usher grants with one that is new", () =>
+    withUsher(async (usher) => {
+      let reads = 0
+      const isFirst = (url: string) => url.endsWith("jwks.json") && reads++ === 0
+      const read = (url: string, init: RequestInit) =>
+        isFirst(url) ? Promise.resolve(Response.json({ keys: [] })) : fetch(url, init)
+      const gate = createFetchGate({ ...usher, fetch: read })
+      const request = new Request("http://127.0.0.1/checkout", { headers: { accept: "text/html" } })
+      assert.strictEqual((await gate(request, () => new Response("the site"))).status, 200)
+      assert.strictEqual(reads, 2)
+    }))
+
+  it("reports a key that Usher refuses", () =>
+    withUsher(async (usher) => {
+      const reports: Array<string> = []
+      const gate = createFetchGate({ ...usher, key: "gk_live_other", report: (problem) => reports.push(problem) })
+      assert.strictEqual((await gate(new Request("https://shop.example/"), () => new Response(""))).status, 503)
+      assert.match(reports.join(), /401/)
+    }))
+
+  it("reads no form that is too long", () =>
+    withUsher(async (usher) => {
+      const site = await sites["Node's own server"]!(usher)
+      const form = `usher_grant=${usher.newGrant()}&more=${"x".repeat(2_000_000)}`
+      const headers = { "content-type": "application/x-www-form-urlencoded" }
+      const reply = await new Promise<IncomingMessage>((answered, failed) => {
+        const options = { method: "POST", headers, agent: false }
+        request(`${site.url}/.usher/return?to=%2F`, options, answered).on("error", failed).end(form)
+      })
+      assert.deepStrictEqual([reply.statusCode, reply.resume().headers["set-cookie"]], [303, undefined])
+      await site.close()
+    }))
+})

@@ -1,0 +1,94 @@
+/** What a visitor and a gate do over HTTP, the same for every runtime: each step returns what was wrong. */
+import { type IncomingMessage, request } from "node:http"
+import { text } from "node:stream/consumers"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { FakeUsher } from "./fakeUsher.ts"
+
+const page = { accept: "text/html" }
+const pass = "POST /api/queues/queue-1/pass"
+
+/**
+ * Walks through a site behind a gate, whose answer to every path is "the site" with the cookie `own=1`. Returns what was wrong. `slowest`: the
+ * milliseconds that an answer may take while Usher is away.
+ */
+export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600): Promise<ReadonlyArray<string>> => {
+  const wrong: Array<string> = []
+  const { state } = usher
+  const is = (what: string, found: unknown, expected: unknown) => {
+    if (JSON.stringify(found) !== JSON.stringify(expected)) {
+      wrong.push(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
+    }
+  }
+  const asked = async (path: string, headers: object = page, form?: string) => {
+    const began = performance.now()
+    const { status, headers: answered, body } = await sent(new URL(siteUrl + path), headers, form)
+    const cookies = (answered["set-cookie"] ?? []).map((one) => one.split(";")[0]!)
+    const cookie = cookies.find((one) => one.startsWith("usher-grant-drop="))
+    return { status, text: body, headers: answered, cookies, cookie, millis: performance.now() - began }
+  }
+  const inside = (cookie = "") => asked("/checkout/pay", { ...page, cookie })
+
+  is("a page without a rule", (await asked("/")).text, "the site")
+  is("calls of pass for it", state.calls[pass] ?? 0, 0)
+
+  const first = await asked("/checkout")
+  is("a new visitor", [first.status, first.text, first.headers["cache-control"]], [200, "the site", "no-store"])
+  is("its cookies", [first.cookies.includes("own=1"), first.cookie !== undefined], [true, true])
+  const second = await inside(first.cookie)
+  is("the visitor again", [second.status, second.cookie], [200, undefined])
+  is("calls of pass", state.calls[pass], 1)
+
+  state.isFull = true
+  const room = await asked("/checkout?a=1")
+  const back = new URL(room.headers.location ?? siteUrl).searchParams.get("return")
+  is("when it is full", [room.status, back], [303, `${siteUrl}/.usher/return?to=%2Fcheckout%3Fa%3D1`])
+  const program = await asked("/checkout", { accept: "application/json" })
+  is("a program", [program.status, "retry-after" in program.headers], [429, true])
+  is("its answer", JSON.parse(program.text || "{}").roomUrl, `${usher.url}/e/drop`)
+
+  const returned = await asked("/.usher/return?to=%2Fcheckout%3Fa%3D1", page, `usher_grant=${usher.newGrant()}`)
+  is("the return path", [returned.status, returned.headers.location], [303, "/checkout?a=1"])
+  is("with its cookie", (await inside(returned.cookie)).status, 200)
+
+  await sleep(700)
+  is("a visitor half a second later", (await inside(first.cookie)).status, 200)
+  await sleep(1_100)
+  // Where nothing runs between requests, the next one renews.
+  await asked("/")
+  await sleep(400)
+  is("renewed visitors", state.renewed.includes("queue-1.1"), true)
+
+  state.ended = ["queue-1.2"]
+  await sleep(1_200)
+  await inside(returned.cookie)
+  await sleep(1_200)
+  is("after its grant has ended", (await inside(returned.cookie)).status, 303)
+
+  state.isAway = true
+  await sleep(1_100)
+  await inside(first.cookie)
+  await sleep(1_100)
+  const still = await inside(first.cookie)
+  is("a visitor with a cookie while Usher is away", [still.status, still.millis < slowest], [200, true])
+  const closed = await asked("/checkout")
+  is("a new one", [closed.status, "retry-after" in closed.headers, closed.millis < slowest], [503, true, true])
+  is("where the rule is open", (await asked("/open")).status, 200)
+
+  state.isAway = false
+  state.isFull = false
+  await sleep(1_100)
+  await asked("/checkout")
+  await sleep(900)
+  is("two seconds after Usher is back", (await asked("/checkout")).status, 200)
+  return wrong
+}
+
+/** A request like a browser's: `fetch` of Node would say that it is a script's. */
+const sent = async (url: URL, headers: object, form?: string) => {
+  const formType = form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }
+  const options = { method: form === undefined ? "GET" : "POST", agent: false, headers: { ...headers, ...formType } }
+  const reply = await new Promise<IncomingMessage>((answered, failed) => {
+    request(url, options, answered).on("error", failed).end(form)
+  })
+  return { status: reply.statusCode!, headers: reply.headers, body: await text(reply) }
+}
