@@ -3,19 +3,27 @@
  * gate for bots and grants are decided where the API decides them. A page only brings other credentials: a room has the
  * tenant of the experience and the session of a cookie, the dashboard the key of its operator.
  */
-import { Clock, Context, Effect, Layer, Predicate, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Predicate, Result, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { KeyHolder } from "../auth/keys/ApiKeys.ts"
 import type { Operator } from "../auth/operators/OperatorSessions.ts"
 import { PageTokens } from "../auth/tokens/PageTokens.ts"
 import type { VerifiedAccess } from "../domain/consumer/Session.ts"
-import { CurrentConsumer, CurrentSession, CurrentStreamCredentials, CurrentTenant } from "../api/Credentials.ts"
-import { RateCategory } from "../api/Annotations.ts"
+import {
+  CurrentConsumer,
+  CurrentSession,
+  CurrentStreamCredentials,
+  CurrentTenant,
+  type StreamCredentials
+} from "../api/Credentials.ts"
+import { RateCategory, RawBody } from "../api/Annotations.ts"
 import { actingConsumer } from "../http/credentials/ActingConsumer.ts"
 import { nameOf } from "../http/credentials/CredentialChecks.ts"
 import { AdminApi } from "../api/admin/AdminApi.ts"
 import { ConsumerApi } from "../api/consumer/ConsumerApi.ts"
+import { issuesOf } from "../http/errors/Issues.ts"
+import { invalidInput } from "../http/errors/Validation.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
 import { type OperationLimit, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
@@ -58,6 +66,11 @@ export interface Caller {
   readonly holder: KeyHolder
   /** Absent for a visitor without a session, and where a page shows the same to all visitors. */
   readonly access?: VerifiedAccess | undefined
+}
+
+/** A person at the dashboard. A stream needs credentials, which end it. */
+export interface DashboardCaller extends Operator {
+  readonly credentials?: StreamCredentials
 }
 
 /** The operations of an API, for callers of one kind. */
@@ -137,13 +150,16 @@ export class ConsumerApiClient extends Context.Service<ConsumerApiClient, Counti
   )
 }
 
-export class AdminApiClient extends Context.Service<AdminApiClient, ApiClient<typeof AdminApi, Operator>>()(
+export class AdminApiClient extends Context.Service<AdminApiClient, ApiClient<typeof AdminApi, DashboardCaller>>()(
   "usher/pages/AdminApiClient"
 ) {
   static readonly layer = Layer.effect(AdminApiClient)(
     Effect.gen(function* () {
       const operationOf = yield* operationsOf(AdminApi)
-      return clientOf(operationOf, ({ tenant, by }, services) => Context.add(services, CurrentTenant, { tenant, by }))
+      return clientOf(operationOf, ({ tenant, by, credentials }, services) => {
+        const withTenant = Context.add(services, CurrentTenant, { tenant, by })
+        return credentials === undefined ? withTenant : Context.add(withTenant, CurrentStreamCredentials, credentials)
+      })
     })
   )
 }
@@ -210,7 +226,9 @@ const once = <A>(make: () => A): (() => A) => {
 }
 
 /** Decodes each part of the input by the schema that the endpoint declares. */
-const decoderOf = ({ params, query, payload }: HttpApiEndpoint.Top): Operation["decode"] => {
+const decoderOf = ({ params, query, payload, annotations }: HttpApiEndpoint.Top): Operation["decode"] => {
+  // A file is not read by a schema.
+  if (Context.get(annotations, RawBody) !== undefined) return ({ payload: file }) => Effect.succeed({ payload: file })
   const body = payload.get("application/json")?.schemas as ReadonlyArray<Schema.Codec<unknown, unknown>> | undefined
   const parts = {
     params: params as Schema.Codec<unknown, unknown> | undefined,
@@ -221,20 +239,31 @@ const decoderOf = ({ params, query, payload }: HttpApiEndpoint.Top): Operation["
     schema === undefined ? [] : [[name as keyof typeof parts, Schema.decodeUnknownEffect(schema)] as const]
   )
   const empty = { params: {}, query: {}, payload: null }
+  // The API names every issue of a body, and so does a form.
+  const every = parts.payload && Schema.decodeUnknownResult(parts.payload, { errors: "all" })
+  const named = (value: unknown) => (error: Schema.SchemaError) => {
+    const again = every?.(value)
+    return again === undefined || Result.isSuccess(again) ? error : invalidInput(issuesOf(again.failure.issue, value))
+  }
   return (input) =>
     Effect.map(
-      Effect.forEach(decoders, ([name, decode]) =>
-        Effect.map(decode(present(input[name] ?? empty[name])), (value) => [name, value] as const)
-      ),
+      Effect.forEach(decoders, ([name, decode]) => {
+        const value = present(input[name] ?? empty[name])
+        const decoded = Effect.map(decode(value), (found) => [name, found] as const)
+        return name === "payload" ? Effect.mapError(decoded, named(value)) : decoded
+      }),
       (entries) => Object.fromEntries(entries)
     )
 }
 
-/** The input without fields that have no value. */
-const present = (input: unknown): unknown =>
-  Predicate.isObject(input)
-    ? Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-    : input
+/** The input without fields that have no value, at any depth. */
+const present = (input: unknown): unknown => {
+  if (Array.isArray(input)) return input.map(present)
+  if (!Predicate.isObject(input)) return input
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([key, value]) => (value === undefined ? [] : [[key, present(value)]]))
+  )
+}
 
 const readerOf = ({ success }: HttpApiEndpoint.Top) => {
   const [schema] = success

@@ -26,9 +26,12 @@ export interface Formats {
   /** The same in figures, always with the zone. */
   readonly short: (at: number, timeZone?: string) => string
   readonly day: (at: number, timeZone?: string) => string
+  readonly shortDay: (at: number, timeZone?: string) => string
   readonly time: (at: number, timeZone?: string) => string
   /** A duration in its largest useful unit: `5 minutes`. */
   readonly duration: (seconds: number) => string
+  /** A span of time, rounded outwards: `10–13 minutes`. */
+  readonly span: (fromSeconds: number, toSeconds: number) => string
 }
 
 const cached = new SegmentedCache<Formats>(cachedMax)
@@ -69,11 +72,18 @@ const make = (language: string, own: string): Formats => {
     ),
     short: dated({ day: "numeric", month: "short", hour: "numeric", minute: "2-digit", timeZoneName: "short" }),
     day: dated({ weekday: "long", day: "numeric", month: "long" }),
+    shortDay: dated({ weekday: "short", day: "numeric" }),
     time: dated({ hour: "numeric", minute: "2-digit" }, withOffset),
     duration: (seconds) => {
       if (seconds < 60) return unit(language, Math.max(1, Math.ceil(seconds)), "second")
       const minutes = Math.ceil(seconds / 60)
       return minutes < 90 ? unit(language, minutes, "minute") : unit(language, Math.round(minutes / 30) / 2, "hour")
+    },
+    span: (from, to) => {
+      const [name, seconds, parts] = to <= 90 * 60 ? (["minute", 60, 1] as const) : (["hour", 3_600, 2] as const)
+      const least = Math.max(0, Math.floor((from * parts) / seconds)) / parts
+      const most = Math.max(1, Math.ceil((to * parts) / seconds)) / parts
+      return numberFormat(language, { style: "unit", unit: name, unitDisplay: "long" }).formatRange(least, most)
     }
   }
 }

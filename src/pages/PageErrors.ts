@@ -1,6 +1,6 @@
 /**
  * Errors of a listener as pages. Its envelope answers in JSON what no page has answered: an unknown address, a wrong
- * method, a body that is too large, a failure. A browser that asks for a page gets the same in words.
+ * method, a body that is too large, too many requests, a failure. A browser that asks for a page gets the same in words.
  */
 import { Context, Effect } from "effect"
 import { HttpEffect, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -22,6 +22,7 @@ const codes: { readonly [status: number]: string } = {
   404: "NOT_FOUND",
   405: "NOT_FOUND",
   413: "INVALID",
+  429: "RATE_LIMIT",
   500: "UNAVAILABLE",
   503: "UNAVAILABLE"
 }
@@ -73,7 +74,8 @@ export const addFirstPage = <E, R>(
 const refusalOf = ({ status, headers }: Response): Refusal | undefined => {
   const code = codes[status]
   if (code === undefined || headers["content-type"]?.startsWith("application/json") !== true) return undefined
-  const retryAfterSeconds = status < 500 ? 0 : Number(headers["retry-after"] ?? retrySeconds)
+  const mayRepeat = status === 429 || status >= 500
+  const retryAfterSeconds = mayRepeat ? Number(headers["retry-after"] ?? retrySeconds) : 0
   return new Refusal({ status, code, ...(retryAfterSeconds > 0 && { retryAfterSeconds }) })
 }
 

@@ -11,6 +11,7 @@ import {
   Conflict,
   ConflictForNow,
   Forbidden,
+  type Issue,
   NotFound,
   NotOpenYet,
   RateLimitExceeded,
@@ -18,6 +19,15 @@ import {
   Unauthorized,
   ValidationError
 } from "../api/Errors.ts"
+import { nameOf, sentenceOf } from "./Sentences.ts"
+
+/** One thing that is wrong with the input: where, and what the operation says about it. */
+const Wrong = Schema.Struct({
+  /** The keys that lead to the value, such as `["sequences", "0", "name"]`. */
+  path: Schema.Array(Schema.String),
+  sentence: Schema.String
+})
+export type Wrong = typeof Wrong.Type
 
 /** Why an operation has changed nothing. */
 export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
@@ -26,6 +36,8 @@ export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   code: Schema.String,
   /** The sentence that the API answers; only the dashboard shows it. */
   detail: Schema.optionalKey(Schema.String),
+  /** What is wrong with the input, for a form that says it at its fields. */
+  wrong: Schema.optionalKey(Schema.Array(Wrong)),
   retryAfterSeconds: Schema.optionalKey(Schema.Int),
   /** The amount that would be accepted, for a bid, and its currency. */
   amount: Schema.optionalKey(Schema.String),
@@ -89,11 +101,14 @@ const refusalOf = (error: unknown): Refusal | undefined => {
     return new Refusal({ status: 503, code: "UNAVAILABLE", retryAfterSeconds: error.retryAfterSeconds })
   }
   if (error instanceof ValidationError) {
-    const issues = error.issues.map(({ path, message }) => `${path.map(({ key }) => key).join(".")}: ${message}`)
-    return new Refusal({ status: 400, code: "INVALID", detail: issues.join("; ") })
+    const wrong = error.issues.map(wrongOf)
+    const detail = wrong.map(({ path, sentence }) => `${nameOf(path)}: ${sentence}`).join(" ")
+    return new Refusal({ status: 400, code: "INVALID", detail, wrong })
   }
   if (Schema.isSchemaError(error)) {
     return new Refusal({ status: 400, code: "INVALID" })
   }
   return undefined
 }
+
+const wrongOf = (issue: Issue): Wrong => ({ path: issue.path.map(({ key }) => key), sentence: sentenceOf(issue) })

@@ -5,6 +5,7 @@ import * as Admin from "../http/admin/Routes.ts"
 import * as Consumer from "../http/consumer/Routes.ts"
 import * as Dashboard from "./dashboard/Routes.ts"
 import { PagePreview } from "./dashboard/screens/PagePreview.ts"
+import { RoomPreview } from "./dashboard/look/RoomPreview.ts"
 import * as Room from "./room/Routes.ts"
 import { RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
@@ -56,5 +57,5 @@ export const consumer = Layer.merge(Room.layer.pipe(Layer.provide(Consumer.handl
 /** The dashboard, on the admin listener. Its previews show rooms. */
 export const admin = Dashboard.layer.pipe(
   Layer.provide(Admin.handlers),
-  Layer.provide(PagePreview.layer.pipe(Layer.provide(Consumer.handlers)))
+  Layer.provide(Layer.merge(PagePreview.layer, RoomPreview.layer).pipe(Layer.provide(Consumer.handlers)))
 )

@@ -13,6 +13,10 @@ export interface Contents {
   readonly styles: ReadonlyArray<string>
   /** Origins other than its own to which a form may go. */
   readonly formOrigins: ReadonlyArray<string>
+  /** True for a preview, which a page of its own origin may frame. It runs nothing, and sends no form. */
+  readonly isPreview?: boolean
+  /** True for a page that frames a preview. */
+  readonly framesPreview?: boolean
   /** The origins of a provider's widget. Its script is not ours, so nothing is asked of its types. */
   readonly widgetSources?: ReadonlyArray<string>
 }
@@ -22,6 +26,8 @@ export const headersOf = ({
   scripts,
   styles,
   formOrigins,
+  isPreview = false,
+  framesPreview = false,
   widgetSources = []
 }: Contents): { readonly [name: string]: string } => ({
   "content-security-policy": [
@@ -31,8 +37,10 @@ export const headersOf = ({
     "img-src 'self' https: data:",
     sourcesOf("connect-src", ["'self'", ...widgetSources]),
     ...(widgetSources.length === 0 ? [] : [sourcesOf("frame-src", widgetSources)]),
-    `form-action ${["'self'", ...formOrigins].join(" ")}`,
-    "frame-ancestors 'none'",
+    ...(framesPreview ? ["frame-src 'self'"] : []),
+    isPreview ? "form-action 'none'" : `form-action ${["'self'", ...formOrigins].join(" ")}`,
+    `frame-ancestors ${isPreview ? "'self'" : "'none'"}`,
+    ...(isPreview ? ["sandbox"] : []),
     "base-uri 'none'",
     ...(widgetSources.length === 0 ? ["require-trusted-types-for 'script'", "trusted-types usher"] : [])
   ].join("; "),

@@ -1,7 +1,8 @@
 /**
- * An organization's look as CSS variables. A value that is no colour, no list of fonts or no HTTPS address is dropped,
+ * An organization's look as CSS variables. A value that is no colour, no list of fonts or no safe address is dropped,
  * and contrast is made: text on a colour is black or white, and text that cannot be read on its background is replaced.
  */
+import { isPicturePath } from "../domain/catalogue/Picture.ts"
 import type { Theme } from "../domain/experience/Experience.ts"
 
 /** The parts of a theme that a page shows. */
@@ -140,7 +141,7 @@ const lineShare = 0.18
 /** From this luminance on a page counts as light. */
 const lightLuminance = 0.4
 
-const radii = { default: ".5rem", retro: "0", rounded: "1.25rem", clean: ".25rem" } as const
+const radii = { default: ".625rem", retro: "0", rounded: "1.25rem", clean: ".25rem" } as const
 
 const statusColour = (ground: Colour, kind: "danger" | "ok"): Colour => {
   const isLight = luminance(ground) > lightLuminance
@@ -193,6 +194,12 @@ export const contrast = (a: Colour, b: Colour): number => {
 /** Returns black or white, whichever can be read better. */
 const opposite = (ground: Colour): Colour => (contrast(ground, white) >= contrast(ground, black) ? white : black)
 
+/** Returns the colour of text on a ground, and its name. */
+export const textOn = (ground: Colour): { readonly colour: Colour; readonly name: "white" | "black" } => {
+  const colour = opposite(ground)
+  return { colour, name: colour === white ? "white" : "black" }
+}
+
 const mixed = (a: Colour, b: Colour, share: number): Colour =>
   a.map((part, index) => Math.round(part + (b[index]! - part) * share)) as unknown as Colour
 
@@ -202,8 +209,9 @@ const css = (colour: Colour): string => `#${colour.map((part) => part.toString(1
 const isFontList = (text: string): boolean =>
   text.split(",").every((name) => /^(?:"[\w -]+"|'[\w -]+'|[\w -]+)$/.test(name.trim()))
 
-/** Returns an HTTPS address without user and password; undefined for any other. */
+/** Returns the address of an uploaded picture, or an HTTPS address without user and password; else undefined. */
 const secure = (address: string | undefined): string | undefined => {
+  if (address !== undefined && isPicturePath(address)) return address
   const url = address === undefined ? null : URL.parse(address)
   return url?.protocol === "https:" && url.username === "" && url.password === "" ? url.href : undefined
 }

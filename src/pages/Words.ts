@@ -140,7 +140,8 @@ const replacedIn = (i18n: { readonly [name: string]: unknown }, language: Langua
   return i18n[tags.find((tag) => supportedLanguage(tag) === language) ?? ""]
 }
 
-const isReplacement = (key: string, text: unknown): boolean =>
+/** True if the text may stand for a built-in one: it is short enough, and has no other placeholders. */
+export const isReplacement = (key: string, text: unknown): boolean =>
   Object.hasOwn(en, key) &&
   typeof text === "string" &&
   text.length <= replacedLengthMax &&

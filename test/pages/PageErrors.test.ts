@@ -39,7 +39,6 @@ layer(usher, { excludeTestServices: true })("A browser", (it) => {
       }
       for (const [method, path] of [
         ["POST", "/dashboard/audit-log"],
-        ["GET", `/dashboard/consumers/${experienceId}/erase`],
         ["PUT", "/dashboard"]
       ] as const) {
         const answer = yield* admin({ method, path, headers: { accept } })
@@ -103,6 +102,21 @@ layer(usher, { excludeTestServices: true })("A browser", (it) => {
           assert.deepStrictEqual([answer.status, answer.body], [404, { error: "Not found" }])
         }
       }
+    })
+  )
+
+  it.effect("is told in words that it asks too often", () =>
+    Effect.gen(function* () {
+      const { admin } = yield* Usher
+      const ask = admin({ path: "/dashboard/sign-in", headers: { accept } })
+      yield* Effect.all(
+        Array.from({ length: 600 }, () => ask),
+        { concurrency: 20, discard: true }
+      )
+      const answer = yield* ask
+      isPage(answer, 429, "Too many requests came from your address.", "sign-in")
+      assert.isAtLeast(Number(answer.headers["retry-after"]), 1)
+      assert.strictEqual((yield* admin({ path: "/dashboard/sign-in" })).body.error, "Rate limit exceeded")
     })
   )
 })

@@ -80,6 +80,8 @@ describe("A theme", () => {
       const look = lookOf({ logoUrl: address, headerImageUrl: shown })
       assert.deepStrictEqual([look.logoUrl, look.headerImageUrl, look.hidden], [undefined, shown, ["logoUrl"]], address)
     }
+    const uploaded = "/pictures/0190a6e0-5c7e-7a10-8d7e-6f2f3b1c4d5e"
+    assert.strictEqual(lookOf({ logoUrl: uploaded }).logoUrl, uploaded)
     assert.deepStrictEqual(lookOf({ logoUrl: shown }).hidden, [])
     assert.deepStrictEqual(lookOf(undefined).hidden, [])
   })

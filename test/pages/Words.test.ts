@@ -18,7 +18,12 @@ const all = Object.keys(languages) as ReadonlyArray<Language>
 const en = wordsIn("en")
 
 /** The highest number that pages show with each counted text. Later numbers of a language have no further form. */
-const counted: { readonly [Key in CountedKey]: number } = { queueRate: 1_000, queuePace: 1_000, continueSoon: 10 }
+const counted: { readonly [Key in CountedKey]: number } = {
+  queueRate: 1_000,
+  queuePace: 1_000,
+  continueSoon: 10,
+  ahead: 1_000
+}
 
 /** The general form of a text first, then its others. */
 const formsOf = (text: string | Forms): ReadonlyArray<string> =>

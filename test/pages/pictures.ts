@@ -48,12 +48,16 @@ const take = async (page: Page, name: string, looks: ReadonlyArray<"light" | "da
 
 const ofRoom = async (rooms: Rooms): Promise<void> => {
   for (const [name, state] of Object.entries(states).filter(([name]) => name.startsWith(values.only))) {
-    const { page, url, context } = await bringAbout(rooms, state, { viewport: phone })
-    await take(page, `room-${name}`, state.isAnswer ? ["light", "dark"] : ["light", "dark", "ar"])
-    if (name === "queue-waiting") {
-      await page.goto(`${url}/place`)
-      await page.screenshot({ path: join(values.out, "room.png") })
+    const { page, context } = await bringAbout(rooms, state, { viewport: phone })
+    if (name.startsWith("stage")) {
+      await page.setViewportSize(desktop)
+      await take(page, `room-${name}-wide`, ["light"])
+      await page.setViewportSize({ ...phone, width: 320 })
+      await take(page, `room-${name}-narrow`, ["light"])
+      await page.setViewportSize(phone)
     }
+    if (name === "stage-waiting") await page.screenshot({ path: join(values.out, "room.png"), fullPage: true })
+    await take(page, `room-${name}`, state.isAnswer ? ["light", "dark"] : ["light", "dark", "ar"])
     await context.close()
     console.log(name)
   }
@@ -73,9 +77,12 @@ const ofDashboard = async (browser: Browser, { adminUrl }: ServerUnderTest, apis
   const sequences = [{ name: "Everyone", ...queue({ admitRate: 30 }), ...draw(3_600), ...sale(50) }]
   const { id, sequences: made } = await apis.createRecord("/experiences", { name: "Spring drop", sequences })
   await open("", "home")
+  await page.setViewportSize(phone)
+  await take(page, "dashboard-home-phone", ["light"])
+  await page.setViewportSize(desktop)
   await open("/new", "new-drop")
   await page.goto(`${adminUrl}/dashboard/experiences/${id}`)
-  const points = page.locator("polyline.waiting")
+  const points = page.locator("polyline.first").first()
   for (let sample = 2; sample <= samples; sample++) {
     for (const [group, path, entering] of [
       ["queues", "queues", 8],
@@ -107,8 +114,14 @@ const ofDashboard = async (browser: Browser, { adminUrl }: ServerUnderTest, apis
   await take(page, "dashboard-page-preview", ["light", "dark"])
   await page.setViewportSize(desktop)
   await page.goto(`${adminUrl}/dashboard/experiences/${id}`)
-  await press(page, "Pause…")
-  await take(page, "dashboard-confirm", ["light", "dark"])
+  for (const sign of await page.locator(".act summary").all()) await sign.click()
+  await take(page, "dashboard-acts", ["light", "dark"])
+  for (const tab of ["people", "look", "results"]) {
+    await open(`/experiences/${id}/${tab}`, tab)
+    await page.setViewportSize(phone)
+    await take(page, `dashboard-${tab}-phone`, ["light"])
+    await page.setViewportSize(desktop)
+  }
   await context.close()
 }
 

@@ -9,7 +9,7 @@ import { countdownText } from "../../client/countdown.ts"
 import { makeRedirect } from "../../client/redirect.ts"
 import { fill, language } from "./formats.ts"
 import { makeNotification } from "./notification.ts"
-import { makePosition } from "./position.ts"
+import { makePosition, type Standing } from "./position.ts"
 import { trustedHtml } from "./trustedHtml.ts"
 
 const box = document.getElementById("room")!
@@ -157,6 +157,7 @@ interface PlaceState {
   readonly isEntered?: boolean
   readonly position?: number | null
   readonly estimatedWaitTimeInSeconds?: number
+  readonly waitRange?: Standing["waitRange"]
 }
 
 /** The last report of each kind. */
@@ -176,7 +177,7 @@ function onState(kind: string, state: PlaceState): void {
     if (card?.dataset["status"] === "LOBBY") swapSoon()
     else void swap()
   } else if (typeof state.position === "number") {
-    position.show(card!, state.position, state.estimatedWaitTimeInSeconds)
+    position.show(card!, state as Standing)
     // The rate is another one, or paused. All that wait learn of it at once, and what is cached is seconds old.
     if (hasChanged && JSON.parse(before).position === state.position)
       setTimeout(refreshFacts as () => void, 3000 + Math.random() * 2000)
@@ -271,10 +272,12 @@ async function readFacts(): Promise<void> {
     if (mine.dataset["open"] !== theirs.dataset["open"]) return swap()
     for (const fact of theirs.querySelectorAll<HTMLElement>("[data-fact]")) {
       const field = mine.querySelector(`[data-fact="${fact.dataset["fact"]}"]`)
-      if (!field || field.textContent === fact.textContent) continue
+      const isTime = fact instanceof HTMLTimeElement
+      if (!field || (!isTime && field.textContent === fact.textContent)) continue
       // At a falling price the form has the price too.
       if (fact.dataset["fact"] === "price") return swap()
-      field.textContent = fact.textContent
+      if (isTime) (field as HTMLTimeElement).dateTime = fact.dateTime
+      else field.replaceChildren(...fact.childNodes)
     }
   }
 }

@@ -3,28 +3,36 @@ import { isolated } from "../../domain/values/Direction.ts"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
-import { mayDo } from "../../domain/organization/Person.ts"
+import type { Mode } from "../../domain/values/Ids.ts"
 import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import { type Html, html, type Inserted, script, style } from "../Html.ts"
 import { headersOf } from "../Security.ts"
 import { formId } from "./FormId.ts"
+import { groups, isIn } from "./Sections.ts"
 
 /** A screen. */
 export interface Screen {
   readonly title: string
   readonly body: Html
+  /** Beside the title: its state, and links to other screens. */
+  readonly badge?: Html
+  readonly links?: Inserted
+  /** Below the title: facts, and tabs. */
+  readonly below?: Html
   readonly status?: number
   /** Seconds after which a request may succeed. */
   readonly retryAfterSeconds?: number
   /** Styles of a frame in it, which has the policy of the screen. */
   readonly styles?: ReadonlyArray<string>
+  /** True if it frames a preview at an address of the dashboard. */
+  readonly framesPreview?: boolean
 }
 
 /** Makes the function that answers with a screen. Without an operator it has no navigation. */
 export const makeFrame = (assets: Assets["Service"]) =>
   Effect.fnUntraced(function* (
-    { title, body, status = 200, styles = [], retryAfterSeconds }: Screen,
+    { title, body, badge, links, below, status = 200, styles = [], framesPreview = false, retryAfterSeconds }: Screen,
     operator?: Operator
   ) {
     const css = yield* assets.text("dashboard.css")
@@ -41,69 +49,83 @@ export const makeFrame = (assets: Assets["Service"]) =>
           <link rel="icon" href="data:," />
           ${style(css)}
         </head>
-        <body class="${isTest ? "test" : "live"}">
+        <body class="${isTest ? "test" : operator === undefined ? "alone" : "live"}">
           <a class="skip" href="#main">Skip to content</a>
-          ${operator !== undefined && navigationOf(operator, url)}
+          ${operator !== undefined && rail(operator, url)}
           <main id="main" tabindex="-1">
-            <h1 dir="auto">${title}</h1>
-            ${body}
+            <div class="top">
+              <h1 dir="auto">${title}</h1>
+              ${badge} ${links !== undefined && html`<div class="links">${links}</div>`}
+            </div>
+            ${below} ${body}
           </main>
           ${text !== "" && script(text)}
         </body>
       </html>`
     const headers = {
-      ...headersOf({ scripts: text === "" ? [] : [text], styles: [css, ...styles], formOrigins: [] }),
+      ...headersOf({ scripts: text === "" ? [] : [text], styles: [css, ...styles], formOrigins: [], framesPreview }),
       ...(retryAfterSeconds !== undefined && { "retry-after": `${retryAfterSeconds}` })
     }
     return yield* Answer.ofVisitor(page.text, status, headers)
   })
 
-/** The section that a viewer does not have. */
-const newDrop = "/dashboard/new"
-
-/** The sections, in the order of the navigation. */
-const sections = [
-  ["/dashboard", "Now"],
-  [newDrop, "New drop"],
-  ["/dashboard/consumers", "Consumers"],
-  ["/dashboard/orders", "Orders"],
-  ["/dashboard/analytics", "Analytics"],
-  ["/dashboard/pages", "Pages"],
-  ["/dashboard/webhooks", "Webhooks"],
-  ["/dashboard/keys", "Keys"],
-  ["/dashboard/people", "People"],
-  ["/dashboard/organization", "Settings"],
-  ["/dashboard/audit-log", "Audit log"],
-  ["/dashboard/system", "System"]
-] as const
-
-const navigationOf = ({ organizationName, tenant, role, personId }: Operator, url: string): Html => {
+const rail = ({ organizationName, tenant, role, personId, otherMode }: Operator, url: string): Html => {
   const path = url.split("?", 1)[0]!
-  const isHere = (section: string) => path === section || (section !== "/dashboard" && path.startsWith(`${section}/`))
   return html`
-    <header>
+    <header class="rail">
+      <strong dir="auto">${organizationName}</strong>
+      <form action="/dashboard/search" role="search" aria-label="Everything" class="find">
+        <input
+          name="search"
+          type="search"
+          aria-label="Search everything"
+          placeholder="Search (/)"
+          value="${path === "/dashboard/search" && new URLSearchParams(url.split("?")[1]).get("search")}"
+          minlength="2"
+          maxlength="200"
+          required
+        />
+      </form>
+      <nav aria-label="Dashboard">
+        ${groups.map(
+          ({ title, sections }) => html`
+            ${title !== undefined && html`<small>${title}</small>`}
+            ${sections.map(
+              (section) =>
+                html`<a href="${section.path}" ${isIn(section, path) && html`aria-current="page"`}
+                  >${section.title}</a
+                > `
+            )}
+          `
+        )}
+      </nav>
       <nav aria-label="Account">
-        <strong dir="auto">${organizationName}</strong>
-        <span class="mode">${tenant.mode === "test" ? "Test mode" : "Live"}</span>
+        ${modeSwitch(tenant.mode, otherMode)}
         <span class="muted">${role}</span>
         ${
           personId !== undefined &&
-          html`<a href="/dashboard/switch" ${isHere("/dashboard/switch") && html`aria-current="page"`}
+          html`<a href="/dashboard/switch" ${path === "/dashboard/switch" && html`aria-current="page"`}
             >Switch organization</a
           >`
         }
         <form method="post" action="/dashboard/sign-out"><button class="plain">Sign out</button></form>
       </nav>
-      <nav aria-label="Dashboard">
-        ${sections.map(
-          ([section, title]) =>
-            (section !== newDrop || mayDo(role, "operator")) &&
-            html`<a href="${section}" ${isHere(section) && html`aria-current="page"`}>${title}</a> `
-        )}
-      </nav>
     </header>
   `
 }
+
+const modeNames = { live: "Live", test: "Test mode" } as const
+
+/** The mode, and the way to the other one for those who are invited to both. The others sign in with the other key. */
+const modeSwitch = (mode: Mode, other: string | undefined): Html =>
+  other === undefined
+    ? html`<span class="mode">${modeNames[mode]}</span>`
+    : html`<form method="post" action="/dashboard/switch" class="modes">
+        <span class="mode" aria-current="true">${modeNames[mode]}</span>
+        <input type="hidden" name="person" value="${other}" />${formId()}<button>
+          ${mode === "live" ? modeNames.test : modeNames.live}
+        </button>
+      </form>`
 
 /** A form with one button. `asks`: it leads to a question, and does nothing itself. */
 export const action = (path: string, label: string, fields: Inserted = false, style = "", asks = false): Html =>

@@ -1,47 +1,49 @@
-/** Running, coming and past experiences, and what is late. */
+/** The list of drops, with a search, and what is late or fails. */
 import { Clock, Effect } from "effect"
 import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
+import { mayDo } from "../../domain/organization/Person.ts"
+import { isTestEvent } from "../../domain/webhook/Webhook.ts"
 import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import type { Screen } from "./Frame.ts"
 import { naming } from "./screens/Organization.ts"
-import { instant, mechanismColumns, table } from "./Table.ts"
+import { linkButton } from "./Parts.ts"
+import { filters, instant, search } from "./Table.ts"
+import { dropsOf, makeRows } from "./DropList.ts"
 
 type Nodes = AdminAnswer<"nodes", "listNodes">
-type Mechanism = AdminAnswer<"distributions", "listDistributions">["data"][number]
+/** Drops of the list. */
+const dropsMax = 50
 
-/** Rows of each list. */
-const rowsMax = "50"
-
-const lists = [
-  { lifecycle: "open", title: "Now", none: "Nothing is open." },
-  { lifecycle: "scheduled", title: "Next", none: "Nothing is scheduled." },
-  { lifecycle: "settling", title: "Settling", none: undefined },
-  { lifecycle: "closed", title: "Over", none: undefined }
-] as const
-
-/** Makes the function that reads the lists and writes the screen. */
-export const make = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator) {
-    const found = yield* Effect.forEach(lists, ({ lifecycle }) =>
-      api.run(operator, "distributions", "listDistributions", { query: { lifecycle, first: rowsMax } })
-    )
-    const late = lateOf(yield* api.run(operator, "nodes", "listNodes", {}), yield* Clock.currentTimeMillis)
+/** Makes the function that reads the drops and writes the screen. */
+export const make = (api: AdminApiClient["Service"]) => {
+  const rows = makeRows(api)
+  return Effect.fnUntraced(function* (operator: Operator, query: URLSearchParams) {
+    const sought = query.get("search")?.trim() ?? ""
+    const { data: experiences } = yield* api.run(operator, "experiences", "listExperiences", {
+      query: { first: `${dropsMax}`, sortDir: "desc", ...(sought.length > 1 && { search: sought }) }
+    })
+    const now = yield* Clock.currentTimeMillis
+    const drops = yield* rows(operator, experiences, now)
+    const late = lateOf(yield* api.run(operator, "nodes", "listNodes", {}), now)
     const failing = failingOf(yield* failingWebhooks(api, operator))
-    const sections = lists.map(({ title, none }, index) => listOf(title, found[index]!.data, none))
-    const isEmpty = found.every(({ data }) => data.length === 0)
+    const isEmpty = experiences.length === 0 && sought === ""
     const screen: Screen = {
-      title: "Now",
+      title: "Drops",
+      links: mayDo(operator.role, "operator") && linkButton("/dashboard/new", "New drop", "primary"),
       body: isEmpty
         ? html`${naming(operator)}${failing}
             <p class="lead">There is no drop yet.</p>
+            <p>A drop is a room in which people wait, enter a draw, bid, book or buy.</p>
             <p><a class="button" href="/dashboard/new">Create one</a></p>`
-        : html`${naming(operator)}${late}${failing}${sections}`
+        : html`${naming(operator)}${late}${failing} ${filters("/dashboard", search("Search drops", query))}
+          ${dropsOf(drops, sought, now)}`
     }
     return screen
   })
+}
 
 /** A webhook that Usher has disabled, or to which deliveries have failed permanently of late. */
 interface FailingWebhook {
@@ -52,6 +54,9 @@ interface FailingWebhook {
 
 /** Webhooks that the screen looks at, the newest first. */
 const webhooksMax = 20
+
+/** Failed deliveries of each that it reads. A test event that failed is no news. */
+const failedMax = 20
 
 /** Days for which the screen shows a permanently failed delivery. */
 const shownDays = 7
@@ -64,9 +69,9 @@ const failingWebhooks = Effect.fnUntraced(function* (api: AdminApiClient["Servic
     if (disabledReason === "ADMIN_ACTION") return Effect.succeed([])
     const failing: FailingWebhook = { id, url, isDisabled: disabledReason !== null }
     if (failing.isDisabled) return Effect.succeed([failing])
-    const failed = { params: { id }, query: { status: "FAILED", sortDir: "desc", first: "1" } } as const
-    return Effect.map(api.run(operator, "webhooks", "listWebhookDeliveries", failed), ({ data: [last] }) =>
-      last !== undefined && last.updatedAt >= since ? [failing] : []
+    const failed = { params: { id }, query: { status: "FAILED", sortDir: "desc", first: `${failedMax}` } } as const
+    return Effect.map(api.run(operator, "webhooks", "listWebhookDeliveries", failed), ({ data }) =>
+      data.some((one) => one.updatedAt >= since && !isTestEvent(one)) ? [failing] : []
     )
   })
   return found.flat()
@@ -113,21 +118,5 @@ const lateOf = ({ oldestOverdueWakeUpAt: dueAt, parkedMechanisms }: Nodes, now: 
         </ul>`
     }
     <p><a href="/dashboard/system">See the system status</a></p>
-  </section>`
-}
-
-const listOf = (title: string, mechanisms: ReadonlyArray<Mechanism>, none: string | undefined): Html | false => {
-  if (mechanisms.length === 0 && none === undefined) return false
-  return html`<section>
-    ${table<Mechanism>(
-      title,
-      mechanisms,
-      [
-        ...mechanismColumns("Name"),
-        { title: "Opens", cell: ({ openAt }) => instant(openAt) },
-        { title: "Closes", cell: ({ closeAt }) => instant(closeAt) }
-      ],
-      none
-    )}
   </section>`
 }

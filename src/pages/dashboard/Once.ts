@@ -9,17 +9,23 @@ import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
 import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { Refusal, unavailable } from "../Refusal.ts"
-import type { Reply } from "./Route.ts"
+import type { Led, Reply, RouteRequest } from "./Route.ts"
+
+type Sent = Pick<RouteRequest, "fields" | "files">
 
 type Call<A> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 
-const Led = Schema.fromJsonString(Schema.Struct({ goTo: Schema.String, done: Schema.optionalKey(Schema.String) }))
-const encode = Schema.encodeSync(Led)
-const decode = Schema.decodeSync(Led)
+const LedJson = Schema.fromJsonString(Schema.Struct({ goTo: Schema.String, done: Schema.optionalKey(Schema.String) }))
+const encode = Schema.encodeSync(LedJson)
+const decode = Schema.decodeSync(LedJson)
+
+/** Where a repetition leads; undefined if nothing has been done. */
+const repeatedBy = (reply: Reply): Led | undefined =>
+  "goTo" in reply ? reply : "again" in reply ? reply.again : undefined
 
 /** Makes the function that runs the action of a form once. An answer that leads nowhere has done nothing to repeat. */
 export const makeOnce = (answers: IdempotentResponses["Service"]) =>
-  Effect.fnUntraced(function* ({ tenant }: Operator, path: string, fields: URLSearchParams, run: Call<Reply>) {
+  Effect.fnUntraced(function* ({ tenant }: Operator, path: string, { fields, files }: Sent, run: Call<Reply>) {
     const id = fields.get("confirmed") ?? ""
     if (!isUuid(id)) return yield* run
     let refusal: Refusal | undefined
@@ -27,7 +33,8 @@ export const makeOnce = (answers: IdempotentResponses["Service"]) =>
     const handle = Effect.match(run, {
       onSuccess: (made) => {
         reply = made
-        return "goTo" in made ? HttpServerResponse.text(encode(made)) : HttpServerResponse.empty({ status: 400 })
+        const led = repeatedBy(made)
+        return led === undefined ? HttpServerResponse.empty({ status: 400 }) : HttpServerResponse.text(encode(led))
       },
       // A refused action has done nothing, and its form may be sent again.
       onFailure: (failure) => {
@@ -35,7 +42,8 @@ export const makeOnce = (answers: IdempotentResponses["Service"]) =>
         return HttpServerResponse.empty({ status: failure.status < 500 ? 400 : 503 })
       }
     })
-    const fingerprint = hash("sha256", `${path}\n${fields}`, "buffer")
+    const digests = [...files].map(([name, bytes]) => `\n${name} ${hash("sha256", bytes)}`)
+    const fingerprint = hash("sha256", `${path}\n${fields}${digests.join("")}`, "buffer")
     const answer = yield* answers
       .answer({ tenant, key: `dashboard:${id}`, fingerprint }, { secret: "none" }, handle)
       .pipe(Effect.catchTag("Unavailable", () => unavailable()))

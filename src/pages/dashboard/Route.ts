@@ -12,14 +12,31 @@ export interface RouteRequest {
   readonly params: { readonly [name: string]: string }
   readonly query: URLSearchParams
   readonly fields: URLSearchParams
+  /** The files of a form that takes some, by the name of their field. */
+  readonly files: Files
 }
 
-/** A screen, a part of one, a file to save, or another address to go to, whose screen then states the result. */
+export type Files = ReadonlyMap<string, Uint8Array>
+
+/** Another address to go to, whose screen then states the result. */
+export interface Led {
+  readonly goTo: string
+  readonly done?: string
+}
+
+/**
+ * A screen, a part of one, a file to save, or another address to go to. A screen that an action answers with, because it
+ * shows a secret once, has the address to which a repetition of its form leads.
+ */
 export type Reply =
-  | Screen
+  | (Screen & { readonly again?: Led })
   | { readonly part: Html }
   | { readonly file: string; readonly name: string }
-  | { readonly goTo: string; readonly done?: string }
+  /** A document for a frame of the dashboard, with the styles that it has. */
+  | { readonly preview: string; readonly styles: ReadonlyArray<string> }
+  /** A file or a stream that an operation has answered with. */
+  | { readonly response: unknown }
+  | Led
 
 /** Returns the reply to an operator. */
 export type Run = (
@@ -32,6 +49,8 @@ export interface Route {
   /** Below `/dashboard`. */
   readonly path: "" | `/${string}`
   readonly role: Role
+  /** True for a form that may have files. */
+  readonly takesFiles?: boolean
   readonly run: Run
 }
 
@@ -45,3 +64,6 @@ export const post = (path: Route["path"], role: Exclude<Role, "viewer">, run: Ru
   role,
   run
 })
+
+/** A form that may have files, likewise. */
+export const postFiles = (...route: Parameters<typeof post>): Route => ({ ...post(...route), takesFiles: true })

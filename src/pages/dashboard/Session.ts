@@ -5,7 +5,8 @@
  */
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { operatorSessionSeconds, OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
+import type { StreamCredentials } from "../../api/Credentials.ts"
+import { type Operator, operatorSessionSeconds, OperatorSessions } from "../../auth/operators/OperatorSessions.ts"
 import { Origins } from "../../http/server/Origins.ts"
 import { unavailable } from "../Refusal.ts"
 
@@ -58,12 +59,31 @@ export const make = Effect.gen(function* () {
       if (token === undefined) return undefined
       return yield* Effect.catchTag(sessions.find(token), "Unavailable", unavailable)
     }),
-    /** Where a browser without a session goes. If it had one, the sign-in says so. */
-    signInPath: Effect.map(cookie, ({ token }) => (token === undefined ? signInPath : `${signInPath}?ended`)),
+    /** The credentials of a stream: it ends with the session, and when that becomes another person's. */
+    lasting: (operator: Operator) => Effect.map(cookie, ({ token = "" }) => credentialsOf(sessions, operator, token)),
+    /** Where a browser without a session goes. If it had one, or has sent a form, the sign-in says so. */
+    signInPath: Effect.gen(function* () {
+      const { method } = yield* HttpServerRequest.HttpServerRequest
+      const { token } = yield* cookie
+      return token === undefined && method === "GET" ? signInPath : `${signInPath}?ended`
+    }),
     end: Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
       const { token, set } = yield* cookie
       if (token !== undefined) yield* Effect.catchTag(sessions.end(token), "Unavailable", unavailable)
       return set(response, "", 0)
     })
   }
+})
+
+const credentialsOf = (
+  sessions: OperatorSessions["Service"],
+  { by, tenant }: Operator,
+  token: string
+): StreamCredentials => ({
+  hasEnded: () => false,
+  areGood: () =>
+    sessions.find(token).pipe(
+      Effect.map((found) => found?.by === by && found.tenant.mode === tenant.mode),
+      Effect.catchTag("Unavailable", () => Effect.succeed(true))
+    )
 })

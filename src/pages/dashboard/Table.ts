@@ -9,7 +9,10 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Inserted
 }
 
-/** A table with a caption. Without rows it shows the sentence with the next step. */
+/**
+ * A table with a caption. On a phone its rows are cards; the roles keep it a table for screen readers. Without rows it
+ * shows the sentence with the next step.
+ */
 export const table = <Row>(
   caption: string,
   rows: ReadonlyArray<Row>,
@@ -19,16 +22,16 @@ export const table = <Row>(
   rows.length === 0
     ? html`<p class="muted">${empty}</p>`
     : html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-        <table>
+        <table role="table">
           <caption>
             ${caption}
           </caption>
-          <thead>
-            <tr>
-              ${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}
+          <thead role="rowgroup">
+            <tr role="row">
+              ${columns.map(({ title }) => html`<th scope="col" role="columnheader">${title}</th>`)}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             ${rows.map((row) => rowOf(row, columns))}
           </tbody>
         </table>
@@ -48,9 +51,11 @@ export const mechanismColumns = (title: string): ReadonlyArray<Column<NamedMecha
 ]
 
 const rowOf = <Row>(row: Row, columns: ReadonlyArray<Column<Row>>): Html =>
-  html`<tr>
-    ${columns.map(({ cell }, index) =>
-      index === 0 ? html`<th scope="row" dir="auto">${cell(row)}</th>` : html`<td dir="auto">${cell(row)}</td>`
+  html`<tr role="row">
+    ${columns.map(({ cell, title }, index) =>
+      index === 0
+        ? html`<th scope="row" role="rowheader" dir="auto">${cell(row)}</th>`
+        : html`<td role="cell" dir="auto" data-title="${title}">${cell(row)}</td>`
     )}
   </tr>`
 

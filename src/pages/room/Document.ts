@@ -1,4 +1,5 @@
 /** The document around a room: brand, the experience's page or a default one, products, languages. */
+import { isShownPicture } from "../../domain/catalogue/Picture.ts"
 import type { PublicExperiencePage } from "../../domain/experience/ExperiencePage.ts"
 import { type PageContext, pageHtml, type Slot } from "../../domain/experience/creative/rendering/PageHtml.ts"
 import { pageText } from "../../domain/experience/creative/rendering/PageText.ts"
@@ -24,6 +25,8 @@ export interface Page {
   readonly css: string
   /** True for the page that every visitor gets. */
   readonly isShell: boolean
+  /** True for a preview. Its links would open windows, which its frame forbids, so they lead nowhere. */
+  readonly isPreview?: boolean
 }
 
 export interface RenderedPage {
@@ -43,6 +46,7 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
     <html lang="${language}" dir="${directionOf(language)}">
       <head>
         <meta charset="utf-8" />
+        ${page.isPreview === true && html`<base target="_blank" />`}
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <title>${isolated(title, page.organizationName)} – ${isolated(page.organizationName, title)}</title>
         <meta name="description" content="${description}" />
@@ -57,10 +61,8 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
         }
       </head>
       <body>
-        ${header(page, look.logoUrl)}
+        ${stage(page, title, { logoUrl: look.logoUrl, picture: look.headerImageUrl ?? pictureOf(experience) })}
         <main>
-          ${look.headerImageUrl !== undefined && html`<img class="hero" src="${look.headerImageUrl}" alt="" />`}
-          <h1 dir="auto">${title}</h1>
           <p id="link" role="status" hidden>${say(scene, "kept")}</p>
           ${content(scene, page, body)} ${page.script !== "" && announcing(scene)}
           <p id="said" role="status" aria-live="polite"></p>
@@ -89,10 +91,31 @@ interface DocumentBody {
   readonly themeOverrides?: typeof Theme.Type
 }
 
-const header = ({ organizationName }: Page, logoUrl: string | undefined): Html =>
+/** The pictures at the top of a room. Each may be absent. */
+interface StagePictures {
+  readonly logoUrl: string | undefined
+  readonly picture: string | undefined
+}
+
+/** The stage: the picture to the edge, with the brand and the title over it. */
+const stage = ({ organizationName }: Page, title: string, { logoUrl, picture }: StagePictures): Html =>
   html`<header>
-    ${logoUrl === undefined ? html`<strong dir="auto">${organizationName}</strong>` : html`<img src="${logoUrl}" alt="${organizationName}" />`}
+    ${picture !== undefined && html`<img class="shot" src="${picture}" alt="" fetchpriority="high" />`}
+    <p class="brand">
+      ${logoUrl === undefined ? html`<strong dir="auto">${organizationName}</strong>` : html`<img src="${logoUrl}" alt="${organizationName}" />`}
+    </p>
+    <h1 dir="auto">${title}</h1>
   </header>`
+
+const isShown = (address: string | null | undefined): address is string =>
+  typeof address === "string" && isShownPicture(address)
+
+/** The picture of the first product that has one. */
+const pictureOf = ({ products }: Scene["experience"]): string | undefined =>
+  products
+    .flatMap(({ product: { productMediaAssets } }) => productMediaAssets)
+    .map(({ mediaAsset: { publicUrl, thumbnailUrl } }) => publicUrl ?? thumbnailUrl)
+    .find(isShown)
 
 /** The published document with its slots filled, or the default: the visitor's part and the products. */
 const content = (scene: Scene, page: Page, body: DocumentBody | undefined): Html => {
@@ -167,11 +190,7 @@ const products = (scene: Scene): Html => {
         product.variants[0]
       )?.price
       return html`<article class="card product">
-        ${
-          typeof image === "string" &&
-          image.startsWith("https://") &&
-          html`<img src="${image}" alt="${media?.mediaAsset.altText ?? ""}" loading="lazy" />`
-        }
+        ${isShown(image) && html`<img src="${image}" alt="${media?.mediaAsset.altText ?? ""}" loading="lazy" />`}
         <div>
           <h3 dir="auto">${product.name}</h3>
           ${product.description !== null && html`<p dir="auto">${product.description}</p>`}${

@@ -13,7 +13,7 @@ export interface Place {
   readonly mechanism: Mechanism
   readonly state?: States[keyof States] | undefined
   /** What limits this visitor there. */
-  readonly limits?: Pick<Scene, "admission" | "assigned">
+  readonly limits?: Pick<Scene, "admission" | "assigned" | "waitRange">
 }
 
 export interface Pieces {
@@ -31,8 +31,9 @@ export const piecesOf = (
   above: Html = nothing,
   options: ViewOptions = {}
 ): Pieces => {
+  const opensLater = places.some(({ mechanism: { record } }) => record.lifecycle === "scheduled")
   const cards = places
-    .map((place) => ({ place, piece: pieceOf(scene, place, options) }))
+    .map((place) => ({ place, piece: pieceOf({ ...scene, opensLater }, place, options) }))
     .map((card) => ({ ...card, rank: rankOf(card.place, card.piece) }))
     .toSorted((one, other) => one.rank - other.rank)
   const live = cards.find(({ piece }) => piece.isLive === true)?.place.mechanism
@@ -65,20 +66,37 @@ export const piecesOf = (
           >
             ${piece.html}${rank > placeRank && liveLine(scene, mechanism, roomKindOf(mechanism.kind))}
           </section>`
-      )}${(cards.length > 0 || above.text === "") && account(scene)}
+      )}${cards[0] !== undefined && next(scene, cards[0].place, options)}${(cards.length > 0 || above.text === "") && account(scene, live?.kind === "queue")}
     </div>`
   }
 }
 
-/** How the visitor signs in and out, and shows an access code. */
-const account = (scene: Scene): Html =>
+/** What happens next, at the first card. A visitor that is asked something decides on that first. */
+const next = (scene: Scene, { mechanism, state, limits }: Place, options: ViewOptions): Html => {
+  const isAsked = options.unconfirmed !== undefined || options.leaving !== undefined || options.isRescheduling === true
+  const steps = isAsked ? [] : roomKindOf(mechanism.kind).steps({ ...scene, ...limits }, mechanism, state)
+  return steps.length === 0
+    ? nothing
+    : html`<section class="next">
+        <h3>${say(scene, "next")}</h3>
+        <ol>
+          ${steps.map((step) => html`<li>${step}</li>`)}
+        </ol>
+      </section>`
+}
+
+/** How the visitor signs in and out, and shows an access code. A card may have the way to sign in already. */
+const account = (scene: Scene, isOnCard: boolean): Html =>
   html`<nav>
     ${
       scene.visitor === "authenticated"
         ? html`<form method="post" action="${scene.path("sign-out")}">
             <button class="plain">${say(scene, "signOut")}</button>
           </form>`
-        : html`<a href="${scene.path("place", { show: "sign-in" })}">${say(scene, "signIn")}</a>`
+        : !isOnCard &&
+          html`<a href="${scene.path("place", { show: "sign-in" })}"
+            >${say(scene, scene.visitor === "guest" ? "anotherDevice" : "signIn")}</a
+          >`
     }${scene.experience.hasProtectedSequences && html`<a href="${scene.path("place", { show: "access-code" })}">${say(scene, "accessCode")}</a>`}
   </nav>`
 
@@ -99,6 +117,8 @@ const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
   if (state !== undefined && "admissionGrant" in state) return 0
   if (piece.isLive === true) return placeRank
   const { lifecycle } = mechanism.record
+  // A waitlist is for what opens later, or is over.
+  if (mechanism.kind === "waitlist" && lifecycle === "open") return 3.5
   if (lifecycle === "open") return 2
   return lifecycle === "scheduled" ? 3 : lastRank
 }

@@ -7,6 +7,8 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { declarations, isKind } from "../../domain/mechanism/Mechanism.ts"
 import { toText } from "../../domain/values/Time.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
+import { StreamAddition } from "../../http/consumer/mechanism/StreamAddition.ts"
+import { QueueWaits } from "../../http/consumer/queue/QueueWaits.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
 import { Assets } from "../Assets.ts"
 import { ConsumerApiClient } from "../ApiClients.ts"
@@ -19,10 +21,12 @@ import { makeErrorPage, makeFirstPage } from "./ErrorPage.ts"
 import { callerOf, makeFindVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 import { make as makePlaces, type Places } from "./Places.ts"
 import { roomKindOf } from "./mechanism/Kinds.ts"
+import * as ReturnCheck from "./ReturnCheck.ts"
 import { make as makeSessions } from "./Session.ts"
 import * as LinePage from "./proof/LinePage.ts"
 import * as DrawProof from "./proof/DrawProof.ts"
 import { make as makeShell } from "./Shell.ts"
+import * as TakeOver from "./TakeOver.ts"
 import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -35,6 +39,7 @@ export const layer = HttpRouter.use(
     const assets = yield* Assets
     const places = makePlaces(api)
     const sessions = yield* makeSessions
+    const waits = yield* QueueWaits
     const find = yield* makeFindVisit(sessions)
     const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets)
@@ -67,19 +72,31 @@ export const layer = HttpRouter.use(
 
     yield* router.add("GET", "/e/:experienceId", route(shown))
     yield* router.add("GET", "/e/:experienceId/:slug", route(shown))
-    const now = Effect.flatMap(find("everybody"), (visit) => shell(visit, undefined, true))
     // Widgets of shops show it to visitors without a session.
+    const now = Effect.flatMap(find("everybody"), (visit) => shell(visit, undefined, true))
     yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refusal", failed))
     yield* router.add("GET", "/e/:experienceId/place", route(place))
-    yield* router.add("GET", "/e/:experienceId/state", route(Effect.flatMap(find("visitor"), makeState(api, places))))
-    yield* router.add("GET", "/e/:experienceId/live", route(Effect.flatMap(find("visitor"), makeLive(api))))
+    const takeOver = Effect.flatMap(find("visitor"), yield* TakeOver.make(api, places, sessions))
+    yield* router.add("GET", "/e/:experienceId/visit", route(takeOver))
+    const state = Effect.flatMap(find("visitor"), makeState(api, places, waits))
+    yield* router.add("GET", "/e/:experienceId/state", route(state))
+    yield* router.add("GET", "/e/:experienceId/live", route(Effect.flatMap(find("visitor"), makeLive(api, waits))))
+    yield* router.add(
+      "GET",
+      "/e/:experienceId/return",
+      route(Effect.flatMap(find("everybody"), ReturnCheck.make(places)))
+    )
     yield* router.add("GET", "/e/:experienceId/line", route(Effect.flatMap(find("visitor"), line)))
     yield* router.add("GET", "/e/:experienceId/proof", route(Effect.flatMap(find("everybody"), proofs.page)))
     yield* router.add("GET", "/e/:experienceId/proof.json", route(Effect.flatMap(find("everybody"), proofs.file)))
     yield* router.add("GET", "/e/:experienceId/receipt", route(Effect.flatMap(find("visitor"), proofs.receipt)))
     yield* router.add("POST", "/e/:experienceId/:slug", route(Effect.flatMap(slugOf, act)))
   })
-).pipe(Layer.provide(Layer.mergeAll(AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, Rooms.layer)))
+).pipe(
+  Layer.provide(
+    Layer.mergeAll(AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, QueueWaits.layer, Rooms.layer)
+  )
+)
 
 /** The screen that the query asks for. */
 const variationOf = ({ url }: Visit): Variation => {
@@ -100,22 +117,22 @@ const variationOf = ({ url }: Visit): Variation => {
 }
 
 /** Makes the function that answers with the visitor's places as JSON. It has no grant: that is only in a form. */
-const makeState = (api: ConsumerApiClient["Service"], places: Places) =>
+const makeState = (api: ConsumerApiClient["Service"], places: Places, waits: QueueWaits["Service"]) =>
   Effect.fnUntraced(function* (visit: Visit) {
     const caller = callerOf(visit)
     yield* api.count(caller, "consumers", "me")
     const { mechanisms } = yield* places.ofVisitor(caller, visit.room.experienceId)
     const found = yield* Effect.forEach(
       caller.access === undefined ? [] : mechanisms,
-      ({ kind, record: { id } }) =>
-        Effect.map(places.state(caller, kind, id), (state) => {
-          const { group } = declarations[kind]
-          const { status } = roomKindOf(kind)
-          const { admissionGrant: _, ...shown } = api.encode(group as "queues", status as "status", state as never) as {
-            readonly admissionGrant?: string
-          }
-          return { id, kind, ...shown }
-        }),
+      Effect.fnUntraced(function* ({ kind, record: { id } }) {
+        const state = yield* places.state(caller, kind, id)
+        const { group } = declarations[kind]
+        const { status } = roomKindOf(kind)
+        const { admissionGrant: _, ...shown } = api.encode(group as "queues", status as "status", state as never) as {
+          readonly admissionGrant?: string
+        }
+        return { id, kind, ...shown, ...(yield* waits.fieldsOf({ kind, id, tenant: visit.room.tenant }, state)) }
+      }),
       { concurrency: 8 }
     )
     const now = toText(yield* Clock.currentTimeMillis)
@@ -126,7 +143,7 @@ const makeState = (api: ConsumerApiClient["Service"], places: Places) =>
   })
 
 /** Makes the function that follows one place of the visitor: `?of={kind}.{id}`. */
-const makeLive = (api: ConsumerApiClient["Service"]) =>
+const makeLive = (api: ConsumerApiClient["Service"], waits: QueueWaits["Service"]) =>
   Effect.fnUntraced(function* (visit: Visit) {
     const caller = callerOf(visit)
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -137,6 +154,8 @@ const makeLive = (api: ConsumerApiClient["Service"]) =>
     const { group, parameter } = declarations[kind]
     const last = request.headers["last-event-id"]
     const headers = last === undefined ? {} : { "last-event-id": last }
-    const stream = yield* api.run(caller, group as "queues", "events", { params: { [parameter]: id }, headers })
+    const stream = yield* api
+      .run(caller, group as "queues", "events", { params: { [parameter]: id }, headers })
+      .pipe(Effect.provideService(StreamAddition, waits.fieldsOf))
     return stream as unknown as Response
   })

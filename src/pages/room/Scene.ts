@@ -7,6 +7,7 @@ import type { ConsumerAnswer } from "../ApiClients.ts"
 import type { Formats } from "../Formats.ts"
 import { html, type Html, type Inserted } from "../Html.ts"
 import { type CountedKey, filled, formFor, type Language, type PlainKey, type Values, type Words } from "../Words.ts"
+import type { WaitRange } from "../../domain/queue/wait/WaitRange.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 
 /** An experience as the Consumer API answers it. */
@@ -22,12 +23,18 @@ export interface Scene {
   readonly visitor: "none" | "guest" | "authenticated"
   /** True if codes go out by SMS. */
   readonly takesPhones: boolean
+  /** True if consumers with an address get a message at their turn. */
+  readonly sendsTurns: boolean
   /** The shop's address to which a visitor continues; undefined without one. */
   readonly shopUrl: string | undefined
   /** Whether the visitor may enter the mechanism that is shown; undefined if that is not known. */
   readonly admission?: Admission | undefined
   /** The variants of the product that the system has assigned to the visitor there; undefined if it assigns none. */
   readonly assigned?: ReadonlySet<string> | undefined
+  /** When the visitor's place there is called; undefined if no rate tells it. */
+  readonly waitRange?: WaitRange | undefined
+  /** True if something opens later. */
+  readonly opensLater?: boolean
   /** Returns the address of a part of the room. It keeps the language and the way back. */
   readonly path: (name: string, more?: { readonly [name: string]: string }) => string
 }
@@ -79,16 +86,19 @@ export interface FormOptions {
   readonly at?: string
   readonly label: string
   readonly fields?: Inserted
-  /** How a button looks that is not the main one. A small one stands apart, for what cannot be undone. */
-  readonly style?: "quiet" | "small"
+  /** `main`: stays within a thumb's reach. A small one stands apart, for what cannot be undone. */
+  readonly style?: "main" | "quiet" | "small" | undefined
   /** The id of the button, which keeps the focus when the part is replaced. */
   readonly id?: string
 }
 
 /** A form whose button runs an action. */
 export const form = (scene: Scene, action: string, { at, label, fields, style, id }: FormOptions): Html =>
-  html`<form method="post" action="${scene.path(action)}"${style === "small" && html` class="small"`}>${at !== undefined && hidden("at", at)}${fields}
-    <button${style !== undefined && html` class="${style === "small" ? "plain" : style}"`}${id !== undefined && html` id="${id}"`}>${label}</button></form>`
+  html`<form method="post" action="${scene.path(action)}"${style !== undefined && style !== "quiet" && html` class="${style}"`}>${at !== undefined && hidden("at", at)}${fields}
+    <button${style !== undefined && style !== "main" && html` class="${style === "small" ? "plain" : style}"`}${id !== undefined && html` id="${id}"`}>${label}</button></form>`
+
+/** A sentence that reassures. */
+export const assured = (text: string): Html => html`<p class="keep">${text}</p>`
 
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`

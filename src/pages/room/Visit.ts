@@ -24,7 +24,9 @@ import type { Places, PublicRoom } from "./Places.ts"
 import { type Experience, type Scene, timeOf } from "./Scene.ts"
 import { Delivery } from "../../delivery/Delivery.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
+import { isLoopback } from "../../settings/Loopback.ts"
 import { restrictingOrigin } from "../../http/credentials/AllowedOrigins.ts"
+import { QueueWaits } from "../../http/consumer/queue/QueueWaits.ts"
 import { RateLimits } from "../../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../../http/server/Origins.ts"
 import type { Sessions } from "./Session.ts"
@@ -73,16 +75,22 @@ export const queryOf = ({ url }: HttpServerRequest.HttpServerRequest): URLSearch
 export const languageIn = (request: HttpServerRequest.HttpServerRequest): Language =>
   languageOf(queryOf(request).get("lang"), request.headers["accept-language"])
 
-/** Returns the shop's address to go on to: the asked one if its origin is allowed, else that of the first product. */
+/**
+ * Returns the shop's address to go on to: the asked one if its origin is allowed, or a gate's, else that of the first
+ * product.
+ */
 export const shopUrlOf = (
   returnUrl: string | null,
-  { allowedOrigins = [] }: KeyHolder,
+  { holder: { allowedOrigins = [] }, room: { gateHosts = [] } }: Pick<Visit, "holder" | "room">,
   { products }: Experience
 ): string | undefined => {
   const own = products.flatMap(({ product: { url } }) => (url !== null && isWebAddress(url) ? [new URL(url)] : []))
   if (returnUrl !== null && returnUrl.length <= returnLengthMax && isWebAddress(returnUrl)) {
     const wanted = new URL(returnUrl)
-    if (allowedOrigins.includes(wanted.origin) || own.some(({ origin }) => origin === wanted.origin)) return wanted.href
+    const isOfGate =
+      gateHosts.includes(wanted.hostname) && (wanted.protocol === "https:" || isLoopback(wanted.hostname))
+    const isAllowed = isOfGate || allowedOrigins.includes(wanted.origin)
+    if (isAllowed || own.some(({ origin }) => origin === wanted.origin)) return wanted.href
   }
   return own[0]?.href
 }
@@ -96,9 +104,9 @@ export const sceneOf = (
   now: number,
   access: VerifiedAccess | undefined
 ): Scene => {
-  const { room, holder, url, language } = visit
+  const { room, url, language } = visit
   const returnUrl = url.get("return")
-  const shopUrl = shopUrlOf(returnUrl, holder, experience)
+  const shopUrl = shopUrlOf(returnUrl, visit, experience)
   const kept = {
     lang: supportedLanguage(url.get("lang") ?? "") === language ? language : undefined,
     return: shopUrl === undefined || returnUrl === null ? undefined : shopUrl
@@ -111,6 +119,7 @@ export const sceneOf = (
     now,
     visitor: access === undefined ? "none" : access.sessionType,
     takesPhones: visit.takesPhones,
+    sendsTurns: room.sendsTurns === true,
     shopUrl,
     path: (name, more = {}) => {
       const query = new URLSearchParams()
@@ -128,6 +137,7 @@ export const formOriginsOf = ({ shopUrl }: Scene): ReadonlyArray<string> =>
 /** Makes the function that answers with the visitor's page, or with the visitor's part of it. */
 export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: Assets["Service"]) {
   const limitsOf = yield* makeLimits
+  const { rangeOf } = yield* QueueWaits
   /** The mechanism with facts that are of this moment, or of another day. */
   const presently = (caller: Caller, found: Mechanism, from: string | undefined) => {
     const { kind, record } = found
@@ -153,7 +163,10 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
         const mechanism = yield* presently(caller, found, from)
         if (caller.access === undefined) return { mechanism }
         const limits = yield* limitsOf(caller.access, record)
-        return { mechanism, state: yield* places.state(caller, kind, record.id), limits }
+        const state = yield* places.state(caller, kind, record.id)
+        if (kind !== "queue") return { mechanism, state, limits }
+        const waitRange = yield* rangeOf({ kind, id: record.id, tenant: visit.room.tenant }, state)
+        return { mechanism, state, limits: { ...limits, waitRange } }
       }),
       { concurrency: 8 }
     )

@@ -89,7 +89,7 @@ ofPages("Pages", (it) => {
           await press(page, button)
           await sees(page, outcome)
         }
-        await page.getByLabel("Your bid").fill("12")
+        await page.getByRole("textbox", { name: "Your bid" }).fill("12")
         await press(page, "Place a bid")
         await press(page, "Yes, bid $12.00")
         await sees(page, "You are among the winners so far")
@@ -138,17 +138,35 @@ ofPages("Pages", (it) => {
       yield* signedIn(page)
       yield* Effect.promise(async () => {
         // Other screens are made of the same parts, in the same colors.
-        for (const path of ["", "/new", `/experiences/${experienceId}`, "/analytics"]) await look(path, findings)
+        for (const path of [
+          "",
+          "/new",
+          `/experiences/${experienceId}`,
+          `/experiences/${experienceId}/people`,
+          "/analytics"
+        ])
+          await look(path, findings)
         await page.emulateMedia({ colorScheme: "light" })
-        const lists = ["/consumers", "/orders", "/pages", "/webhooks", "/people", "/keys", "/audit-log", "/system"]
+        const lists = [
+          "/consumers",
+          "/orders",
+          "/pages",
+          "/webhooks",
+          "/people",
+          "/keys",
+          "/audit-log",
+          "/system",
+          "/search?search=an"
+        ]
         const records = [
           `/consumers/${consumer.id}`,
           `/orders/${orderId}`,
           `/pages/${pageId}`,
           `/webhooks/${webhookId}`
         ]
+        const results = `/experiences/${experienceId}/results`
         const history = `/mechanisms/${sequence.queues[0].id}/history`
-        for (const path of [...lists, ...records, history]) await look(path, findingsNow)
+        for (const path of [...lists, ...records, results, history]) await look(path, findingsNow)
       })
       assert.deepStrictEqual(found, [])
     })

@@ -129,7 +129,7 @@ ofPages("An open room", (it) => {
       const { page: outside } = yield* opened()
       const url = yield* roomUrl(experienceId)
       const rate = (text: string) => Effect.promise(() => sees(page, text))
-      const wait = page.getByText("Estimated wait")
+      const wait = page.locator("[data-range]")
       const first = yield* Fixture.visitor(experienceId)
       yield* first.submit(yield* first.get("place"), "Join the queue")
       yield* Effect.promise(async () => {

@@ -83,7 +83,7 @@ ofPages("A visitor in a browser", (it) => {
       const auctions = [{ name: "Lot", startPrice: "10.00", minBidIncrement: "1.00", settleAt: at(3600) }]
       const { page, problems, sequence, experienceId } = yield* visiting({ auctions })
       const bid = async (amount: string, shown: string) => {
-        await page.getByLabel("Your bid").fill(amount)
+        await page.getByRole("textbox", { name: "Your bid" }).fill(amount)
         await press(page, "Place a bid")
         await press(page, `Yes, bid ${shown}`)
         await sees(page, "You are among the winners so far")
@@ -136,7 +136,8 @@ ofPages("A visitor in a browser", (it) => {
     Effect.gen(function* () {
       const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
       const hours = Object.fromEntries(days.map((day) => [day, [{ from: "00:00", to: "24:00" }]]))
-      const [slotsFrom, slotsUntil] = [at(0), at(5 * 86_400)]
+      // The room shows one day at a time, and today may have no slot left.
+      const [slotsFrom, slotsUntil] = [`${at(86_400).slice(0, 10)}T00:00:00Z`, at(5 * 86_400)]
       const appointments = [
         { name: "Fitting", slotDurationMinutes: 240, timeZone: "UTC", hours, slotsFrom, slotsUntil }
       ]
@@ -223,7 +224,7 @@ ofPages("A visitor in a browser", (it) => {
       yield* Effect.promise(async () => {
         await press(page, "Join the queue")
         await sees(page, "You are in line")
-        await page.getByRole("link", { name: "Sign in" }).click()
+        await page.getByRole("link", { name: "Keep my place on another device" }).click()
         await page.getByRole("link", { name: "Use a phone number" }).click()
         await page.getByLabel("Phone number").fill("12")
         await press(page, "Send a code")

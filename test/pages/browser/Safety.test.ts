@@ -181,7 +181,7 @@ ofPages("A page", (it) => {
     Effect.gen(function* () {
       const assets = yield* Assets
       const size = (name: "room.ts" | "dashboard.ts" | "dashboard.css") => Effect.map(assets.text(name), gzipped)
-      assert.isBelow(yield* size("room.ts"), 5 * 1024)
+      assert.isBelow(yield* size("room.ts"), 5.6 * 1024)
       assert.isBelow((yield* size("dashboard.ts")) + (yield* size("dashboard.css")), 45 * 1024)
     }).pipe(Effect.provide(Assets.layer))
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { countsOf, type Mechanism } from "../../../src/pages/dashboard/ControlRoom.ts"
+import { countsOf, type Mechanism } from "../../../src/pages/dashboard/drop/Drop.ts"
 
 /** Each status of a kind, with its number of consumers, and the groups that the control room shows. */
 const cases: ReadonlyArray<readonly [type: Mechanism["type"], counts: object, shown: ReadonlyArray<number>]> = [

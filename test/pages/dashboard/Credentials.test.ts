@@ -23,6 +23,7 @@ const world = Effect.gen(function* () {
   const records: { readonly [section: string]: string } = {
     mechanisms: mechanism,
     experiences: experienceId,
+    catalogue: yield* made("/products", { name: "Sneaker" }),
     consumers: consumerId,
     orders: yield* made("/orders", { consumerId, items: [] }),
     webhooks: yield* made("/webhooks", { url: "https://shop.example/hooks", events: ["order.created"] }),
@@ -38,7 +39,8 @@ const fields = { confirmation: "ERASE", role: "viewer", reason: "OTHER", confirm
 /** The address of a route, and what its form sends. */
 const requestOf = ({ path }: { readonly path: string }, records: { readonly [section: string]: string }) => {
   const section = path.split("/")[1] ?? ""
-  const named = path.replace(":id", records[section] ?? "unknown").replace(":action", "end")
+  const id = records[section] ?? "unknown"
+  const named = path.replace(":id", id).replace(":action", "end").replace(":variantId", randomUUID())
   return { path: `/dashboard${named}`, fields: { ...fields, mechanism: records["mechanisms"] } }
 }
 
@@ -63,7 +65,8 @@ layer(usher, { excludeTestServices: true })("The routes of the dashboard", (it) 
       for (const route of routes) {
         const { path, fields } = requestOf(route, records)
         const answer = yield* nobody.send(route.method, path, route.method === "POST" ? fields : undefined)
-        assert.deepStrictEqual([answer.status, answer.headers["location"]], [303, "/dashboard/sign-in"], path)
+        const signIn = route.method === "GET" ? "/dashboard/sign-in" : "/dashboard/sign-in?ended"
+        assert.deepStrictEqual([answer.status, answer.headers["location"]], [303, signIn], path)
       }
     })
   )
@@ -91,13 +94,34 @@ layer(usher, { excludeTestServices: true })("The routes of the dashboard", (it) 
       const records = yield* world
       const browser = yield* person(`${randomUUID()}@example.com`, "viewer")
       for (const route of routes) {
-        if (route.method === "POST" || route.role !== "viewer") continue
+        // A stream does not end.
+        if (route.method === "POST" || route.role !== "viewer" || route.path.endsWith("/events")) continue
         const { path } = requestOf(route, records)
         const answer = yield* browser.get(path)
         assert.strictEqual(answer.status, 200, `${path}: ${answer.text}`)
         // The script fills the table of the control room, with a caption of its own.
         assert.notMatch(answer.text, /<table>(?!\s*<caption>|<\/table>)/, path)
       }
+    })
+  )
+
+  it.effect("lead to a screen from the address that a form leaves in the browser", () =>
+    Effect.gen(function* () {
+      const { brand } = yield* Usher
+      const records = yield* world
+      const browser = yield* operator
+      yield* browser.signIn(brand.secretKey)
+      const screens = new Set(routes.flatMap(({ method, path }) => (method === "GET" ? [path] : [])))
+      for (const route of routes) {
+        if (screens.has(route.path)) continue
+        const left = yield* browser.get(`${requestOf(route, records).path}?done=1`)
+        assert.strictEqual(left.status, 303, route.path)
+        const screen = yield* browser.get(left.headers["location"]!)
+        assert.deepStrictEqual([screen.status, screen.headers["content-type"]], [200, "text/html; charset=utf-8"])
+      }
+      for (const path of ["code", "verify"])
+        assert.strictEqual((yield* browser.get(`/dashboard/sign-in/${path}`)).headers["location"], "/dashboard/sign-in")
+      assert.strictEqual((yield* browser.get("/dashboard/sign-out")).headers["location"], "/dashboard")
     })
   )
 

@@ -46,4 +46,48 @@ layer(usher, { excludeTestServices: true })("The organization at the dashboard",
       assert.include(textOf(yield* viewer.get("/dashboard/organization")), "https://shop.example https://other.example")
     })
   )
+
+  it.effect("sets messages and bot protection, keeps a secret key, and says at each field what is wrong", () =>
+    Effect.gen(function* () {
+      const { get, submit, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const path = "/dashboard/organization"
+      const messages = {
+        grantMessages: "email_or_sms",
+        defaultCountry: "fr",
+        smsCountries: "fr, be",
+        smsCodesPerDay: "50"
+      }
+      assert.include(textOf(yield* submit(yield* get(path), "Save messages", messages)), "Saved.")
+      const organization = brand("GET", "/organizations/me")
+      assert.deepInclude(yield* organization, {
+        grantMessages: "email_or_sms",
+        defaultCountry: "FR",
+        smsCountries: ["FR", "BE"],
+        smsCodesPerDay: 50
+      })
+      const wrong = yield* submit(yield* get(path), "Save messages", {
+        operationsEmail: "nobody",
+        smsCodesPerDay: "many"
+      })
+      assert.strictEqual(wrong.status, 400)
+      for (const name of ["operationsEmail", "smsCodesPerDay"])
+        assert.include(wrong.text, `id="f-messages-${name}-problem"`)
+      assert.include(wrong.text, 'value="nobody"')
+
+      const turnstile = { "challenge.mode": "always", "challenge.provider": "turnstile", "challenge.siteKey": "site" }
+      const lacking = yield* submit(yield* get(path), "Save protection", turnstile)
+      assert.include(lacking.text, 'id="f-protection-challenge.secretKey-problem"')
+      yield* submit(lacking, "Save protection", { ...turnstile, "challenge.secretKey": "hush-hush" })
+      const page = yield* submit(yield* get(path), "Save protection", { ...turnstile, "challenge.siteKey": "other" })
+      assert.notInclude(page.text, "hush-hush")
+      assert.deepInclude((yield* organization).challenge, {
+        provider: "turnstile",
+        siteKey: "other",
+        hasSecretKey: true
+      })
+      assert.strictEqual((yield* get("/dashboard/security-events")).status, 200)
+      yield* brand("PUT", "/organizations/me", { challenge: null, grantMessages: null })
+    })
+  )
 })

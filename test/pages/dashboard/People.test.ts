@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Delivery } from "../../../src/delivery/Delivery.ts"
 import { asServer, otherListeners, send, Usher } from "../../http/support/usherFixture.ts"
-import { confirmed, operator, person, signInAs } from "../support/operatorFixture.ts"
+import { acted, operator, person, signInAs } from "../support/operatorFixture.ts"
 import { brand, formsOf, layer as usher, mailedCode, textOf } from "../support/roomFixture.ts"
 
 /** A browser with the session of the brand's secret key. */
@@ -30,7 +30,7 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
       const ada = yield* operator
       const home = yield* signInAs(ada, email)
       assert.strictEqual(home.status, 200, home.text)
-      assert.match(textOf(home), /Brand Live admin Switch organization/)
+      assert.match(textOf(home), /content Brand .* Live admin Switch organization/)
       assert.notInclude(textOf(yield* ada.get("/dashboard/people")), "Last sign-in –")
     })
   )
@@ -97,10 +97,10 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
       const dora = yield* person("dora@example.com", "operator")
       const { experienceId } = yield* brand("GET", `/queues/${id}`)
       const room = yield* dora.get(`/dashboard/experiences/${experienceId}`)
-      yield* confirmed(dora.submit, room, "Pause…", "Pause", { reason: "HIGH_LOAD" })
+      yield* acted(dora.submit, room, "Pause", { reason: "HIGH_LOAD" })
       const history = yield* dora.get(`/dashboard/mechanisms/${id}/history?type=Paused`)
       assert.match(textOf(history), new RegExp(`Paused .* dora@example.com operator:${dora.personId} .*HIGH_LOAD`))
-      yield* dora.submit(yield* dora.get("/dashboard/new"), "Create draw", { name: "By Dora" })
+      yield* dora.submit(yield* dora.get("/dashboard/new?part=draw"), "Create the drop", { name: "By Dora" })
       const log = yield* admin({
         path: `/api/audit-log?actor=operator:${dora.personId}&first=100`,
         headers: asServer(organization.secretKey)
@@ -116,7 +116,7 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
     Effect.gen(function* () {
       const admin = yield* key
       const eli = yield* person("eli@example.com", "viewer")
-      const drop = { template: "draw", name: "Eli's", opensInMinutes: "5", units: "1", minutesOpen: "5" }
+      const drop = { part: "draw", name: "Eli's", "draw.units": "1", "draw.openFor": "5" }
       const create = eli.send("POST", "/dashboard/new", drop)
       const refused = yield* create
       assert.strictEqual(refused.status, 403)
@@ -169,6 +169,26 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
     })
   )
 
+  it.effect("switch between live and test where they are invited to both", () =>
+    Effect.gen(function* () {
+      const { admin, brand } = yield* Usher
+      const email = "lea@example.com"
+      const lea = yield* person(email, "operator")
+      const live = yield* lea.get("/dashboard")
+      assert.notInclude(
+        formsOf(live).map(({ action }) => action),
+        "/dashboard/switch"
+      )
+      const headers = asServer(brand.testSecretKey)
+      yield* admin({ method: "POST", path: "/api/people", headers, body: { email, role: "viewer" } })
+      const test = yield* lea.submit(yield* lea.get("/dashboard"), "Test mode")
+      assert.include(test.text, '<body class="test">')
+      assert.match(textOf(test), /Test mode Live viewer/)
+      const back = yield* lea.submit(test, "Live")
+      assert.include(back.text, '<body class="live">')
+    })
+  )
+
   it.effect("choose between organizations that invited the same address, and get into no other", () =>
     Effect.gen(function* () {
       const { admin, stranger } = yield* Usher
@@ -187,11 +207,11 @@ layer(usher, { excludeTestServices: true })("People at the dashboard", (it) => {
       assert.notInclude(choice.text, other.body.id)
       assert.strictEqual((yield* gil.send("POST", "/dashboard/switch", { person: other.body.id })).status, 404)
       const there = yield* gil.submit(choice, "Go to Stranger, test")
-      assert.match(textOf(there), /Stranger Test mode viewer/)
+      assert.match(textOf(there), /content Stranger .* Test mode viewer/)
       assert.include(there.text, '<body class="test">')
       assert.include(there.text, "(test) · Usher</title>")
       const back = yield* gil.submit(yield* gil.get("/dashboard/switch"), "Go to Brand, live")
-      assert.match(textOf(back), /Brand Live admin/)
+      assert.match(textOf(back), /content Brand .* Live .*admin/)
       assert.notInclude(back.text, 'class="test"')
       assert.notInclude(back.text, "(test)")
       const own = yield* key

@@ -2,79 +2,84 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { deniableKinds, fieldOf, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
-import { actions } from "../../../src/pages/dashboard/Steering.ts"
-import { mechanismsOfEachKind } from "../../http/admin/experience/aggregateFixture.ts"
-import { type Answer, asConsumer, Usher } from "../../http/support/usherFixture.ts"
-import { confirmed, eventually, operator } from "../support/operatorFixture.ts"
+import { deniableKinds, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
+import { type Action, actions } from "../../../src/pages/dashboard/drop/Steering.ts"
+import { type Answer, Usher } from "../../http/support/usherFixture.ts"
+import { acted, eventually, operator } from "../support/operatorFixture.ts"
 import { brand, formOf, formsOf, layer as usher, room, textOf } from "../support/roomFixture.ts"
-
-/** The actions that queues alone have. */
-const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "pause", "resume"])
-
-/** The kind that an action is for; undefined if every kind has it. */
-const kindWith = (action: string) => (ofQueues.has(action) ? "queue" : action === "draw" ? "draw" : undefined)
+import { enter, kindWith, shown, steering } from "../support/steeringFixture.ts"
 
 const soon = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 
-/** Enters guests into a mechanism. */
-const enter = Effect.fnUntraced(function* (path: string, guests: number) {
-  const usher = yield* Usher
-  for (const { accessToken } of yield* Effect.replicateEffect(usher.guest(), guests)) {
-    const headers = asConsumer(usher.brand.publishableKey, accessToken)
-    const { status } = yield* usher.consumer({ method: "POST", path: `/api/${path}/enter`, headers })
-    assert.strictEqual(status, 200)
-  }
-})
-
 /** The actions that a control room offers. */
 const offered = (page: Answer): ReadonlyArray<string> =>
-  formsOf(page).flatMap(({ label }) => (label.endsWith("…") ? [label] : []))
+  formsOf(page).flatMap(({ label, fields }) => ("mechanism" in fields && label !== "Undo" ? [label] : []))
 
-/** An operator, and an experience with a mechanism of every kind. */
-const steering = Effect.gen(function* () {
-  const { send, signIn } = yield* operator
-  yield* signIn((yield* Usher).brand.secretKey)
-  const { experienceId, sequence } = yield* room(mechanismsOfEachKind())
-  const mechanismOf = (kind: Kind) =>
-    [sequence[fieldOf[kind]]].flat().at(-1) as { readonly id: string; readonly name: string }
-  return { send, path: `/dashboard/experiences/${experienceId}`, mechanismOf }
-})
+/** What a control room says of an action, and of the same one when somebody else did it before. */
+const says: { readonly [A in Action]: readonly [done: string, late: string] } = {
+  admit: ["2 consumers were admitted.", "had nobody waiting any more"],
+  rate: ["The rate is 5 per minute.", "had this rate already"],
+  pause: ["* is paused.", "was paused already"],
+  resume: ["* is resumed.", "was not paused any more"],
+  draw: ["* has closed, and is being drawn.", "had closed"],
+  close: ["* has closed, and its leading bids won.", "had closed"],
+  unpark: ["Nothing was changed, because * was not parked any more", "was not parked any more"],
+  end: ["* has ended.", "had ended"]
+}
 
 layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) => {
-  it.effect("does each action on a mechanism of each kind, or says which kind supports it", () =>
-    Effect.gen(function* () {
-      const { send, path, mechanismOf } = yield* steering
-      for (const kind of kinds) {
-        const { id, name } = mechanismOf(kind)
-        for (const action of actions) {
-          const typed = { count: "1", admitRate: "5", word: "end" }
-          const fields = { mechanism: id, reason: "OTHER", confirmed: randomUUID(), ...typed }
-          const answer = yield* send("POST", `${path}/${action}`, fields)
+  for (const action of actions) {
+    it.effect(`does ${action} once on each kind, or says why not, and says when somebody else was faster`, () =>
+      Effect.gen(function* () {
+        const { send, path, mechanismOf, other } = yield* steering
+        for (const kind of kinds) {
+          const { id, name } = mechanismOf(kind)
+          const fields = { mechanism: id, reason: "OTHER", count: "2", admitRate: "5", word: "end" }
+          const act = (typed: object) => send("POST", `${path}/${action}`, { ...fields, ...typed })
+          const read = (answer: Answer) => shown(other, answer, `${action} ${kind}`)
+          const typed = { confirmed: randomUUID() }
           const only = kindWith(action)
-          const isOfKind = only === undefined || only === kind
-          assert.strictEqual(answer.status, isOfKind ? 303 : 400, `${action} ${kind}: ${textOf(answer)}`)
-          if (!isOfKind) assert.include(textOf(answer), `Only ${only}s support this action.`)
-          if (action !== "end") continue
-          const page = yield* send("GET", answer.headers["location"]!)
-          assert.include(textOf(page), `${name} has ended.`)
+          if (only !== undefined && only !== kind) {
+            const refused = yield* act(typed)
+            assert.strictEqual(refused.status, 400, `${action} ${kind}`)
+            assert.include(yield* read(refused), `Only ${only}s support this action.`)
+            continue
+          }
+          if (action === "admit") yield* enter(`queues/${id}`, 2)
+          if (action === "resume") yield* brand("POST", `/queues/${id}/pause`)
+          // A form without its key, or with another one, only asks.
+          for (const unsure of [{}, { confirmed: "forged" }]) {
+            const asked = yield* act(unsure)
+            assert.strictEqual(asked.status, action === "unpark" ? 303 : 200, `${action} ${kind}: ${textOf(asked)}`)
+          }
+          const first = yield* act(typed)
+          const again = yield* act(typed)
+          assert.strictEqual(first.status, 303, textOf(first))
+          assert.deepStrictEqual([again.status, again.headers["location"]], [303, first.headers["location"]])
+          const [done, late] = says[action]
+          assert.include(yield* read(first), done.replace("*", name))
+          const left = yield* send("GET", `${path}/${action}`)
+          assert.deepStrictEqual([left.status, left.headers["location"]], [303, path])
+          const second = yield* other.send("POST", `${path}/${action}`, { ...fields, confirmed: randomUUID() })
+          assert.include(yield* read(second), `Nothing was changed, because ${name} ${late}`)
         }
-      }
-    })
-  )
+      })
+    )
+  }
 
   it.effect(
     "acts once on a confirmation, however often it is sent, and then is at an address that can be loaded again",
     () =>
       Effect.gen(function* () {
-        const { send, get, submit, signIn } = yield* operator
+        const { send, get, signIn } = yield* operator
         yield* signIn((yield* Usher).brand.secretKey)
         const { experienceId, sequence } = yield* room({ queues: [{ name: "Line", admitRate: 0 }] })
         const { id } = sequence.queues[0]
         const path = `/dashboard/experiences/${experienceId}`
         yield* enter(`queues/${id}`, 5)
-        const { action, fields } = formOf(yield* submit(yield* get(path), "Admit the next…", { count: "2" }), "Admit 2")
-        const sent = send("POST", action, fields)
+        const { action, fields } = formOf(yield* get(path), "Admit")
+        const typed = { ...fields, count: "2", reason: "OTHER" }
+        const sent = send("POST", action, typed)
         const answers = [...(yield* Effect.all([sent, sent], { concurrency: 2 })), yield* sent]
         for (const answer of answers) {
           assert.strictEqual(answer.status, 303)
@@ -82,10 +87,10 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         }
         const page = textOf(yield* get(answers[0]!.headers["location"]!))
         assert.include(page, "2 consumers were admitted.")
-        assert.match(page, /Waiting\s*3\s*Admitted\s*2/)
-        assert.strictEqual((yield* send("POST", action, { ...fields, count: "3" })).status, 409)
+        assert.match(page, /2 buying now.*Waiting\s*3/)
+        assert.strictEqual((yield* send("POST", action, { ...typed, count: "3" })).status, 409)
 
-        assert.include(textOf(yield* get(action)), "Actions for Line")
+        assert.strictEqual((yield* get(action)).headers["location"], path)
         assert.strictEqual((yield* get(`${path}/nothing`)).status, 404)
         assert.notInclude((yield* get(`${path}?done=admit&mechanism=none&count=7`)).text, "were admitted")
       })
@@ -99,7 +104,7 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         yield* signIn((yield* Usher).brand.secretKey)
         const { id: experienceId } = yield* brand("POST", "/experiences", { name: "Twice" })
         for (const [screen, label, typed] of [
-          ["/dashboard/new", "Create queue", { name: "Once" }],
+          ["/dashboard/new?part=queue", "Create the drop", { name: "Once" }],
           ["/dashboard/pages", "Create page", { experienceId, title: "Once", slug: "once" }],
           ["/dashboard/people", "Invite", { email: "once@example.com", role: "viewer" }]
         ] as const) {
@@ -120,15 +125,16 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
 
   it.effect("may send a confirmation again that was refused", () =>
     Effect.gen(function* () {
-      const { send, get, submit, signIn } = yield* operator
+      const { send, get, signIn } = yield* operator
       yield* signIn((yield* Usher).brand.secretKey)
       const { experienceId, sequence } = yield* room({ queues: [{ name: "Line", admitRate: 0, openAt: soon(3_600) }] })
       const { id } = sequence.queues[0]
       const path = `/dashboard/experiences/${experienceId}`
-      const { action, fields } = formOf(yield* submit(yield* get(path), "Admit the next…", { count: "2" }), "Admit")
-      assert.strictEqual((yield* send("POST", action, fields)).status, 423)
+      const { action, fields } = formOf(yield* get(path), "Admit")
+      const typed = { ...fields, count: "2", reason: "OTHER" }
+      assert.strictEqual((yield* send("POST", action, typed)).status, 423)
       yield* brand("PUT", `/queues/${id}`, { openAt: soon(-1) })
-      assert.strictEqual((yield* send("POST", action, fields)).status, 303)
+      assert.strictEqual((yield* send("POST", action, typed)).status, 303)
     })
   )
 
@@ -144,9 +150,9 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         yield* enter(`queues/${queue}`, 2)
         yield* brand("POST", `/queues/${queue}/admit`, { count: 1 })
         const open = yield* get(queuePath)
-        assert.deepStrictEqual(offered(open), ["Admit the next…", "Change the rate…", "Pause…", "End…"])
-        const ended = yield* confirmed(submit, open, "End…", "End")
-        assert.include(ended.text, "badge settling")
+        assert.deepStrictEqual(offered(open), ["Pause", "Set the rate", "Admit", "End"])
+        const ended = yield* acted(submit, open, "End")
+        assert.include(ended.text, 'badge warn">settling')
         assert.deepStrictEqual(offered(ended), [])
 
         const draws = [{ name: "Raffle", winnerCount: 1, closeAt: soon(3_600), drawAt: soon(7_200) }]
@@ -156,14 +162,14 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         yield* enter(`draws/${sequence.draws[0].id}`, 1)
         yield* enter(`waitlists/${sequence.waitlist.id}`, 1)
         yield* enter(`timed-releases/${sequence.timedReleases[0].id}`, 1)
-        assert.deepStrictEqual(offered(yield* get(path)), ["Draw now…", "End…", "End…", "End…"])
+        assert.deepStrictEqual(offered(yield* get(path)), ["Draw 1 of 1", "End", "End", "End"])
         yield* brand("PUT", `/draws/${sequence.draws[0].id}`, { closeAt: soon(-1) })
         yield* brand("PUT", `/waitlists/${sequence.waitlist.id}`, { closeAt: soon(-1) })
         yield* brand("PUT", `/timed-releases/${sequence.timedReleases[0].id}`, { closeAt: soon(-1) })
-        const settling = yield* eventually(get(path), ({ text }) => text.split("badge settling").length === 4)
-        assert.deepStrictEqual(offered(settling), ["End…", "End…"])
-        const called = yield* confirmed(submit, settling, "End…", "End")
-        assert.deepStrictEqual(offered(called), ["End…"])
+        const settling = yield* eventually(get(path), ({ text }) => text.split('badge warn">settling').length === 4)
+        assert.deepStrictEqual(offered(settling), ["End", "End"])
+        const called = yield* acted(submit, settling, "End")
+        assert.deepStrictEqual(offered(called), ["End"])
       })
   )
 
@@ -177,19 +183,47 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
       const path = `/dashboard/experiences/${experienceId}`
       yield* enter(`draws/${id}`, 3)
       const shown = yield* get(path)
-      const asked = yield* submit(shown, "End…")
-      assert.include(textOf(asked), "closes immediately and permanently, and nobody else wins. 3 consumers")
-      const refused = yield* submit(asked, "End", { word: "yes" })
+      assert.include(textOf(shown), "closes immediately and permanently, and nobody else wins. 3 consumers")
+      const refused = yield* submit(shown, "End", { word: "yes" })
       assert.strictEqual(refused.status, 400)
       assert.include(textOf(refused), "Type END to confirm. Nothing has changed.")
       assert.strictEqual((yield* brand("GET", `/draws/${id}`)).statusOverride, null)
 
-      const asking = yield* submit(shown, "Draw now…")
-      assert.include(textOf(asking), "Raffle takes no more entries. 1 of 3 entries win")
-      assert.include(textOf(yield* submit(asking, "Draw now")), "Raffle has closed, and is being drawn.")
-      const drawn = yield* eventually(get(path), (page) => /Admitted\s*1/.test(textOf(page)))
-      assert.match(textOf(drawn), /Waiting\s*0|Waiting\s*2/)
+      assert.include(textOf(shown), "No more entries are taken.")
+      assert.include(textOf(yield* submit(shown, "Draw 1 of 3")), "Raffle has closed, and is being drawn.")
+      const { data } = yield* brand("GET", `/distributions/${id}/history?type=Configured`)
+      assert.strictEqual(data.at(-1).data.reason, "TECHNICAL_PROBLEM")
+      yield* eventually(get(path), (page) => /Winners\s*1\s*of 1/.test(textOf(page)))
       assert.isNotNull((yield* brand("GET", `/draws/${id}`)).drawnAt)
+    })
+  )
+
+  it.effect("takes back a pause and a change of the rate with one button, while nothing has happened since", () =>
+    Effect.gen(function* () {
+      const { get, submit, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const { experienceId, sequence } = yield* room({ queues: [{ name: "Line", admitRate: 60 }] })
+      const { id } = sequence.queues[0]
+      const path = `/dashboard/experiences/${experienceId}`
+      const note = "Stock is counted again"
+      const changed = yield* acted(submit, yield* get(path), "Set the rate", { admitRate: "90", note })
+      assert.include(textOf(changed), "The rate is 90 per minute. Undo")
+      const back = yield* submit(changed, "Undo")
+      assert.include(textOf(back), "The rate is 60 per minute.")
+      assert.strictEqual((yield* brand("GET", `/queues/${id}`)).admitRate, 60)
+
+      const faster = yield* acted(submit, yield* get(path), "Set the rate", { admitRate: "70" })
+      yield* brand("PUT", `/queues/${id}`, { admitRate: 44 })
+      assert.include(textOf(yield* submit(faster, "Undo")), "Line had got another rate meanwhile")
+      assert.strictEqual((yield* brand("GET", `/queues/${id}`)).admitRate, 44)
+
+      const paused = yield* acted(submit, yield* get(path), "Pause")
+      yield* brand("POST", `/queues/${id}/resume`)
+      assert.notInclude(textOf(yield* get(`${path}?done=pause&mechanism=${id}`)), "Undo")
+      yield* submit(paused, "Undo")
+      assert.isNull((yield* brand("GET", `/queues/${id}`)).pausedAt)
+      const log = yield* brand("GET", `/audit-log?type=distribution.noted&subjectId=${id}`)
+      assert.strictEqual(log.data[0].after.note, note)
     })
   )
 
@@ -199,9 +233,9 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
       yield* signIn((yield* Usher).brand.secretKey)
       const { experienceId } = yield* room({ queues: [{ name: "Line", admitRate: 60 }] })
       const open = yield* get(`/dashboard/experiences/${experienceId}`)
-      assert.match(textOf(open), /Rate per minute\s*60/)
-      const paused = yield* confirmed(submit, open, "Pause…", "Pause")
-      assert.notInclude(textOf(paused), "Rate per minute")
+      assert.match(textOf(open), /Rate\s*60\s*\/min/)
+      const paused = yield* acted(submit, open, "Pause")
+      assert.match(textOf(paused), /Rate\s*Paused/)
     })
   )
 

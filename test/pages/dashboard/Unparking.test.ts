@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import { correct, storeBrokenQueue } from "../../http/support/brokenQueue.ts"
 import { asServer, Usher } from "../../http/support/usherFixture.ts"
-import { confirmed, eventually, operator, person } from "../support/operatorFixture.ts"
+import { acted, eventually, operator, person } from "../support/operatorFixture.ts"
 import { brand, layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 /** An experience with a healthy queue, and a broken one that is parked. */
@@ -37,12 +37,11 @@ layer(usher, { excludeTestServices: true })("Unparking at the dashboard", (it) =
       const shown = yield* eventually(get(path), ({ text }) => text.includes("parked: it failed too often"))
       assert.strictEqual(shown.text.split("Unpark…").length, 2, "only the parked one of two can be unparked")
 
-      const asked = yield* submit(shown, "Unpark…", { reason: "OTHER" })
-      assert.include(textOf(asked), "Unpark Broken? Broken starts again with everything it has recorded")
+      assert.include(textOf(shown), "It starts again with everything it has recorded.")
       yield* correct(id)
-      const done = yield* submit(asked, "Unpark")
+      const done = yield* submit(shown, "Unpark", { reason: "OTHER" })
       assert.include(textOf(done), "Broken was started again")
-      assert.match(textOf(done), /Broken.*Waiting\s*1\b/)
+      assert.match(textOf(done), /Broken.*Waiting\s*1\b/s)
       assert.notInclude(done.text, "Unpark…")
       assert.isNotTrue(yield* isLinkedAsLate)
 
@@ -66,7 +65,7 @@ layer(usher, { excludeTestServices: true })("Unparking at the dashboard", (it) =
       yield* signIn(own.secretKey)
       const { path } = yield* parked
       const isParked = ({ text }: { readonly text: string }) => text.includes("parked: it failed too often")
-      const failing = yield* confirmed(submit, yield* eventually(get(path), isParked), "Unpark…", "Unpark")
+      const failing = yield* acted(submit, yield* eventually(get(path), isParked), "Unpark")
       assert.strictEqual(failing.status, 200)
       assert.include(textOf(failing), "Broken was started again")
       assert.include(textOf(failing), "Healthy")
@@ -81,7 +80,7 @@ layer(usher, { excludeTestServices: true })("Unparking at the dashboard", (it) =
       const { id, path } = yield* parked
       const shown = yield* eventually(viewer.get(path), ({ text }) => text.includes("parked: it failed too often"))
       assert.notInclude(shown.text, "Unpark…")
-      const fields = { mechanism: id, reason: "OTHER", confirmed: randomUUID() }
+      const fields = { mechanism: id, reason: "OTHER", acted: randomUUID() }
       assert.strictEqual((yield* viewer.send("POST", `${path}/unpark`, fields)).status, 403)
       assert.include((yield* viewer.get(path)).text, "parked: it failed too often")
     })

@@ -40,6 +40,9 @@ export const keysOf = async (page: Page) => {
     })
   }
 
+  /** Dates that were looked at. A look moves the focus back to the first part of a date, which has several. */
+  const dates = new Set<string>()
+
   /** The focused control, after a look at it; undefined if there is none. */
   const focused = async (): Promise<Control | undefined> => {
     const expression = "document.activeElement === document.body ? undefined : document.activeElement"
@@ -47,6 +50,8 @@ export const keysOf = async (page: Page) => {
     if (objectId === undefined) return undefined
     const { nodes } = await session.send("Accessibility.getPartialAXTree", { objectId, fetchRelatives: false })
     const [role, name] = [nodes[0]?.role?.value ?? "", nodes[0]?.name?.value ?? ""]
+    if (/^(Date|InputTime)/.test(role) && dates.has(name)) return { role, name }
+    dates.add(name)
     const { result } = await session.send("Runtime.callFunctionOn", { objectId, functionDeclaration: marks })
     if (result.value === "lost") return undefined
     if (name === "" || result.value !== "some") throw new Error(`"${name}" (${role}): no name, or no visible focus`)

@@ -8,18 +8,25 @@ export const operator = Effect.gen(function* () {
   const { admin } = yield* Usher
   const cookies = new Map<string, string>()
   const send = (method: string, path: string, fields?: object, headers: object = { "sec-fetch-site": "same-origin" }) =>
+    exchange(method, path, fields && new URLSearchParams(fields as Record<string, string>), headers)
+  const exchange = (
+    method: string,
+    path: string,
+    body: URLSearchParams | FormData | undefined,
+    headers: object = { "sec-fetch-site": "same-origin" }
+  ) =>
     // The cookie is that of the moment when the request is sent.
-    Effect.suspend(() =>
+    Effect.flatMap(encoded(body), ({ type, bytes }) =>
       Effect.map(
         admin({
           method,
           path,
           headers: {
             ...(cookies.size > 0 && { cookie: [...cookies].map((pair) => pair.join("=")).join("; ") }),
-            ...(fields !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+            ...(type !== undefined && { "content-type": type }),
             ...headers
           },
-          body: fields === undefined ? undefined : new URLSearchParams(fields as Record<string, string>).toString()
+          body: bytes
         }),
         (answer) => {
           const lines = [(answer.headers["set-cookie"] ?? []) as unknown as ReadonlyArray<string>].flat()
@@ -40,9 +47,32 @@ export const operator = Effect.gen(function* () {
     const answer = yield* send("POST", form.action, { reason: "TECHNICAL_PROBLEM", ...form.fields, ...typed })
     return answer.status === 303 ? yield* get(answer.headers["location"]!) : answer
   })
+  /** The same with files, by the names of their fields. */
+  const submitFiles = Effect.fnUntraced(function* (
+    page: Answer,
+    label: string,
+    files: { readonly [name: string]: Uint8Array },
+    typed: object = {},
+    headers?: object
+  ) {
+    const form = formOf(page, label)
+    const body = new FormData()
+    for (const [name, value] of Object.entries({ ...form.fields, ...typed })) body.append(name, value)
+    for (const [name, bytes] of Object.entries(files)) body.append(name, new Blob([bytes]), "picture.png")
+    const answer = yield* exchange("POST", form.action, body, headers)
+    return answer.status === 303 ? yield* get(answer.headers["location"]!) : answer
+  })
   const signIn = (key: string) => send("POST", "/dashboard/sign-in", { key })
-  return { send, get, submit, signIn }
+  return { send, get, submit, submitFiles, signIn }
 })
+
+/** The bytes of a form, and their type. */
+const encoded = (body: URLSearchParams | FormData | undefined) =>
+  Effect.promise(async () => {
+    if (body === undefined) return { type: undefined, bytes: undefined }
+    const response = new Response(body)
+    return { type: response.headers.get("content-type")!, bytes: new Uint8Array(await response.arrayBuffer()) }
+  })
 
 /** A person of the brand with this role, who is signed in by a mailed code. */
 export const person = Effect.fnUntraced(function* (email: string, role: string) {
@@ -63,16 +93,9 @@ export const signInAs = Effect.fnUntraced(function* ({ get, submit }: Browser, e
 type Browser = Effect.Success<typeof operator>
 type Submit = Effect.Success<typeof operator>["submit"]
 
-/** Sends a form and confirms it, with the word that an end needs. */
-export const confirmed = Effect.fnUntraced(function* (
-  submit: Submit,
-  page: Answer,
-  label: string,
-  confirmation: string,
-  typed: object = {}
-) {
-  return yield* submit(yield* submit(page, label, typed), confirmation, { word: "END" })
-})
+/** Sends a form that acts, with the word that an end needs. */
+export const acted = (submit: Submit, page: Answer, label: string, typed: object = {}) =>
+  submit(page, label, { word: "END", ...typed })
 
 /** Reads a page until it is so. */
 export const eventually = <E, R>(page: Effect.Effect<Answer, E, R>, isSo: (page: Answer) => boolean) =>

@@ -41,7 +41,7 @@ const fitting = () => ({
 })
 
 const bid = async ({ page }: At, amount: string) => {
-  await page.getByLabel("Your bid").fill(amount)
+  await page.getByRole("textbox", { name: "Your bid" }).fill(amount)
   await press(page, "Place a bid")
 }
 
@@ -53,6 +53,27 @@ const drawn = (text: string, entered: number): State => ({
     await others(at, 3)
     await at.apis.change(at.mechanism, { closeAt: after(1), drawAt: after(2) })
     await sees(at.page, text)
+  }
+})
+
+/** The picture of a stage. It is not loaded: another one is drawn. */
+const pictureUrl = "https://pictures.example/sneaker.svg"
+const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 700"><defs><radialGradient id="g"><stop
+  stop-color="#7b6a4a"/><stop offset="1" stop-color="#14110d"/></radialGradient></defs><rect width="1200" height="700"
+  fill="url(#g)"/><ellipse cx="610" cy="560" rx="420" ry="40" fill="#0b0a08"/><path fill="#f1ece3" d="M319 440c40-80
+  110-100 180-155 50-40 70 20 120 60 70 55 190 45 235 85 35 30 25 90-10 86H350c-25 0-31-30-31-76z"/><rect x="313" y="516"
+  width="567" height="39" rx="20" fill="#d8cfbf"/></svg>`
+
+const gold = { background: "#0e0d0b", surface: "#1a1814", text: "#f4efe6", primary: "#c9a86a", fontHeading: "Georgia" }
+
+/** A room with a picture, in the colours of a brand. */
+const staged = (state: State): State => ({
+  ...state,
+  experience: { theme: { ...gold, headerImageUrl: pictureUrl }, ...state.experience },
+  bring: async (at) => {
+    await at.page.route(pictureUrl, (route) => route.fulfill({ contentType: "image/svg+xml", body: picture }))
+    await at.page.reload()
+    await state.bring(at)
   }
 })
 
@@ -74,6 +95,26 @@ export const states: { readonly [name: string]: State } = {
       await pressing("You are in line", "Join the queue")(at)
     }
   },
+  "stage-scheduled": staged({
+    sequence: () => ({ ...queue({ openAt: after(90_000) }), waitlist: { name: "Tell me", supportsGuest: false } }),
+    experience: { timeZone: "Asia/Tokyo" },
+    bring: ({ page }) => sees(page, "Opens in")
+  }),
+  "stage-waiting": staged({
+    sequence: () => queue({ admitRate: 20, maxAdmissions: 300, admissionExpirationSeconds: 600 }),
+    bring: async (at) => {
+      await others(at, 150)
+      await pressing("You are in line", "Join the queue")(at)
+      await at.page.locator("[data-range]:not([hidden])").waitFor()
+    }
+  }),
+  "stage-turn": staged({
+    sequence: () => queue({ admitRate: 600, admissionExpirationSeconds: 600 }),
+    bring: async (at) => {
+      await pressing("It is your turn", "Join the queue")(at)
+      await press(at.page, "Stay here")
+    }
+  }),
   "queue-line": {
     sequence: () => queue(),
     bring: async (at) => {

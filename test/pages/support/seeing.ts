@@ -42,7 +42,9 @@ export const unseen = wrong(`[
 /** Controls that are hard to hit: less than 44 pixels. */
 export const small = wrong(`[...part.querySelectorAll("button, .button, input, select, summary, nav a")]
   .filter((control) => {
-    const { width, height } = control.getBoundingClientRect()
+    // A box is ticked through its label.
+    const target = (control.type === "checkbox" && control.closest("label")) || control
+    const { width, height } = target.getBoundingClientRect()
     return width > 0 && height > 0 && (width < 43.9 || height < 43.9)
   })
   .map(({ outerHTML }) => outerHTML)`)

@@ -140,7 +140,7 @@ const chartOf = (title: string, points: ReadonlyArray<Point>): Html => {
             { title: "From", cell: ({ at }) => instant(at) },
             ...lines.map((line, index) => ({ title: line.title, cell: ({ counts }: Point) => counts[index]! }))
           ],
-          "Nothing happened in this period."
+          "Nothing happened in this period. Choose a longer one above."
         )}
       </details>
     </section>

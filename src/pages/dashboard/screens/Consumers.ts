@@ -7,6 +7,7 @@ import { type Html, html } from "../../Html.ts"
 import { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, asked } from "../Frame.ts"
+import { nameOf as nameOfConsumer } from "../Names.ts"
 import { get, post, type Reply, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, mechanismColumns, pager, search, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
@@ -107,7 +108,7 @@ const listOf = (page: Page, query: URLSearchParams): Html => html`
   ${pager(page, path, query)}
 `
 
-const nameOf = ({ fullName, email, phone, id }: Consumer): string => fullName ?? email ?? phone ?? id
+const nameOf = (consumer: Consumer): string => nameOfConsumer({ ...consumer, consumerId: consumer.id })
 
 /** Makes the function that shows one consumer. */
 const makeShow = (api: AdminApiClient["Service"]) =>

@@ -7,6 +7,7 @@ import { sameTenant } from "../../../domain/values/Ids.ts"
 import { type Html, html } from "../../Html.ts"
 import { unavailable } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import { formId } from "../FormId.ts"
 import { doneNote, problemNote } from "../Frame.ts"
 import { get, post, type RouteRequest } from "../Route.ts"
 import { instant, table } from "../Table.ts"
@@ -70,7 +71,7 @@ const rotationOf = ({ kind, display }: Key): Html => html`
       <input name="key" type="password" required autocomplete="off" spellcheck="false" />
       <span class="hint">Required again, so that nobody can replace keys from an unattended screen.</span></label
     >
-    <button class="danger">Replace the ${kind} key</button>
+    ${formId()}<button class="danger">Replace the ${kind} key</button>
   </form>
 `
 
@@ -99,6 +100,7 @@ const makeRotate = (
           ${kind === "secret" && html`<p>Sessions that began with the old key have ended. Sign in again.</p>`}
           <p><a class="button" href="${path}">I have copied it</a></p>
         </section>
-      `
+      `,
+      again: { goTo: path, done: `The ${kind} key was replaced before. The new one was shown then, and only once.` }
     }
   })

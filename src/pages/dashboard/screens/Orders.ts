@@ -1,10 +1,12 @@
 /** Orders: the list, and one order. */
 import { Effect } from "effect"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { OrderStatus } from "../../../domain/consumer/Order.ts"
 import { type Html, html, type Inserted } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
-import { get } from "../Route.ts"
+import { makeNames } from "../Names.ts"
+import { get, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
 
 type Order = AdminAnswer<"orders", "getOrder">
@@ -38,11 +40,16 @@ export const make = (api: AdminApiClient["Service"]) => [
       })
     )
   ),
-  get("/orders/:id", (operator, { params }) =>
-    Effect.map(api.run(operator, "orders", "getOrder", { params: { id: params["id"]! } }), (order) => ({
-      title: `Order ${order.number ?? order.externalId ?? order.id}`,
-      body: orderOf(order)
-    }))
+  get(
+    "/orders/:id",
+    Effect.fnUntraced(function* (operator: Operator, { params }: RouteRequest) {
+      const order = yield* api.run(operator, "orders", "getOrder", { params: { id: params["id"]! } })
+      const names = yield* makeNames(api)(operator, [order.consumerId])
+      return {
+        title: `Order ${order.number ?? order.externalId ?? order.id}`,
+        body: orderOf(order, names.get(order.consumerId)!)
+      }
+    })
   )
 ]
 
@@ -64,14 +71,14 @@ export const orderTable = (caption: string, orders: ReadonlyArray<Order>, empty:
     empty
   )
 
-const orderOf = (order: Order): Html => html`
+const orderOf = (order: Order, consumer: string): Html => html`
   <section class="card">
     ${facts([
       ["Id", order.id],
       ["External id", order.externalId],
       ["Status", order.status],
       ["Total", `${order.total} ${order.currencyCode}`],
-      ["Consumer", html`<a href="/dashboard/consumers/${order.consumerId}">${order.consumerId}</a>`],
+      ["Consumer", html`<a href="/dashboard/consumers/${order.consumerId}">${consumer}</a>`],
       [
         "Experience",
         order.experienceId !== null &&

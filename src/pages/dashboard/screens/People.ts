@@ -193,7 +193,7 @@ const choiceOf = (memberships: Memberships) => ({
           )
       }
     ],
-    "This session began with a secret key, which belongs to one organization."
+    "This session began with a secret key, which belongs to one organization. Sign in with an invited address to switch."
   )
 })
 
@@ -207,21 +207,37 @@ const makeSwitch = (sessions: Sessions) =>
 /** People whose names are looked up: present and removed ones, the newest first. */
 const peopleMax = "100"
 
-/** Makes the function that reads the people of a tenant and returns how an author is written. */
-export const makeAuthors = (api: AdminApiClient["Service"]) =>
+/** Makes the function that reads the people of a tenant by the names that records give them. */
+const makeColleagues = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator) {
     const pages = yield* Effect.forEach(["false", "true"], (archived) =>
       api.run(operator, "people", "listPeople", { query: { first: peopleMax, sortDir: "desc", archived } })
     )
-    const names = new Map(
+    return new Map(
       pages.flatMap(({ data }) => data.map(({ id, name, email }) => [authorOf(id), name ?? email] as const))
     )
-    return (by: unknown): Html => {
+  })
+
+/** Makes the function that reads the people of a tenant and returns how an author is written. */
+export const makeAuthors = (api: AdminApiClient["Service"]) => {
+  const colleagues = makeColleagues(api)
+  return (operator: Operator) =>
+    Effect.map(colleagues(operator), (names) => (by: unknown): Html => {
       if (typeof by !== "string") return html`–`
       const name = names.get(by)
       return name === undefined ? html`${by}` : html`${name}<br /><small>${by}</small>`
-    }
-  })
+    })
+}
+
+/** Makes the function that reads the people of a tenant and returns the name of an author in a sentence. */
+export const makeAuthorNames = (api: AdminApiClient["Service"]) => {
+  const colleagues = makeColleagues(api)
+  return (operator: Operator) =>
+    Effect.map(colleagues(operator), (names) => (by: unknown): string => {
+      if (typeof by !== "string") return "Staff"
+      return names.get(by) ?? (by.startsWith("api_key:") ? "The shop" : "Staff")
+    })
+}
 
 /** Writes an author. */
 export type Author = (by: unknown) => Html

@@ -5,6 +5,7 @@ import { mayDo } from "../../../domain/organization/Person.ts"
 import { eventTypes } from "../../../domain/webhook/Catalogue.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import { formId } from "../FormId.ts"
 import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
 import { get, post, type Reply, type Run, type RouteRequest } from "../Route.ts"
 import { facts, filter, filters, instant, listQueryOf, pager, table } from "../Table.ts"
@@ -127,7 +128,7 @@ const newForm = (fields: URLSearchParams, problem: string | undefined): Html => 
       </select></label
     >
     ${field("Description", "description", { value: fields.get("description") ?? "", isOptional: true })}
-    <button>Create webhook</button>
+    ${formId()}<button>Create webhook</button>
   </form>
 `
 
@@ -141,7 +142,14 @@ const makeCreate = (api: Api, showAll: ReturnType<typeof makeShowAll>) =>
       ...(description !== "" && { description })
     }
     return yield* api.run(operator, "webhooks", "createWebhook", { payload }).pipe(
-      Effect.map(({ id, url, secret }) => ({ title: "Webhook created", body: secretOf(id, url, secret) })),
+      Effect.map(({ id, url, secret }): Reply => ({
+        title: "Webhook created",
+        body: secretOf(id, url, secret),
+        again: {
+          goTo: `${path}/${id}`,
+          done: "This webhook was created before. Its secret was shown then, and only once."
+        }
+      })),
       Effect.catchTag("Refusal", (refusal) =>
         refusal.status === 400
           ? showAll(operator, sent, refusal.detail ?? "Choose an https address and at least one event.")

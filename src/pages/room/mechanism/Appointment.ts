@@ -34,7 +34,8 @@ export const appointment: RoomKind<AppointmentContext, State> = {
   piece: (scene, appointment, state = { status: "NOT_BOOKED" }, { isRescheduling }) => ({
     status: state.status,
     html: shown(scene, { ...appointment, isRescheduling }, state),
-    isLive: state.status === "BOOKED"
+    isLive: state.status === "BOOKED",
+    hasFields: state.status === "NOT_BOOKED" && appointment.record.lifecycle === "open"
   }),
   read: (record, { api, caller, share }) =>
     Effect.map(share(api.run(caller, "appointments", "slots", { params: { appointmentId: record.id } })), (slots) => ({
@@ -42,6 +43,27 @@ export const appointment: RoomKind<AppointmentContext, State> = {
       record,
       slots
     })),
+  steps: (scene, { record }, { status, ...state } = { status: "NOT_BOOKED" }) => {
+    if (status === "BOOKED") {
+      const isAhead = "startTime" in state && state.startTime > scene.now
+      return isAhead ? [say(scene, "nextVisit"), say(scene, "nextChange")] : []
+    }
+    const mayBook = record.lifecycle === "open" || record.lifecycle === "scheduled"
+    const all = [say(scene, "nextSlot"), say(scene, "nextCode"), say(scene, "nextVisit")]
+    return mayBook && status === "NOT_BOOKED" ? all : []
+  },
+  samples: (now) => {
+    const day = 86_400_000
+    const id = "00000000-0000-8000-8000-000000000000"
+    const slot = { startTime: now + day, endTime: now + day + 1_800_000, slotId: id, confirmationCode: "SAMPLE" }
+    const booking = { bookingId: id, appointmentId: id, consumerId: id, createdAt: now, ...slot }
+    return [
+      ["Booked", { status: "BOOKED", ...booking }],
+      ["Visited", { status: "COMPLETED", ...booking }],
+      ["Cancelled", { status: "CANCELLED", ...booking }],
+      ["Missed", { status: "NO_SHOW", ...booking }]
+    ]
+  },
   leaving: (state, now) => (state.status === "BOOKED" && state.startTime > now ? cancellation : undefined),
   operations: {
     book: (fields) => ({ name: "book", payload: { slotId: fields.get("slot") } }),
@@ -100,9 +122,11 @@ const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "
   return html`<h3 id="${headingIdOf(record)}" tabindex="-1">${say(scene, "slots")}</h3>
     <p class="muted">${say(scene, "zone", { zone: timeZone })}</p>
     ${free.length === 0 && html`<p>${say(scene, "noSlots")}</p>`}
+    ${days.size > 1 && strip(scene, record, [...days.values()])}
     ${[...days].map(
       ([day, ofDay]) =>
-        html`<h4>${day}</h4>
+        html`<div class="day">
+          <h4>${day}</h4>
           <ul class="slots">
             ${ofDay.map(
               ({ id, startTime, available }) =>
@@ -119,16 +143,33 @@ const slotList = (scene: Scene, { record, slots }: AppointmentContext, action: "
                   ></small>
                 </li>`
             )}
-          </ul>`
+          </ul>
+        </div>`
     )}
     ${last !== undefined && last < record.slotsUntil && html`<p><a href="${scene.path("place", later)}#${headingIdOf(record)}">${say(scene, "moreDays")}</a></p>`}`
 }
+
+/** Days of which the strip shows one at a time. The style has a rule for each; the slots of later ones are all shown. */
+const daysMax = 14
+
+/** The days to choose from. The style shows the slots of the chosen one alone. */
+const strip = ({ formats }: Scene, { id, timeZone }: AppointmentRecord, days: ReadonlyArray<Slots["data"]>): Html =>
+  html`<fieldset class="choice days" aria-labelledby="${headingIdOf({ id })}">
+    ${days.slice(0, daysMax).map(([slot], index) => {
+      const { startTime } = slot!
+      return html`<label
+        ><input type="radio" name="day-${id}" id="day-${id}-${index}" ${index === 0 && html`checked`} /><span
+          >${formats.shortDay(startTime, timeZone)}</span
+        ></label
+      > `
+    })}
+  </fieldset>`
 
 /** The query of the page with other slots for a booking. */
 const rescheduling = { show: "reschedule" }
 
 /** The id of the heading of the slots. A link to it moves the focus there. */
-const headingIdOf = ({ id }: AppointmentRecord): string => `slots-${id}`
+const headingIdOf = ({ id }: Pick<AppointmentRecord, "id">): string => `slots-${id}`
 
 const booked = (scene: Scene, appointment: AppointmentContext, booking: Booking): Html => {
   const { record } = appointment

@@ -6,7 +6,19 @@ import { bidsShownMax } from "../../../domain/auction/Auction.ts"
 import { isBelow, plus, wholeFrom } from "../../../domain/values/Amount.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import type { PlainKey } from "../../Words.ts"
-import { barred, closed, closing, deniedFor, ended, type LiveFacts, type Piece, scheduled, turn } from "./Parts.ts"
+import { toText } from "../../../domain/values/Time.ts"
+import {
+  stepsOfTurn,
+  barred,
+  closed,
+  deniedFor,
+  ended,
+  type LiveFacts,
+  type Piece,
+  sampleGrant,
+  scheduled,
+  turn
+} from "./Parts.ts"
 import type { RoomKind, UnconfirmedBid } from "./RoomKind.ts"
 import { facts, form, heading, nameHeading, hidden, say, type Scene } from "../Scene.ts"
 
@@ -48,8 +60,26 @@ export const auction: RoomKind<AuctionContext, State> = {
     const unconfirmed = options.unconfirmed?.at === auction.record.id ? options.unconfirmed : undefined
     return auctionPiece(scene, { ...auction, unconfirmed }, state)
   },
+  steps: (scene, { record }, state) => {
+    if (state?.status === "WON") return stepsOfTurn(scene)
+    const mayBid = record.lifecycle === "open" || record.lifecycle === "scheduled"
+    if (!mayBid || (state !== undefined && !("bidCount" in state))) return []
+    const keys: ReadonlyArray<PlainKey> =
+      record.auctionType === "dutch" ? ["nextFalls", "nextBuy", "nextWin"] : ["nextBid", "nextOutbid", "nextWin"]
+    return keys.map((key) => say(scene, key))
+  },
   read: (record, { api, caller, share }) =>
     Effect.map(share(auctionFactsOf(api, caller, record.id)), (facts) => ({ kind: "auction", record, facts })),
+  samples: (now) => {
+    const bids = { enteredAt: now, bidderHandle: "sample", bidCount: 1, lastBidAmount: sampleAmount }
+    return [
+      ["Leading", { status: "WINNING", ...bids }],
+      ["Outbid", { status: "OUTBID", ...bids }],
+      ["Won", { status: "WON", ...bids, winningBidAmount: sampleAmount, wonAt: now, ...sampleGrant(now) }],
+      ["Bought", { status: "COMPLETED", ...bids, winningBidAmount: sampleAmount, completedAt: now }],
+      ["Lost", { status: "LOST", ...bids, lostAt: now }]
+    ]
+  },
   operations: {
     bid: (fields) => ({
       name: "bid",
@@ -57,6 +87,8 @@ export const auction: RoomKind<AuctionContext, State> = {
     })
   }
 }
+
+const sampleAmount = "120"
 
 /** Shows the auction to a visitor; without a state to one that has not bid. */
 const auctionPiece = (
@@ -115,8 +147,17 @@ const outside = (scene: Scene, auction: AuctionContext, state: State): Html => {
   if (record.lifecycle !== "open" && title === undefined) return closed(scene, record)
   const isOpen = record.lifecycle === "open"
   const body = record.auctionType === "dutch" ? dutch(scene, auction, isOpen) : english(scene, auction, own, isOpen)
-  return html`${title === undefined ? nameHeading(record.name) : heading(say(scene, title))}${body}${isOpen && closing(scene, record)}`
+  return html`${title === undefined ? nameHeading(record.name) : heading(say(scene, title))}${isOpen && ends(scene, record)}${body}`
 }
+
+/** The time that is left. A late bid may move the end. */
+const ends = (scene: Scene, { closeAt }: AuctionRecord): Html =>
+  html`<p class="muted">${say(scene, "timeLeft")}</p>
+    <p class="big">
+      <time data-until data-fact="closes" data-warn="${say(scene, "oneMinute")}" datetime="${toText(closeAt)}"
+        >${scene.formats.short(closeAt)}</time
+      >
+    </p>`
 
 const terms = (scene: Scene, record: AuctionRecord): string =>
   `${say(scene, "units", { count: scene.formats.number(record.quantity) })}. ${say(scene, "minimum")}: ${money(scene, record, record.startPrice)}.`
@@ -139,9 +180,10 @@ const english = (scene: Scene, auction: AuctionContext, own: string | undefined,
   ])
   const units =
     record.quantity > 1 && html`<p>${say(scene, "units", { count: scene.formats.number(record.quantity) })}</p>`
-  if (!isOpen) return html`${rows}${units}`
+  const bids = ladder(scene, record, known?.leading ?? [])
+  if (!isOpen) return html`${rows}${units}${bids}`
   const bar = barred(scene, auction)
-  if (bar !== undefined) return html`${rows}${units}${bar}`
+  if (bar !== undefined) return html`${rows}${units}${bids}${bar}`
   if (unconfirmed !== undefined) return html`${rows}${confirmation(scene, record, unconfirmed)}`
   const field = html`<label
     >${say(scene, "yourBid")} (${record.currencyCode})
@@ -154,8 +196,43 @@ const english = (scene: Scene, auction: AuctionContext, own: string | undefined,
       maxlength="24"
       placeholder="${scene.formats.plainAmount(minimum, record.currencyCode)}"
   /></label>`
-  return html`${rows}${units}${bidForm(scene, record, say(scene, "enterAuction"), field)}
+  return html`${rows}${units}${bids}${bidForm(scene, record, say(scene, "enterAuction"), field)}
+    ${chips(scene, record, minimum)}
     <p class="muted">${say(scene, "bidFinal")}</p>`
+}
+
+/** Leading bids that are shown, and bids to choose from: the minimum, and it raised by so many increments. */
+const rungsMax = 5
+const raises = [0, 1, 4]
+
+/** The leading bids, the highest first. */
+const ladder = (scene: Scene, record: AuctionRecord, leading: AuctionFacts["leading"]): Html | false =>
+  leading.length > 1 &&
+  html`<h3 id="ladder-${record.id}">${say(scene, "ladder")}</h3>
+    <ol class="ladder" data-fact="ladder" aria-labelledby="ladder-${record.id}">
+      ${leading.slice(0, rungsMax).map(({ amount }) => html`<li>${money(scene, record, amount)}</li>`)}
+    </ol>`
+
+/** Bids to choose from. Like a typed one, each is confirmed. */
+const chips = (scene: Scene, record: AuctionRecord, minimum: string): Html | false => {
+  const { minBidIncrement } = record
+  if (minBidIncrement === null) return false
+  const amounts = raises.map((times) => {
+    let amount = minimum
+    for (let raised = 0; raised < times; raised++) amount = plus(amount, minBidIncrement)
+    return amount
+  })
+  return html`<div class="chips" data-fact="chips" role="group" aria-label="${say(scene, "yourBid")}">
+    ${amounts.map((amount, index) =>
+      form(scene, "bid", {
+        at: record.id,
+        label: money(scene, record, amount),
+        fields: hidden("amount", amount),
+        style: "quiet",
+        id: `chip-${record.id}-${index}`
+      })
+    )}
+  </div>`
 }
 
 /** The least bid that would lead now. Only the answer to a bid is certain. */

@@ -2,9 +2,21 @@
 import { Effect } from "effect"
 import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
-import { closed, closing, deniedFor, ended, enter, type LiveFacts, scheduled, turn, wayOut } from "./Parts.ts"
+import {
+  closed,
+  closing,
+  deniedFor,
+  ended,
+  enter,
+  type LiveFacts,
+  sampleGrant,
+  scheduled,
+  stepsOfTurn,
+  turn,
+  wayOut
+} from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { facts, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
+import { assured, facts, heading, nameHeading, instant, phrase, say, type Scene } from "../Scene.ts"
 
 export type DrawRecord = ConsumerAnswer<"draws", "get">
 type State = ConsumerAnswer<"draws", "status">
@@ -36,6 +48,22 @@ export const draw: RoomKind<Draw, State> = {
       record
     })),
   liveFact: ({ entries }) => ["entriesNow", entries],
+  steps: (scene, { record }, { status } = { status: "NOT_ENTERED" }) => {
+    if (status === "WON") return stepsOfTurn(scene)
+    const drawn = say(scene, "nextDrawn", { time: scene.formats.instant(record.drawAt) })
+    const mayEnter = record.lifecycle === "open" || record.lifecycle === "scheduled"
+    if (status === "NOT_ENTERED" && mayEnter) return [say(scene, "nextDraw"), drawn, say(scene, "nextWin")]
+    return status === "ENTERED" && record.drawAt > scene.now ? [drawn, say(scene, "nextWin")] : []
+  },
+  samples: (now) => {
+    const entry = { enteredAt: now, entryId: "SAMPLE" }
+    return [
+      ["Entered", { status: "ENTERED", ...entry }],
+      ["Won", { status: "WON", ...entry, wonAt: now, ...sampleGrant(now) }],
+      ["Bought", { status: "COMPLETED", ...entry, completedAt: now }],
+      ["Not drawn", { status: "DENIED", ...entry, deniedAt: now, reason: "NOT_SELECTED" }]
+    ]
+  },
   leaving: (state) => leavingOf(state),
   operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
@@ -89,7 +117,7 @@ const entered = (scene: Scene, record: DrawRecord, state: Extract<State, { reado
               >
             </p>
             <p>${terms(scene, record)}</p>
-            <p>${say(scene, "keep")}</p>`
+            ${assured(say(scene, "keep"))}`
         : html`<p>${say(scene, "drawn")}</p>`
     }${facts([[say(scene, "entry"), html`<code>${state.entryId}</code>`]])}
     <p><a href="${scene.path("receipt", { at: record.id })}" download="receipt.json">${say(scene, "receipt")}</a></p>

@@ -1,6 +1,8 @@
 /** The shared parts of several kinds of mechanism: before the opening, a turn, and after the end. */
 import { html, type Html, type Inserted } from "../../Html.ts"
 import type { PlainKey } from "../../Words.ts"
+import { isolated } from "../../../domain/values/Direction.ts"
+import { calendarAddress } from "./CalendarFile.ts"
 import { grantNameIn } from "../../../auth/tokens/Grants.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { countdown, form, heading, hidden, instant, nameHeading, phrase, say, type Scene, turning } from "../Scene.ts"
@@ -49,9 +51,43 @@ export const scheduled = (scene: Scene, record: Record, rule: Inserted): Html =>
   html`${nameHeading(record.name)}${
       record.openAt !== null &&
       html`${countdown(scene, "opensIn", record.openAt)}
-        <p>${phrase(scene, "opensAt", { time: instant(scene, record.openAt) })}</p>`
+        <p>${phrase(scene, "opensAt", { time: instant(scene, record.openAt) })} ${zones(scene, record.openAt)}</p>
+        <p>
+          <a href="${calendarOfOpening(scene, record, record.openAt)}" download="usher.ics"
+            >${say(scene, "calendar")}</a
+          >
+        </p>`
     }
     <p>${rule}</p>`
+
+/** The zone of the drop. A script adds the time in the visitor's, if it is another one. */
+const zones = ({ formats: { timeZone } }: Scene, at: Millis): Html =>
+  html`<small class="muted"
+    ><bdi>${timeZone}</bdi> <time data-zone="${timeZone}" datetime="${toText(at)}"></time
+  ></small>`
+
+/** An opening lasts as long as a reminder needs to be seen. */
+const openingMillis = 30 * 60_000
+
+/** The address of the opening's calendar file. An opening that is moved later replaces the former one. */
+const calendarOfOpening = ({ experience }: Scene, { id, name }: Record, openAt: Millis): string =>
+  calendarAddress({
+    id,
+    revision: 0,
+    createdAt: openAt,
+    updatedAt: openAt,
+    startTime: openAt,
+    endTime: openAt + openingMillis,
+    isCancelled: false,
+    summary: `${isolated(experience.name, name)}: ${isolated(name, experience.name)}`
+  })
+
+/** The steps of one that may go on to the shop. */
+export const stepsOfTurn = (scene: Scene): ReadonlyArray<string> => [
+  say(scene, "nextGo"),
+  say(scene, "nextPay"),
+  say(scene, "nextPass")
+]
 
 /** A mechanism that has closed, for a visitor without a place. */
 export const closed = (scene: Scene, record: Record, more?: Inserted): Html =>
@@ -81,7 +117,17 @@ export const enter = (
   full: PlainKey = "full"
 ): Html => {
   const { id } = mechanism.record
-  return barred(scene, mechanism, full) ?? form(scene, "enter", { at: id, label, fields, id: `enter-${id}` })
+  return (
+    barred(scene, mechanism, full) ??
+    form(scene, "enter", {
+      at: id,
+      label,
+      fields,
+      // A form with a choice may be longer than the screen.
+      style: fields === undefined ? "main" : undefined,
+      id: `enter-${id}`
+    })
+  )
 }
 
 /** Why this visitor cannot enter the open mechanism now; undefined if it can. */
@@ -105,6 +151,14 @@ export interface Grant {
   readonly admissionGrant: string
   readonly expiresAt?: Millis
 }
+
+/** A grant for a preview, which no shop accepts: its signature is missing, and it names nothing. */
+export const sampleGrant = (now: Millis): Grant & { readonly expiresAt: Millis } => ({
+  admissionGrant: "eyJhbGciOiJub25lIn0.e30.",
+  expiresAt: now + sampleMillis
+})
+
+const sampleMillis = 600_000
 
 /** What a turn shows besides the way on. */
 interface TurnOptions {
@@ -132,6 +186,7 @@ export const turn = (
       ? html`<p>${say(scene, "backToShop")}</p>`
       : html`<form
           method="post"
+          class="main"
           action="${scene.shopUrl}"
           data-continue="${grantNameIn(admissionGrant)}"
           ${!staysHere && html`data-soon="${JSON.stringify(scene.words.continueSoon)}" data-stay="${say(scene, "stay")}"`}

@@ -10,12 +10,14 @@ import {
   type GrantLimit,
   orGrantLimit,
   type LiveFacts,
+  sampleGrant,
   scheduled,
+  stepsOfTurn,
   turn,
   wayOut
 } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
+import { assured, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
 
 type QueueRecord = ConsumerAnswer<"queues", "get">
 type State = ConsumerAnswer<"queues", "status">
@@ -46,6 +48,22 @@ export const queue: RoomKind<Queue, State> = {
     isLive: state.status === "QUEUED" || state.status === "GRANTED"
   }),
   liveFact: ({ waiting }) => ["waitingNow", waiting],
+  steps,
+  samples: (now) => [
+    [
+      "Waiting",
+      {
+        status: "QUEUED",
+        position: 128,
+        enteredAt: now,
+        estimatedWaitTimeInSeconds: 540,
+        positionDisplayMode: "precise"
+      }
+    ],
+    ["At the turn", { status: "GRANTED", enteredAt: now, grantedAt: now, ...sampleGrant(now) }],
+    ["Bought", { status: "COMPLETED", enteredAt: now, completedAt: now }],
+    ["Turn lapsed", { status: "DENIED", enteredAt: now, deniedAt: now, reason: "ADMISSION_EXPIRED" }]
+  ],
   leaving: ({ status }) => (status === "QUEUED" ? ways.leave : status === "GRANTED" ? ways.giveUp : undefined),
   operations: { enter: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
@@ -58,7 +76,9 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
     case "QUEUED":
       return state.position === undefined ? lobby(scene, record) : waiting(scene, queue, state)
     case "GRANTED":
-      return turn(scene, say(scene, "granted"), state, { more: wayOut(scene, record.id, ways.giveUp) })
+      return turn(scene, say(scene, "granted"), state, {
+        more: html`${scene.visitor !== "authenticated" && elsewhere(scene)}${wayOut(scene, record.id, ways.giveUp)}`
+      })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(scene, queue, state)) })
     case "DENIED":
@@ -69,6 +89,19 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
     case "LEFT":
       return ended(scene, { title: "leftTitle", ...again(scene, queue, state) })
   }
+}
+
+function steps(scene: Scene, { record }: Queue, { status, ...state }: State = { status: "NOT_QUEUED" }) {
+  if (status === "GRANTED") return stepsOfTurn(scene)
+  const mayEnter = status === "NOT_QUEUED" && record.lifecycle !== "closed" && record.lifecycle !== "settling"
+  if (!mayEnter && status !== "QUEUED") return []
+  const { admissionExpirationSeconds: seconds } = record
+  const turn =
+    seconds === null ? say(scene, "nextTurnOpen") : say(scene, "nextTurn", { wait: scene.formats.duration(seconds) })
+  const isDrawn = status === "QUEUED" ? !("position" in state) : lotAtOf(record) !== null
+  const rest = [turn, say(scene, "nextPay")]
+  if (isDrawn) return [say(scene, "nextLot"), ...rest]
+  return seconds === null ? rest : [...rest, say(scene, "nextPass")]
 }
 
 const isOpenAt = ({ lifecycle, lobbyOpenAt }: QueueRecord, now: number): boolean =>
@@ -112,10 +145,22 @@ const ways = {
   giveUp: { action: "leave", label: "giveUp", effect: "giveUpText" }
 } as const
 
-/** A script shows this where the browser has notifications. */
-const notify = (scene: Scene): Html =>
-  html`<p data-notified="${say(scene, "notified")}" hidden>
-    <button type="button" class="quiet" id="notify">${say(scene, "notifyMe")}</button>
+/**
+ * How the visitor learns of its turn without the page: by a notification of this browser, which a script shows where there
+ * are any; else with the account, on another device or by message.
+ */
+const told = (scene: Scene): Html =>
+  html`<p class="main" data-notified="${say(scene, "notified")}" hidden>
+      <button type="button" id="notify">${say(scene, "notifyMe")}</button>
+    </p>
+    ${scene.visitor !== "authenticated" && elsewhere(scene)}`
+
+/** The way to have the place on another device, and messages. */
+const elsewhere = (scene: Scene): Html =>
+  html`<p>
+    <a class="button quiet" href="${scene.path("place", { show: "sign-in" })}"
+      >${say(scene, scene.sendsTurns ? "messageMe" : "anotherDevice")}</a
+    >
   </p>`
 
 const again = (scene: Scene, queue: Queue, state: GrantLimit) =>
@@ -123,18 +168,20 @@ const again = (scene: Scene, queue: Queue, state: GrantLimit) =>
 
 const lobby = (scene: Scene, record: QueueRecord): Html =>
   html`${heading(say(scene, "lobby"))}${
-      record.openAt !== null &&
-      html`<p class="big">
-          <time data-until datetime="${new Date(record.openAt).toISOString()}"
-            >${scene.formats.short(record.openAt)}</time
-          >
-        </p>
-        <p>${phrase(scene, "lobbyText", { time: instant(scene, record.openAt) })}</p>`
-    }
-    <p>${say(scene, "keep")}</p>
-    ${notify(scene)}${wayOut(scene, record.id, ways.leave)}`
+    record.openAt !== null &&
+    html`<p class="big">
+        <time data-until datetime="${new Date(record.openAt).toISOString()}"
+          >${scene.formats.short(record.openAt)}</time
+        >
+      </p>
+      <p>${phrase(scene, "lobbyText", { time: instant(scene, record.openAt) })}</p>`
+  }
+  ${assured(say(scene, "keep"))}${told(scene)}${wayOut(scene, record.id, ways.leave)}`
 
-type Waiting = Extract<State, { readonly status: "QUEUED" }>
+type Waiting = Extract<State, { readonly status: "QUEUED" }> & {
+  /** The position at the beginning. The API does not send it. */
+  readonly joined?: number
+}
 
 const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
   const { record } = queue
@@ -146,22 +193,75 @@ const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
     const now = wait !== undefined && wait <= soonSeconds ? words.soon : words.later
     return html`${heading(say(scene, "queued"))}
       <p class="lead" data-seconds="${soonSeconds}" data-soon="${words.soon}" data-later="${words.later}">${now}</p>
-      <p>${say(scene, "keep")}</p>
-      ${notify(scene)}${wayOut(scene, record.id, ways.leave)}`
+      ${assured(say(scene, "keep"))}${told(scene)}${wayOut(scene, record.id, ways.leave)}`
   }
   return html`${heading(say(scene, "queued"))}
-    <p class="muted">${say(scene, "position")}</p>
-    <p class="big" data-text="position" data-value="${position}" data-said="${scene.words.positionSaid}">
+    <p class="unseen">${say(scene, "position")}</p>
+    <p class="number" data-text="position" data-value="${position}" data-said="${scene.words.positionSaid}">
       ${formats.number(position)}
     </p>
-    <progress aria-hidden="true" max="${position}" value="0"></progress>
-    <p ${wait === undefined && html` hidden`}>
-      ${phrase(scene, "wait", { wait: html`<strong data-text="wait">${wait !== undefined && formats.duration(wait)}</strong>` })}
+    ${ahead(scene, position)}${state.joined !== undefined && way(scene, state.joined, position)}${time(scene, wait)}
+    <p class="muted">${rate(scene, queue)} ${left(scene, queue)}</p>
+    ${assured(say(scene, "keep"))}${told(scene)}${checking(scene, queue, state)}${wayOut(scene, record.id, ways.leave)}`
+}
+
+/** The people ahead. A script writes it again, in the forms of the language. */
+const ahead = (scene: Scene, position: number): Html =>
+  html`<p
+    class="muted"
+    data-text="ahead"
+    data-none="${say(scene, "aheadNone")}"
+    data-forms="${JSON.stringify(scene.words.ahead)}"
+  >
+    ${position === 1 ? say(scene, "aheadNone") : sayCounted(scene, "ahead", position - 1)}
+  </p>`
+
+/** The way from where the visitor joined to its turn, with a dot where it is. */
+const way = (scene: Scene, joined: number, position: number): Html => {
+  const done = `${wayDone(joined, position)}%`
+  return html`<svg class="way" aria-hidden="true" width="100%" height="16" data-joined="${joined}">
+      <line x2="100%" y1="8" y2="8" />
+      <line x2="${done}" y1="8" y2="8" />
+      <circle cx="${done}" cy="8" r="7" />
+    </svg>
+    <p class="ends muted">
+      <span>${say(scene, "joinedAt", { position: scene.formats.number(joined) })}</span
+      ><span>${say(scene, "yourTurn")}</span>
+    </p>`
+}
+
+/** The part of the way, in hundredths. */
+const wayDone = (joined: number, position: number): number =>
+  Math.round((100 * Math.max(0, joined - position)) / joined)
+
+/** When the turn comes: about when, and between when and when; else the one number that the API has too. */
+const time = (scene: Scene, wait: number | undefined): Html => {
+  const { formats, waitRange, now } = scene
+  const { earliest, latest } = waitRange ?? { earliest: now, latest: now }
+  const isKnown = waitRange !== undefined
+  return html`<p
+      class="lead"
+      data-range
+      data-zone="${formats.timeZone}"
+      data-about="${scene.words.about}"
+      ${!isKnown && html` hidden`}
+    >
+      <span>${isKnown && say(scene, "about", { time: formats.time((earliest + latest) / 2) })}</span>
+      <span class="muted">${isKnown && html`· ${formats.span((earliest - now) / 1_000, (latest - now) / 1_000)}`}</span>
     </p>
-    <p>${say(scene, "keep")}</p>
-    ${notify(scene)}
-    <p class="muted">${rate(scene, queue)}</p>
-    ${checking(scene, queue, state)}${wayOut(scene, record.id, ways.leave)}`
+    <p ${(isKnown || wait === undefined) && html` hidden`}>
+      ${phrase(scene, "wait", { wait: html`<strong data-text="wait">${wait !== undefined && formats.duration(wait)}</strong>` })}
+    </p>`
+}
+
+/** The units that are left, where the queue has a number of them. */
+const left = (scene: Scene, { record: { maxAdmissions }, live }: Queue): Html | false => {
+  const count = live?.unitsLeft
+  if (maxAdmissions === null || typeof count !== "number") return false
+  const { number } = scene.formats
+  return html`<span data-fact="left"
+    >${say(scene, "leftOf", { count: number(count), total: number(maxAdmissions) })}</span
+  >`
 }
 
 /** Only queues with public facts have a line that visitors can check. Their places have tickets. */

@@ -24,9 +24,16 @@ export interface RoomKind<Mechanism extends MechanismWithFacts, State> {
   liveFact?(live: LiveFacts): LiveFact | undefined
   /** Returns how a visitor gives its standing up; undefined while there is nothing to give up. */
   leaving?(state: State, now: Millis): Leaving | undefined
+  /** Returns what happens next, in up to three sentences; none where nothing does. */
+  steps(scene: Scene, mechanism: Mechanism, state: State | undefined): ReadonlyArray<string>
+  /** Returns what a preview shows a visitor of the kind in, by its title for staff. */
+  samples(now: Millis): Samples<State>
   /** The operations of the forms that the kind has. */
   readonly operations: { readonly [Name in FormName]?: (fields: URLSearchParams) => Operation }
 }
+
+/** Standings of a visitor that does not exist. */
+export type Samples<State> = ReadonlyArray<readonly [title: string, state: State]>
 
 /** The forms that act on a mechanism. */
 export type FormName = "enter" | "leave" | "bid" | "book" | "cancel" | "reschedule" | "join"

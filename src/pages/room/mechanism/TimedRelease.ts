@@ -11,7 +11,9 @@ import {
   type GrantLimit,
   orGrantLimit,
   type LiveFacts,
+  sampleGrant,
   scheduled,
+  stepsOfTurn,
   turn,
   wayOut
 } from "./Parts.ts"
@@ -49,6 +51,23 @@ export const timedRelease: RoomKind<Release, State> = {
     }
   },
   liveFact: ({ isFull, unitsLeft }) => (isFull === true ? undefined : ["unitsLeft", unitsLeft]),
+  steps: (scene, release, state = { status: "NOT_ENTERED" }) => {
+    const { record, live } = release
+    if (state.status === "ENTERED") return stepsOfTurn(scene)
+    const mayEnter = record.lifecycle === "scheduled" || (record.lifecycle === "open" && live?.isFull !== true)
+    if (state.status !== "NOT_ENTERED" || !mayEnter) return []
+    const seconds = record.admissionExpirationSeconds
+    return [
+      ...(variantsOf(scene, record).length > 1 ? [say(scene, "nextChoose")] : []),
+      ...(seconds === null ? [] : [say(scene, "nextHeld", { wait: scene.formats.duration(seconds) })]),
+      say(scene, "nextPay")
+    ]
+  },
+  samples: (now) => [
+    ["At the turn", { status: "ENTERED", enteredAt: now, ...sampleGrant(now) }],
+    ["Bought", { status: "COMPLETED", enteredAt: now, completedAt: now }],
+    ["Turn lapsed", { status: "EXPIRED", enteredAt: now, expiresAt: now }]
+  ],
   leaving: ({ status }) => (status === "ENTERED" ? giveUp : undefined),
   operations: {
     enter: (fields) => {

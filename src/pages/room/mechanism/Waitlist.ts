@@ -32,12 +32,24 @@ export const waitlist: RoomKind<Waitlist, State> = {
       hasFields: !isMember && record.lifecycle === "open" && scene.visitor !== "authenticated"
     }
   },
+  steps: (scene, { record }, state) => {
+    if (state?.isEntered === true) return [say(scene, "nextNotice"), say(scene, "nextOpen"), say(scene, "nextList")]
+    if (record.lifecycle !== "open" && record.lifecycle !== "scheduled") return []
+    const address = scene.visitor === "authenticated" ? [] : [say(scene, "nextAddress")]
+    return [...address, say(scene, "nextNotice"), say(scene, "nextOpen")]
+  },
   // The list has no name and no times.
   read: ({ id }, { api, caller, share }) =>
     Effect.map(share(api.run(caller, "waitlists", "get", { params: { waitlistId: id } })), (record) => ({
       kind: "waitlist",
       record
     })),
+  samples: (now) => [
+    [
+      "On the list",
+      { waitlistId: "00000000-0000-8000-8000-000000000000", isEntered: true, enteredAt: now, position: 42 }
+    ]
+  ],
   leaving: ({ isEntered }) => (isEntered ? leaveList : undefined),
   operations: { join: () => ({ name: "enter" }), leave: () => ({ name: "leave" }) }
 }
@@ -54,7 +66,7 @@ const outside = (scene: Scene, waitlist: Waitlist): Html => {
   const { record } = waitlist
   if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "waitlistRule"))
   if (record.lifecycle !== "open") return closed(scene, record)
-  const label = say(scene, "enterWaitlist")
+  const label = say(scene, scene.opensLater === true ? "remindMe" : "enterWaitlist")
   // A message needs an address, so a visitor without one gives it, and proves it with a code.
   const fields = scene.visitor === "authenticated" ? undefined : emailField(scene)
   return html`${nameHeading(record.name)}

@@ -3,28 +3,26 @@
  * screen sends the same fields again, confirmed by a random id (`Once.ts`). The history keeps the reason of an action
  * with its author.
  */
-import { Clock, Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { isolated } from "../../domain/values/Direction.ts"
-import type { Operator } from "../../auth/operators/OperatorSessions.ts"
-import { StaffReason } from "../../domain/mechanism/Author.ts"
-import { declarations } from "../../domain/mechanism/Mechanism.ts"
-import { isUuid } from "../../domain/values/Ids.ts"
-import { toText } from "../../domain/values/Time.ts"
-import { html } from "../Html.ts"
-import { Refusal } from "../Refusal.ts"
-import type { AdminApiClient } from "../ApiClients.ts"
-import { countsOf, type Mechanism } from "./ControlRoom.ts"
-import { formId } from "./FormId.ts"
-import { confirmation, problemNote, type Screen } from "./Frame.ts"
+import { isolated } from "../../../domain/values/Direction.ts"
+import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
+import { StaffReason } from "../../../domain/mechanism/Author.ts"
+import { declarations } from "../../../domain/mechanism/Mechanism.ts"
+import { isUuid } from "../../../domain/values/Ids.ts"
+import { html } from "../../Html.ts"
+import { notFound, Refusal } from "../../Refusal.ts"
+import type { AdminApiClient } from "../../ApiClients.ts"
+import { countsOf, type Mechanism } from "./Drop.ts"
+import { formId } from "../FormId.ts"
+import { confirmation, problemNote, type Screen } from "../Frame.ts"
+import { count, counted } from "../Parts.ts"
+import { isPointless, pointless, pointlessText } from "./Pointless.ts"
 
-export const actions = ["admit", "rate", "pause", "resume", "draw", "unpark", "end"] as const
+export const actions = ["admit", "rate", "pause", "resume", "draw", "close", "unpark", "end"] as const
 export type Action = (typeof actions)[number]
 
-export const isAction = (name: string | undefined): name is Action => actions.includes(name as Action)
-
-/** A change of a draw's times has no reason in the API. */
-const hasReason = (action: Action): boolean => action !== "draw"
+const isAction = (name: string | undefined): name is Action => actions.includes(name as Action)
 
 const Count = Schema.decodeUnknownOption(Schema.NumberFromString.check(Schema.isInt()))
 const Reason = Schema.decodeUnknownOption(StaffReason)
@@ -33,12 +31,25 @@ const wrong = (detail: string) => Effect.fail(new Refusal({ status: 400, code: "
 
 type Call<A> = Effect.Effect<A, Refusal, HttpServerRequest.HttpServerRequest>
 
-/** The effect of an action, in a sentence, and the call that does it. It may return the number of consumers it affected. */
+/** The reason of an action, and a note for colleagues. */
+interface Why {
+  readonly reason: StaffReason | undefined
+  readonly note: string | undefined
+}
+
+/** A sent form of a control room. */
+interface Sent {
+  readonly experienceId: string
+  readonly action: Action
+  readonly fields: URLSearchParams
+}
+
+/** The effect of an action, in a sentence, and the call that does it. It may return fields of the result's query. */
 interface Plan {
   readonly says: string
   /** The button that does it. */
   readonly button?: string
-  readonly run: Call<number | void>
+  readonly run: Call<{ readonly [name: string]: string } | void>
 }
 
 /**
@@ -46,22 +57,34 @@ interface Plan {
  * control room states the result ({@link resultOf}).
  */
 export const make = (api: AdminApiClient["Service"]) =>
-  Effect.fnUntraced(function* (operator: Operator, action: Action, fields: URLSearchParams) {
+  Effect.fnUntraced(function* (operator: Operator, { experienceId, action, fields }: Sent) {
     const id = fields.get("mechanism") ?? ""
     const mechanism = yield* api.run(operator, "distributions", "getDistribution", { params: { id } })
+    if (mechanism.experienceId !== experienceId) return yield* notFound
     const reason = Option.getOrUndefined(Reason(fields.get("reason")))
-    if (reason === undefined && hasReason(action)) return yield* wrong("Choose a reason.")
-    const plan = yield* planOf(api, operator, mechanism, action, fields, reason)
+    if (reason === undefined) return yield* wrong("Choose a reason.")
+    const note = fields.get("note")?.trim() || undefined
+    const plan = yield* planOf(api, operator, mechanism, action, fields, { reason, note })
+    const because = pointless(mechanism, action, fields)
+    if (because !== undefined) return { done: queryOf({ done: action, mechanism: id, because }) }
     const confirmation = fields.get("confirmed") ?? ""
     if (!isUuid(confirmation)) return { ask: askFor(mechanism, action, plan, fields) }
     if (action === "end" && fields.get("word")?.trim().toUpperCase() !== endWord) {
       const problem = `Type ${endWord} to confirm. Nothing has changed.`
       return { ask: { ...askFor(mechanism, action, plan, fields, problem), status: 400 } }
     }
-    const query = (count: number | void) =>
-      new URLSearchParams({ done: action, mechanism: id, ...(typeof count === "number" && { count: `${count}` }) })
-    return { done: query(yield* plan.run).toString() }
+    const done = { done: action, mechanism: id }
+    return yield* plan.run.pipe(
+      Effect.map((result) => ({ done: queryOf({ ...done, ...result }) })),
+      // It has closed since it was read.
+      Effect.catchIf(
+        ({ code }) => code === "CLOSED",
+        () => Effect.succeed({ done: queryOf({ ...done, because: "closed" }) })
+      )
+    )
   })
+
+const queryOf = (fields: { readonly [name: string]: string }): string => new URLSearchParams(fields).toString()
 
 /**
  * Returns the result of an action in a sentence, for the query of a control room. The query holds no text of its own, so
@@ -74,9 +97,14 @@ export const resultOf =
     const mechanism = mechanisms.find(({ id }) => id === query.get("mechanism"))
     if (!isAction(action) || mechanism === undefined) return undefined
     const name = isolated(mechanism.name, "")
+    const because = query.get("because")
+    if (because !== null) return isPointless(because) ? pointlessText(because, name) : undefined
+    const number = (key: string) => Option.getOrElse(Count(query.get(key)), () => 0)
     switch (action) {
-      case "admit":
-        return `${Option.getOrElse(Count(query.get("count")), () => 0)} consumers were admitted.`
+      case "admit": {
+        const admitted = counted(number("count"), "consumer was", "consumers were")
+        return `${admitted} admitted${query.has("asked") ? `: fewer than ${count(number("asked"))} were waiting` : ""}.`
+      }
       case "rate":
         return mechanism.type === "queue" ? `The rate is ${mechanism.admitRate} per minute.` : undefined
       case "pause":
@@ -85,6 +113,8 @@ export const resultOf =
         return `${name} is resumed.`
       case "draw":
         return `${name} has closed, and is being drawn.`
+      case "close":
+        return `${name} has closed, and its leading bids won.`
       case "unpark":
         return `${name} was started again.`
       case "end":
@@ -92,8 +122,40 @@ export const resultOf =
     }
   }
 
+/** An action that takes back the last one, for the query of a control room. */
+export interface Undo {
+  readonly action: Action
+  readonly mechanism: string
+  readonly rates?: { readonly former: number; readonly present: number }
+}
+
+/** Returns what takes back a pause, or a change of the rate, while nothing has happened since. */
+export const undoOf = (query: URLSearchParams, mechanisms: ReadonlyArray<Mechanism>): Undo | undefined => {
+  const found = mechanisms.find(({ id }) => id === query.get("mechanism"))
+  if (found?.type !== "queue" || found.lifecycle === "closed" || query.has("because")) return undefined
+  const isHeld = found.pausedAt !== null
+  switch (query.get("done")) {
+    case "pause":
+      return isHeld ? { action: "resume", mechanism: found.id } : undefined
+    case "resume":
+      return isHeld ? undefined : { action: "pause", mechanism: found.id }
+    case "rate": {
+      const [former, present] = [Count(query.get("from")), Count(query.get("to"))].map(Option.getOrUndefined)
+      return former === undefined || former < 0 || former === present || present !== found.admitRate
+        ? undefined
+        : { action: "rate", mechanism: found.id, rates: { former, present } }
+    }
+    default:
+      return undefined
+  }
+}
+
 /** True if consumers wait for an outcome that an end prevents. */
 const isContest = (type: Mechanism["type"]): boolean => type === "draw" || type === "auction"
+
+/** What an end does, in a sentence. */
+export const effectOfEnd = (mechanism: Mechanism): string =>
+  `${isolated(mechanism.name, "")} closes immediately and permanently${isContest(mechanism.type) ? ", and nobody else wins" : ""}. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`
 
 /** The plan of an action that mechanisms of all kinds have. */
 const planOfAny = (
@@ -101,15 +163,15 @@ const planOfAny = (
   operator: Operator,
   mechanism: Mechanism,
   action: "end" | "unpark",
-  reason: StaffReason | undefined
+  why: Why
 ): Plan => {
   const { id, type } = mechanism
   const name = isolated(mechanism.name, "")
-  const input = { params: { id }, payload: { reason } }
+  const input = { params: { id }, payload: why }
   const run = api.run(operator, declarations[type].path, action, input)
   return action === "end"
     ? {
-        says: `${name} closes immediately and permanently${isContest(type) ? ", and nobody else wins" : ""}. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`,
+        says: effectOfEnd(mechanism),
         run: Effect.asVoid(run)
       }
     : {
@@ -123,14 +185,13 @@ const planOfDraw = (
   api: AdminApiClient["Service"],
   operator: Operator,
   mechanism: Extract<Mechanism, { readonly type: "draw" }>,
-  now: number
+  why: Why
 ): Plan => {
   const entries = countsOf(mechanism).waiting
   const winners = Math.min(mechanism.winnerCount, entries)
-  const payload = { closeAt: toText(now), drawAt: toText(now) }
   return {
     says: `${isolated(mechanism.name, "")} takes no more entries. ${winners} of ${entries} entries win, by the draw that anyone can check.`,
-    run: Effect.asVoid(api.run(operator, "draws", "change", { params: { id: mechanism.id }, payload }))
+    run: Effect.asVoid(api.run(operator, "draws", "drawNow", { params: { id: mechanism.id }, payload: why }))
   }
 }
 
@@ -140,14 +201,22 @@ const planOf = Effect.fnUntraced(function* (
   mechanism: Mechanism,
   action: Action,
   fields: URLSearchParams,
-  reason: StaffReason | undefined
+  why: Why
 ) {
   const params = { id: mechanism.id }
   const waiting = mechanism.live?.counts["QUEUED"] ?? 0
-  if (action === "end" || action === "unpark") return planOfAny(api, operator, mechanism, action, reason)
+  if (action === "end" || action === "unpark") return planOfAny(api, operator, mechanism, action, why)
   if (action === "draw") {
     if (mechanism.type !== "draw") return yield* wrong("Only draws support this action.")
-    return planOfDraw(api, operator, mechanism, yield* Clock.currentTimeMillis)
+    return planOfDraw(api, operator, mechanism, why)
+  }
+  if (action === "close") {
+    if (mechanism.type !== "auction") return yield* wrong("Only auctions support this action.")
+    const plan: Plan = {
+      says: `${isolated(mechanism.name, "")} takes no more bids. The leading bids that reach the reserve win.`,
+      run: Effect.asVoid(api.run(operator, "auctions", "closeNow", { params, payload: why }))
+    }
+    return plan
   }
   if (mechanism.type !== "queue") return yield* wrong("Only queues support this action.")
   if (action === "pause" || action === "resume") {
@@ -156,7 +225,7 @@ const planOf = Effect.fnUntraced(function* (
         action === "pause"
           ? `Nobody is admitted by the rate from now on. ${waiting} consumers are waiting and will see that the queue is paused.`
           : `The queue admits ${mechanism.admitRate} per minute again. ${waiting} consumers are waiting.`,
-      run: Effect.asVoid(api.run(operator, "queues", action, { params, payload: { reason } }))
+      run: Effect.asVoid(api.run(operator, "queues", action, { params, payload: why }))
     }
     return plan
   }
@@ -168,20 +237,26 @@ const planOf = Effect.fnUntraced(function* (
           says: `The next ${Math.min(number, waiting)} of ${waiting} waiting consumers are admitted immediately, in addition to the rate.`,
           button: waiting > 0 ? `Admit ${Math.min(number, waiting)}` : labels.admit,
           run: Effect.map(
-            api.run(operator, "queues", "admit", { params, payload: { count: number, reason } }),
-            ({ admitted }) => admitted
+            api.run(operator, "queues", "admit", { params, payload: { count: number, ...why } }),
+            ({ admitted }) =>
+              admitted === 0
+                ? { because: "nobody" }
+                : { count: `${admitted}`, ...(admitted < number && { asked: `${number}` }) }
           )
         }
       : {
           button: `Change the rate to ${number}`,
           says: `The rate changes from ${mechanism.admitRate} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
-          run: Effect.asVoid(api.run(operator, "queues", "change", { params, payload: { admitRate: number, reason } }))
+          run: Effect.as(api.run(operator, "queues", "change", { params, payload: { admitRate: number, ...why } }), {
+            from: `${mechanism.admitRate}`,
+            to: `${number}`
+          })
         }
   return plan
 })
 
 /** The word that confirms an end, which cannot be undone. */
-const endWord = "END"
+export const endWord = "END"
 
 /** The screen that asks for a confirmation. */
 const askFor = (
@@ -224,6 +299,7 @@ const labels: { readonly [A in Action]: string } = {
   pause: "Pause",
   resume: "Resume",
   draw: "Draw now",
+  close: "Close now",
   unpark: "Unpark",
   end: "End"
 }

@@ -1,0 +1,174 @@
+/**
+ * The acts of staff on a mechanism, each in its place: its fields, one reason, an optional note, how many people see it,
+ * and a button with the number. What cannot be undone comes last.
+ */
+import { noteLengthMax } from "../../../api/admin/SteeringApi.ts"
+import { type Html, html, type Inserted } from "../../Html.ts"
+import { field } from "../Frame.ts"
+import { formId } from "../FormId.ts"
+import { counted } from "../Parts.ts"
+import { emptyReasons } from "../Reasons.ts"
+import { countsOf, isPaused, type Mechanism } from "./Drop.ts"
+import { canEndClosed } from "./Pointless.ts"
+import { effectOfEnd, endWord } from "./Steering.ts"
+
+/** An act in its place. */
+interface Act {
+  readonly action: string
+  /** What it is, and the sign that opens it. */
+  readonly title: Inserted
+  readonly opens: string
+  readonly button: string
+  /** The button with `{n}` for the number of a field. */
+  readonly numbered?: string
+  readonly fields?: Inserted
+  readonly says?: string
+  readonly isHarmful?: boolean
+}
+
+/** The card with the acts that a mechanism allows now, as a part that the script replaces when its state is another one. */
+export const steeringOf = (mechanism: Mechanism, path: string, isOne: boolean): Html => {
+  const acts = actsOf(mechanism)
+  const { id, name } = mechanism
+  const part = html`data-part="steer-${id}" data-state="${stateOf(mechanism, acts)}"`
+  if (acts.length === 0) return html`<div ${part} hidden></div>`
+  const { waiting } = countsOf(mechanism)
+  return html`
+    <section class="card steer" ${part}>
+      <h2>Steer ${!isOne && html`<bdi>${name}</bdi>`}</h2>
+      <p class="error" role="status" data-changed hidden>
+        Somebody has changed this meanwhile. Close the form to see what can be done now.
+      </p>
+      ${acts.filter(({ isHarmful }) => isHarmful !== true).map((act) => actOf(mechanism, act, path, waiting))}
+      ${seenBy(mechanism)}
+      ${acts.filter(({ isHarmful }) => isHarmful === true).map((act) => actOf(mechanism, act, path, waiting))}
+    </section>
+  `
+}
+
+/** What the forms depend on, apart from counts, which change all the time. */
+const stateOf = (mechanism: Mechanism, acts: ReadonlyArray<Act>): string =>
+  [...acts.map(({ action }) => action), ...(mechanism.type === "queue" ? [mechanism.admitRate] : [])].join(" ")
+
+/** How many people see what staff do, as a part that the script replaces. */
+const seenBy = (mechanism: Mechanism): Html =>
+  html`<p class="hint" data-part="seen-${mechanism.id}">
+    ${counted(countsOf(mechanism).waiting, "person sees", "people see")} every step and its reason.
+  </p>`
+
+const actsOf = (mechanism: Mechanism): ReadonlyArray<Act> => {
+  const isParked = mechanism.live?.parked === true
+  const isRunning = mechanism.lifecycle === "scheduled" || mechanism.lifecycle === "open"
+  const canEnd = isRunning || canEndClosed(mechanism)
+  return [
+    ...(isParked ? [unpark] : []),
+    ...(mechanism.type === "queue" && isRunning ? ofQueue(mechanism) : []),
+    ...(mechanism.type === "draw" && mechanism.lifecycle === "open" ? [drawNow(mechanism)] : []),
+    ...(mechanism.type === "auction" && mechanism.lifecycle === "open" ? [closeNow(mechanism)] : []),
+    ...(canEnd ? [end(mechanism)] : [])
+  ]
+}
+
+const unpark: Act = {
+  action: "unpark",
+  title: "Stopped after failures",
+  opens: "Unpark…",
+  button: "Unpark",
+  says: "It starts again with everything it has recorded. If the cause remains, it is parked again within seconds."
+}
+
+const ofQueue = (queue: Extract<Mechanism, { readonly type: "queue" }>): ReadonlyArray<Act> => {
+  const waiting = queue.live?.counts["QUEUED"] ?? 0
+  const next = Math.max(1, Math.min(10, waiting))
+  return [
+    isPaused(queue)
+      ? {
+          action: "resume",
+          title: "Paused",
+          opens: "Resume…",
+          button: `Resume at ${queue.admitRate}/min`,
+          says: "Admissions that the pause omitted are not made up for."
+        }
+      : {
+          action: "pause",
+          title: "Pause admission",
+          opens: "Pause…",
+          button: "Pause",
+          says: "Nobody is admitted by the rate from now on. Everybody keeps the place."
+        },
+    {
+      action: "rate",
+      title: html`Rate <small>${queue.admitRate}/min</small>`,
+      opens: "Change…",
+      button: "Set the rate",
+      numbered: "Set to {n}/min",
+      fields: field("Admissions per minute", "admitRate", { type: "number", value: queue.admitRate })
+    },
+    {
+      action: "admit",
+      title: "Admit extra",
+      opens: "Admit…",
+      button: "Admit",
+      numbered: "Admit {n}",
+      fields: field("Consumers", "count", { type: "number", value: next, min: 1, max: 10_000 }),
+      says: "They are the next in the line, in addition to the rate. This cannot be undone."
+    }
+  ]
+}
+
+const drawNow = (draw: Extract<Mechanism, { readonly type: "draw" }>): Act => {
+  const entries = countsOf(draw).waiting
+  return {
+    action: "draw",
+    title: "Draw before the time",
+    opens: "Draw now…",
+    button: `Draw ${Math.min(draw.winnerCount, entries)} of ${entries}`,
+    says: "No more entries are taken. The winners are drawn by the draw that anyone can check."
+  }
+}
+
+const closeNow = (auction: Extract<Mechanism, { readonly type: "auction" }>): Act => ({
+  action: "close",
+  title: "Close before the time",
+  opens: "Close now…",
+  button: `Close with ${counted(auction.live?.counts["WINNING"] ?? 0, "leading bid", "leading bids")}`,
+  says: "No more bids are taken. The leading bids that reach the reserve win."
+})
+
+const end = (mechanism: Mechanism): Act => ({
+  action: "end",
+  title: "",
+  opens: "End…",
+  button: "End",
+  says: effectOfEnd(mechanism),
+  isHarmful: true,
+  fields: html`<label
+    >Type ${endWord} to confirm
+    <input name="word" required autocomplete="off" autocapitalize="characters" spellcheck="false"
+  /></label>`
+})
+
+const actOf = (mechanism: Mechanism, act: Act, path: string, waiting: number): Html => {
+  const { action, title, opens, button, numbered, fields, says, isHarmful = false } = act
+  return html`
+    <details class="act">
+      <summary><span>${title}</span> <b class="button quiet ${isHarmful && "danger"}">${opens}</b></summary>
+      <form method="post" action="${path}/${action}">
+        ${says !== undefined && html`<p>${says}</p>`}
+        <input type="hidden" name="mechanism" value="${mechanism.id}" />
+        ${fields} ${emptyReasons}
+        <label
+          >Note for colleagues <small>optional</small>
+          <input name="note" maxlength="${noteLengthMax}" autocomplete="off"
+        /></label>
+        <p class="hint">${counted(waiting, "person", "people")} will see this.</p>
+        ${formId()}<button
+          class="${isHarmful && "danger"}"
+          ${numbered !== undefined && html`data-numbered="${numbered}"`}
+        >
+          ${button}
+        </button>
+      </form>
+    </details>
+  `
+}

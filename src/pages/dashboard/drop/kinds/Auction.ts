@@ -1,0 +1,51 @@
+/** An auction in the tabs of its drop. */
+import { count, type Figure } from "../../Parts.ts"
+import {
+  allPlaces,
+  type FactsOf,
+  type KindView,
+  money,
+  placesOf,
+  rising,
+  type Shown,
+  span,
+  stockBar
+} from "../KindView.ts"
+
+const figures = (auction: Shown<"auction">, facts: FactsOf<"auction">, now: number): ReadonlyArray<Figure> => {
+  const places = placesOf(auction)
+  const { quantity, closeAt, currencyCode } = auction
+  const won = places("WON", "COMPLETED")
+  const bidders = places("WINNING", "OUTBID", "WON", "LOST", "COMPLETED")
+  const leading = facts?.highestBid?.amount ?? facts?.currentPrice
+  const reserve = facts?.isReserveMet
+  return [
+    {
+      label: facts?.highestBid === null || facts === undefined ? "Price" : "Leading bid",
+      value: typeof leading === "string" ? money(leading, currencyCode) : "–",
+      hint: reserve === null || reserve === undefined ? "no reserve" : reserve ? "reserve met" : "reserve not met"
+    },
+    { label: "Bidders", value: count(bidders), hint: `${count(places("BIDDING"))} without a bid`, series: "waiting" },
+    {
+      label: "Units",
+      value: count(won),
+      of: `of ${count(quantity)} won`,
+      bar: stockBar(places("COMPLETED"), places("WON"), quantity),
+      hint: `${count(places("COMPLETED"))} bought`
+    },
+    { label: "Time left", value: now < closeAt ? span(closeAt - now) : "closed" }
+  ]
+}
+
+export const view: KindView<"auction"> = {
+  figures,
+  lines: [rising("bidders", "auction_entered")],
+  sample: (auction) => [placesOf(auction)("BIDDING", "WINNING", "OUTBID", "WON", "LOST", "COMPLETED")],
+  enters: "entered the auction",
+  stock: ({ quantity }) => quantity,
+  steps: (auction) => [
+    { name: "Entered", value: allPlaces(auction) },
+    { name: "Won", value: placesOf(auction)("WON", "COMPLETED") },
+    { name: "Bought", value: placesOf(auction)("COMPLETED") }
+  ]
+}

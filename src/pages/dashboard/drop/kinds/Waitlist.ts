@@ -1,0 +1,42 @@
+/** A waitlist in the tabs of its drop. */
+import { count, type Figure } from "../../Parts.ts"
+import { allPlaces, type Contacts, type FactsOf, type KindView, ofStock, placesOf, type Shown } from "../KindView.ts"
+
+const figures = (
+  waitlist: Shown<"waitlist">,
+  _: FactsOf<"waitlist">,
+  _now: number,
+  contacts: Contacts | undefined
+): ReadonlyArray<Figure> => {
+  const places = placesOf(waitlist)
+  const members = places("ENTERED", "NOTIFIED")
+  return [
+    {
+      label: "Members",
+      value: count(members),
+      of: ofStock(waitlist.capacity),
+      hint: `${count(places("LEFT", "DENIED"))} left`,
+      series: "waiting"
+    },
+    {
+      label: "Reachable",
+      value: contacts === undefined ? "–" : count(contacts.reachable),
+      of: contacts === undefined ? undefined : `of ${count(contacts.consumers)}`,
+      hint: "have a mail or a phone"
+    },
+    { label: "Told", value: count(places("NOTIFIED")), of: `of ${count(members)}` },
+    { label: "Joining", value: count(waitlist.live?.entriesPerMinute ?? 0), of: "/min" }
+  ]
+}
+
+export const view: KindView<"waitlist"> = {
+  figures,
+  countsContacts: true,
+  lines: [{ name: "members", up: ["waitlist_entered"], down: ["waitlist_left"] }],
+  sample: (waitlist) => [placesOf(waitlist)("ENTERED", "NOTIFIED")],
+  enters: "joined the waitlist",
+  steps: (waitlist) => [
+    { name: "Joined", value: allPlaces(waitlist) },
+    { name: "Told of the opening", value: placesOf(waitlist)("NOTIFIED") }
+  ]
+}

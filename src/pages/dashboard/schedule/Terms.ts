@@ -1,0 +1,99 @@
+/** The settings of a mechanism that staff change on its schedule, and why some can no longer be changed. */
+import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
+import type { Mechanism } from "../drop/Drop.ts"
+
+/** One setting. */
+export interface Term {
+  readonly setting: string
+  readonly label: string
+  /** `minutes` are shown for a setting in seconds. */
+  readonly type: "instant" | "number" | "minutes" | "amount" | "text"
+  readonly hint?: string
+  readonly isOptional: boolean
+  readonly min?: number
+}
+
+const name: Term = { setting: "name", label: "Name", type: "text", isOptional: false }
+const openAt: Term = { setting: "openAt", label: "Opens", type: "instant", isOptional: true, hint: "Empty: at once." }
+const closeAt: Term = {
+  setting: "closeAt",
+  label: "Closes",
+  type: "instant",
+  isOptional: true,
+  hint: "Empty: until you end it."
+}
+const toBuy: Term = {
+  setting: "admissionExpirationSeconds",
+  label: "Minutes to buy",
+  type: "minutes",
+  isOptional: true,
+  min: 1,
+  hint: "Of places given from now on. Empty: they do not expire."
+}
+const number = (setting: string, label: string, more: Partial<Term> = {}): Term => ({
+  setting,
+  label,
+  type: "number",
+  isOptional: true,
+  min: 1,
+  hint: "Empty: no limit.",
+  ...more
+})
+const needed = { isOptional: false } as const
+
+/** The settings of each kind, in the order of the form. */
+export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
+  queue: [
+    name,
+    openAt,
+    { setting: "lobbyOpenAt", label: "Lobby opens", type: "instant", isOptional: true, hint: "Empty: no lobby." },
+    closeAt,
+    number("admitRate", "Admissions per minute", { ...needed, min: 0, hint: "0: only by hand." }),
+    number("maxAdmissions", "Units"),
+    toBuy
+  ],
+  draw: [
+    name,
+    openAt,
+    { ...closeAt, ...needed, label: "Entries close", hint: "" },
+    { setting: "drawAt", label: "Draw", type: "instant", ...needed },
+    number("winnerCount", "Winners", { ...needed, hint: "" }),
+    toBuy
+  ],
+  auction: [
+    name,
+    openAt,
+    { ...closeAt, ...needed, hint: "" },
+    { setting: "settleAt", label: "Settled", type: "instant", ...needed, hint: "Not before it closes." },
+    number("quantity", "Units", { ...needed, hint: "" }),
+    { setting: "startPrice", label: "Starting price", type: "amount", ...needed },
+    toBuy
+  ],
+  timed_release: [name, openAt, closeAt, number("capacity", "Units"), toBuy],
+  appointment: [
+    name,
+    { ...openAt, label: "Bookings open" },
+    { ...closeAt, label: "Bookings close" },
+    { setting: "slotsFrom", label: "Slots from", type: "instant", ...needed },
+    { setting: "slotsUntil", label: "Slots until", type: "instant", ...needed },
+    number("maxCapacityPerSlot", "Places in a slot", { ...needed, hint: "" })
+  ],
+  waitlist: [name, openAt, closeAt, number("capacity", "Most members")]
+}
+
+/** Settings of an auction that its bidders do not rely on. */
+const freeInAuctions = new Set(["name", "admissionExpirationSeconds"])
+
+/** Returns the reason why the API would refuse a change of the setting; undefined if the API would accept it. */
+export const fixedBy = (mechanism: Mechanism, setting: string): string | undefined => {
+  const { type, lifecycle } = mechanism
+  if (lifecycle === "closed" || lifecycle === "settling") return "It has closed, and a closed one stays as it is."
+  const isOpen = lifecycle === "open"
+  const entries = Object.values(mechanism.live?.counts ?? {}).reduce((sum, count) => sum + count, 0)
+  if (type === "auction" && isOpen && !freeInAuctions.has(setting)) return "It has opened, and bidders rely on it."
+  if (type === "queue" && (setting === "openAt" || setting === "lobbyOpenAt")) {
+    if (isOpen) return "It has opened."
+    return entries > 0 ? "People are in the lobby, and count on it." : undefined
+  }
+  return setting === "openAt" && isOpen ? "It has opened." : undefined
+}

@@ -1,0 +1,162 @@
+/** The tabs of a drop: its people with filters, denials and a file; its results; and the list of drops. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { gzipSync } from "node:zlib"
+import { mechanismsOfEachKind } from "../../http/admin/experience/aggregateFixture.ts"
+import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
+import { eventually, operator } from "../support/operatorFixture.ts"
+import { asBrandServer, brand, layer as usher, room, textOf } from "../support/roomFixture.ts"
+
+/** Somebody who is signed in, and a drop with a queue in which people wait. */
+const drop = Effect.gen(function* () {
+  const fixture = yield* Usher
+  const browser = yield* operator
+  yield* browser.signIn(fixture.brand.secretKey)
+  const { experienceId, sequence } = yield* room(
+    { queues: [{ name: "Line", admitRate: 0, maxAdmissions: 10 }] },
+    { name: "Aurora" }
+  )
+  const queueId = sequence.queues[0].id as string
+  const guests = yield* Effect.replicateEffect(fixture.guest(), 3)
+  for (const { accessToken } of guests) {
+    const headers = asConsumer(fixture.brand.publishableKey, accessToken)
+    yield* fixture.consumer({ method: "POST", path: `/api/queues/${queueId}/enter`, headers })
+  }
+  return { ...browser, queueId, guests, experienceId, path: `/dashboard/experiences/${experienceId}` }
+})
+
+const guestName = (consumerId: string) => `Guest ${consumerId.slice(-4).toUpperCase()}`
+
+layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
+  it.effect("show what happened in words, with names and never an id", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId, guests } = yield* drop
+      yield* asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
+      yield* brand("POST", `/queues/${queueId}/pause`, { reason: "STOCK_CHANGED" })
+      const page = textOf(yield* get(path))
+      assert.match(page, /\d\d:\d\d:\d\d The shop paused Line The stock changed/)
+      assert.include(page, `${guestName(guests[0]!.consumerId)} was admitted`)
+      assert.notInclude(page, guests[0]!.consumerId)
+      assert.match(page, /Sold\s*0\s*of 10/)
+      assert.include(page, "1 buying now · 9 left")
+    })
+  )
+
+  it.effect("draw each mechanism with the value at each line's end and a mark for each act of staff", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId } = yield* drop
+      yield* brand("POST", `/queues/${queueId}/pause`, { reason: "HIGH_LOAD" })
+      const { text } = yield* get(path)
+      assert.match(text, /<text class="end first"[^>]*>3 waiting<\/text>/)
+      assert.match(text, /<text class="act"[^>]*>paused: high load<\/text>/)
+      assert.include(text, 'aria-label="3 waiting, 0 admitted now"')
+    })
+  )
+
+  it.effect("list people by state, deny those who are chosen once it is confirmed, and save them as a file", () =>
+    Effect.gen(function* () {
+      const { get, send, submit, path, queueId, guests } = yield* drop
+      const people = yield* eventually(get(`${path}/people`), ({ text }) => text.includes(guests[2]!.consumerId))
+      assert.include(textOf(people), guestName(guests[0]!.consumerId))
+      const sent = { mechanism: queueId, reason: "BOT_DETECTED", consumer: guests[0]!.consumerId }
+      const asked = yield* send("POST", `${path}/people/deny`, sent)
+      assert.include(textOf(asked), "1 person will lose the place in Line")
+      const done = yield* submit(asked, "Deny 1 person")
+      assert.include(textOf(done), "1 person was denied.")
+      const denied = yield* eventually(get(`${path}/people?status=DENIED`), ({ text }) =>
+        text.includes(guests[0]!.consumerId)
+      )
+      assert.notInclude(denied.text, guests[1]!.consumerId)
+      for (const fields of [
+        { mechanism: queueId, reason: "BOT_DETECTED" },
+        { ...sent, reason: "" }
+      ]) {
+        assert.strictEqual((yield* send("POST", `${path}/people/deny`, fields)).status, 400)
+      }
+
+      const file = yield* get(`${path}/people.csv?mechanism=${queueId}&status=QUEUED`)
+      assert.strictEqual(file.headers["content-type"], "text/csv; charset=utf-8")
+      assert.match(file.headers["content-disposition"]!, /^attachment/)
+      assert.strictEqual(file.headers["cache-control"], "no-store")
+      const [header, ...rows] = file.text.trimEnd().split("\r\n")
+      assert.match(header!, /^consumerId,fullName,email,phone,status,/)
+      assert.deepStrictEqual(
+        rows.map((row) => row.split(",")[0]),
+        guests.slice(1).map(({ consumerId }) => consumerId)
+      )
+    })
+  )
+
+  it.effect("show no people of another drop and none of another organization", () =>
+    Effect.gen(function* () {
+      const { get, send, path, guests } = yield* drop
+      const other = yield* room({ queues: [{ name: "Other", admitRate: 0 }] })
+      const mechanism = other.sequence.queues[0].id
+      assert.strictEqual((yield* get(`${path}/people.csv?mechanism=${mechanism}`)).status, 404)
+      const fields = { mechanism, reason: "BOT_DETECTED", consumer: guests[0]!.consumerId }
+      assert.strictEqual((yield* send("POST", `${path}/people/deny`, fields)).status, 404)
+      const stranger = yield* operator
+      yield* stranger.signIn((yield* Usher).stranger.secretKey)
+      assert.strictEqual((yield* stranger.get(`${path}/people`)).status, 404)
+      assert.strictEqual((yield* stranger.get(`${path}/results`)).status, 404)
+    })
+  )
+
+  it.effect("show results: the funnel, revenue by currency, a former drop beside it, files and proofs", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId, guests, experienceId } = yield* drop
+      yield* asBrandServer("POST", `/queues/${queueId}/admit`, { count: 2 })
+      const { consumerId } = guests[0]!
+      const order = {
+        consumerId,
+        distributionId: queueId,
+        experienceId,
+        total: "390.00",
+        currencyCode: "EUR",
+        items: []
+      }
+      yield* brand("POST", "/orders", order)
+      const former = yield* room({ queues: [{ name: "Before", admitRate: 0 }] }, { name: "Dawn" })
+      const page = textOf(yield* get(`${path}/results?with=${former.experienceId}`))
+      assert.match(page, /Entered\s*3\s*100 %/)
+      assert.match(page, /Admitted\s*2\s*67 % Bought\s*1\s*33 %/)
+      assert.include(page, "€390 in 1 order")
+      assert.match(page, /Aurora 3 1 33 % €390 Dawn 0 0 – –/)
+      assert.include(page, "Everybody in Line as CSV")
+      const happened = textOf(yield* get(path))
+      assert.include(happened, `${guestName(consumerId)} bought €390`)
+
+      // A cancelled order brings nothing, and another currency is not added up.
+      const dollars = { consumerId: guests[1]!.consumerId, experienceId, currencyCode: "USD", items: [] }
+      yield* brand("POST", "/orders", { ...dollars, total: "20.00" })
+      const cancelled = yield* brand("POST", "/orders", { ...dollars, total: "99.00" })
+      yield* brand("PUT", `/orders/${cancelled.id}`, { status: "CANCELLED" })
+      assert.match(textOf(yield* get(`${path}/results`)), /EUR €390 in 1 order USD \$20 in 1 order/)
+    })
+  )
+
+  it.effect("are led to by the list, which finds drops by name and shows what each needs next", () =>
+    Effect.gen(function* () {
+      const { get, queueId } = yield* drop
+      yield* room({ queues: [{ name: "Other", admitRate: 0 }] }, { name: "Borealis" })
+      const found = yield* get("/dashboard?search=auror")
+      assert.match(textOf(found), /Aurora Live Queue Sold 0 of 10 Waiting 3 Watch it/)
+      assert.notInclude(textOf(found), "Borealis")
+      assert.include(textOf(yield* get("/dashboard?search=nowhere")), "No drop has “nowhere” in its name.")
+      yield* brand("POST", `/queues/${queueId}/end`)
+      assert.include(textOf(yield* get("/dashboard?search=auror")), "See the results")
+    })
+  )
+
+  it.effect("take at most 40 KB each, compressed, with a mechanism of every kind", () =>
+    Effect.gen(function* () {
+      const { get, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const { experienceId } = yield* room(mechanismsOfEachKind())
+      for (const path of ["", `/experiences/${experienceId}`, `/experiences/${experienceId}/people`, "/new"]) {
+        const { text } = yield* get(`/dashboard${path}`)
+        assert.isAtMost(gzipSync(text).length, 40_000, path)
+      }
+    })
+  )
+})
