@@ -20,6 +20,11 @@ export const StatusRead = Context.Reference<boolean>("usher/api/StatusRead", { d
 /** Whether only HttpApi answers an operation: its handler reads more of the request, or refuses it with a limit of its own. */
 export const CompletePathOnly = Context.Reference<boolean>("usher/api/CompletePathOnly", { defaultValue: () => false })
 
+/** A body that is a file and not JSON: its most bytes, and the types that it may have. */
+export const RawBody = Context.Reference<
+  { readonly bytesMax: number; readonly types: ReadonlyArray<string> } | undefined
+>("usher/api/RawBody", { defaultValue: () => undefined })
+
 /** Whether the successes of an operation hold a secret, and whether the database stores it, sealed. */
 export type SecretInAnswer = "none" | "sealed" | "nowhere"
 

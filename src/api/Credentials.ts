@@ -5,6 +5,7 @@
 import { Context, type Effect } from "effect"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { VerifiedAccess } from "../domain/consumer/Session.ts"
+import type { OpenedGate } from "../domain/gate/Gate.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
 import type { Millis } from "../domain/values/Time.ts"
 import {
@@ -37,6 +38,12 @@ export const securitySchemes = {
     scheme: "bearer",
     description: "Secret key of the organization: `sk_live_…` or `sk_test_…`. For servers only."
   },
+  gateKey: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "Key of a gate: `gk_live_…` or `gk_test_…`. It opens the gate's record and its queues, and nothing else."
+  },
   consumerId: {
     type: "apiKey",
     in: "header",
@@ -45,17 +52,20 @@ export const securitySchemes = {
   }
 } as const
 
-/** The tenant, and the author as records name it: the API key, or a person of the dashboard. */
-export class CurrentTenant extends Context.Service<CurrentTenant, { readonly tenant: Tenant; readonly by: string }>()(
-  "usher/api/CurrentTenant"
-) {}
+/**
+ * The tenant, and the author as records name it: the API key, the gate, or a person of the dashboard. `gate` is present
+ * if the request came with the key of a gate.
+ */
+export class CurrentTenant extends Context.Service<
+  CurrentTenant,
+  { readonly tenant: Tenant; readonly by: string; readonly gate?: OpenedGate | undefined }
+>()("usher/api/CurrentTenant") {}
 
 /** The consumer that acts, or that its organization's server acts for. */
 export interface Consumer {
   readonly tenant: Tenant
   readonly consumerId: string
   readonly isGuest: boolean
-  readonly keyId: string
   /** The session of the access token. Absent if a server acts for the consumer. */
   readonly sessionId?: string
   /** The secret key as records name it, if a server acts for the consumer. */
@@ -157,6 +167,14 @@ export class ServerAction extends HttpApiMiddleware.Service<ServerAction, { prov
   { error: keyErrors }
 ) {
   static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }]
+}
+
+/** What gates need: the secret key, or the key of a gate. The handler checks what the gate's key opens. */
+export class GateAction extends HttpApiMiddleware.Service<GateAction, { provides: CurrentTenant }>()(
+  "usher/api/GateAction",
+  { error: keyErrors }
+) {
+  static readonly requirement: ReadonlyArray<Requirement> = [{ secretKey: [] }, { gateKey: [] }]
 }
 
 /** Every operation of the Admin API: secret key. */

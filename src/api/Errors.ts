@@ -146,16 +146,27 @@ export const ConflictWithHeaders = Schema.Union([Conflict, ConflictForNow])
   )
   .annotate({ description: "The state does not allow it. With a Retry-After the refusal is temporary" })
 
-/** 413: the body is larger than 1 MiB. */
+/** 413: the body is larger than the operation takes. */
 export class PayloadTooLarge extends Schema.Error<PayloadTooLarge>("PayloadTooLarge")(
-  { error: Schema.Literals(["Request body is larger than 16 KiB", "Request body is larger than 1 MiB"]) },
+  {
+    error: Schema.Literals([
+      "Request body is larger than 16 KiB",
+      "Request body is larger than 1 MiB",
+      "Request body is larger than 5 MB"
+    ])
+  },
   { httpApiStatus: 413, description: "The body is too large" }
 ) {}
 
-/** 415: the body is not `application/json`. */
+/** 415: the body is not of a type that the operation takes. */
 export class UnsupportedMediaType extends Schema.Error<UnsupportedMediaType>("UnsupportedMediaType")(
-  { error: Schema.Literal("Content-Type must be application/json") },
-  { httpApiStatus: 415, description: "The body is not JSON" }
+  {
+    error: Schema.Literals([
+      "Content-Type must be application/json",
+      "Content-Type must be image/png, image/jpeg, image/webp or image/avif"
+    ])
+  },
+  { httpApiStatus: 415, description: "The body has another type" }
 ) {}
 
 /** 423: the mechanism takes no entries yet; `opensAt` in milliseconds since the epoch. */

@@ -187,9 +187,9 @@ function possible(
 
 const ignoredFields = "X-Ignored-Fields"
 
-/** True for an operation with a body, of an API that names ignored fields. */
+/** True for an operation with a JSON body, of an API that names ignored fields. */
 const namesIgnored = ({ middlewares, payload }: HttpApiEndpoint.Top): boolean =>
-  middlewares.has(IgnoredFields) && payload.size > 0
+  middlewares.has(IgnoredFields) && payload.has("application/json")
 
 /** The response with the header. No operation was reached where the credential or the body's form was refused. */
 const withIgnoredFields = (response: Operation["responses"][string], status: string) =>

@@ -8,6 +8,7 @@ import { SequenceAccess } from "../store/experience/SequenceAccess.ts"
 import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
 import { AttemptLimits } from "./codes/AttemptLimits.ts"
 import { ApiKeys } from "./keys/ApiKeys.ts"
+import { GateKeys } from "./keys/GateKeys.ts"
 import { ChallengePolicies } from "./challenge/ChallengePolicies.ts"
 import { Challenges } from "./challenge/Challenges.ts"
 import { SpentSolutions } from "./challenge/SpentSolutions.ts"
@@ -32,6 +33,7 @@ import { Sessions } from "./sessions/Sessions.ts"
 import { SigningKeys } from "./keys/SigningKeys.ts"
 import { TokenLifetimes } from "./tokens/TokenLifetimes.ts"
 import { Tokens } from "./tokens/Tokens.ts"
+import { VisitTokens } from "./tokens/VisitTokens.ts"
 
 /** Sign-in of consumers. */
 const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe(
@@ -39,8 +41,10 @@ const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe
   Layer.provideMerge(Sessions.layer)
 )
 
-/** API keys and the organizations they belong to. */
-const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(Layer.provideMerge(ApiKeys.layer))
+/** API keys, those of gates, and the organizations they belong to. */
+const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(
+  Layer.provideMerge(Layer.merge(ApiKeys.layer, GateKeys.layer))
+)
 
 /** The gate for bots. */
 const gate = Challenges.layer.pipe(
@@ -58,6 +62,7 @@ export const layer = Layer.mergeAll(
   PageTokens.layer,
   Protection.layer.pipe(Layer.provide(SequenceAccess.layer)),
   Receipts.layer,
+  VisitTokens.layer,
   signIn,
   Expiry.layer
 ).pipe(

@@ -11,6 +11,7 @@ import * as Resume from "./archive/Resume.ts"
 import * as Keys from "./Keys.ts"
 import * as Demo from "./Demo.ts"
 import * as Erasures from "./archive/Erasures.ts"
+import * as Gate from "./Gate.ts"
 import * as Load from "./Load.ts"
 import * as Mechanisms from "./Mechanisms.ts"
 import * as Migrate from "./Migrate.ts"
@@ -44,6 +45,7 @@ const usher = Command.make("usher").pipe(
     DatabaseUpgrade.command,
     Webhooks.command,
     Load.command,
+    Gate.command,
     VerifyDraw.command,
     VerifyJournal.command,
     Backup.command,

@@ -8,6 +8,7 @@ import { eventTypes } from "../domain/webhook/Catalogue.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { AssignedProducts } from "../store/experience/AssignedProducts.ts"
 import { WebhookOutbox } from "../store/webhook/WebhookOutbox.ts"
+import { WebhookDeliveries } from "../store/webhook/WebhookDeliveries.ts"
 import { Webhooks } from "../store/webhook/Webhooks.ts"
 import { example, examples, idFlag, json, orDatabaseProblem, organization } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
@@ -122,7 +123,9 @@ export const command = Command.make("webhooks").pipe(
 
 const products = Layer.provide(AssignedProducts.layer, Invalidations.layer)
 
-const stored = Layer.merge(Webhooks.layer, WebhookClient.layer).pipe(Layer.provideMerge(Environment.withDatabase))
+const stored = Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer).pipe(
+  Layer.provideMerge(Environment.withDatabase)
+)
 
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text)

@@ -28,7 +28,10 @@ export interface OutgoingMessage extends Message {
   readonly shownTo?: Tenant | undefined
 }
 
-/** Returns the message with a one-time code. The text starts with the code, so that a lock screen shows it. */
+/** Characters of a brand's name before a code, so that a lock screen shows both. */
+const brandLengthMax = 40
+
+/** Returns the message with a one-time code. The text starts with the brand and the code: "Maison Aurore: 639222 is …". */
 export const oneTimeCode = (options: {
   readonly tenant: Tenant | undefined
   readonly shownTo?: Tenant | undefined
@@ -36,8 +39,12 @@ export const oneTimeCode = (options: {
   readonly to: string
   readonly code: string
   readonly minutes: number
+  /** The brand that asks for the code. Undefined for the installation itself, and a brand without a name yet. */
+  readonly brand?: string | undefined
 }): OutgoingMessage => {
-  const { tenant, shownTo, channel, to, code, minutes } = options
+  const { tenant, shownTo, channel, to, minutes, brand } = options
+  const name = [...(brand ?? "").replace(/\s+/g, " ").trim()].slice(0, brandLengthMax).join("")
+  const code = name === "" ? options.code : `${isolated(name, "")}: ${options.code}`
   const text =
     channel === "email"
       ? `${code} is your code to sign in. It is valid for ${minutes} minutes and can be used once.\n\nIf you did not ask ` +

@@ -27,7 +27,11 @@ import { webhookDefinitions } from "./Webhooks.ts"
 import { definitions as secretsKey } from "./SecretsKey.ts"
 
 /** An error that prevents the start, with the problem and its fix. The process ends with code 1. */
-export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", { message: Schema.String }) {
+export class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
+  message: Schema.String,
+  /** True if the next start may succeed. */
+  isTransient: Schema.optionalKey(Schema.Boolean)
+}) {
   // The command line has printed the message. A log entry with a stack would only hide it.
   override readonly [Runtime.errorReported] = false
 }

@@ -85,7 +85,7 @@ const makePayments = Effect.gen(function* () {
     if (named === undefined) return ignored("IGNORED")
     const grant = yield* grants.find(tenant, named)
     // A buyer can choose the reference of some checkouts, so a name that was counted or guessed is none.
-    if (grant === undefined || named.name !== names.of(grant.mechanismId, grant.sequence)) {
+    if (grant === undefined || !names.isWhole(named)) {
       return needsAttention("GRANT_UNKNOWN")
     }
     const find = payments.ofGrant(tenant, grant, paid.checkoutId)

@@ -45,6 +45,7 @@ describe("usher", () => {
     ["mechanisms", "parked"],
     ["mechanisms", "unpark"],
     ["nodes"],
+    ["gate"],
     ["webhooks", "listen"],
     ["webhooks", "trigger"],
     ["webhooks", "replay"],

@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { organization } from "./servingProcess.ts"
+import { freePort } from "../e2e/support/Processes.ts"
 import { exclusiveRelease } from "../e2e/support/release/nextRelease.ts"
+import { databaseProxy } from "../store/support/databaseProxy.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import * as UsherInProcess from "./usherInProcess.ts"
 import * as Usher from "./usherProcess.ts"
@@ -47,6 +49,24 @@ const halfRequest = (url: string) =>
   )
 
 describe("usher serve", () => {
+  for (const [what, statement, settings] of [
+    ["enters itself among the nodes", "insert into nodes", {}],
+    ["creates the tables of a cluster", "cluster_runners", { CLUSTER: "true", CLUSTER_HOST: "127.0.0.1" }]
+  ] as const) {
+    it.live(`starts again when the database does not answer while the process ${what}`, () =>
+      Effect.gen(function* () {
+        const database = yield* TestDatabase.migratedDatabase
+        const proxy = yield* databaseProxy(database.url)
+        proxy.unanswered = statement
+        const CLUSTER_PORT = `${yield* Effect.promise(freePort)}`
+        const run = yield* Usher.start(["serve"], { ...anyPorts, CLUSTER_PORT, DATABASE_URL: proxy.url, ...settings })
+        yield* Usher.until(() => run.stdout().includes("Admin API") || run.child.exitCode !== null)
+        assert.include(run.stderr(), "trying again")
+        assert.include(run.stdout(), "Admin API", run.stderr())
+      })
+    )
+  }
+
   it.live(
     "creates an organization on an empty database, and prints its keys once, in a terminal, with working requests",
     () =>

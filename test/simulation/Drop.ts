@@ -65,6 +65,8 @@ class Drop {
   private readonly failureShare: number
   private process: Process | undefined
   private readonly told = new Set<string>()
+  /** The last grants that consumers were told of. */
+  private readonly grants = new Map<string, number>()
   private readonly late: Array<string> = []
   private acknowledged = 0
   private crashes = 0
@@ -194,7 +196,10 @@ class Drop {
   private note(consumerId: string, view: Queue.View): void {
     this.acknowledged += 1
     if ("enteredAt" in view) this.told.add(`Entered ${consumerId} ${view.enteredAt}`)
-    if ("grantedAt" in view) this.told.add(`Granted ${consumerId} ${view.grantedAt}`)
+    if ("grantedAt" in view) {
+      this.told.add(`Granted ${consumerId} ${view.grantedAt}`)
+      this.grants.set(consumerId, view.grantSequence)
+    }
     if ("completedAt" in view) this.told.add(`Completed ${consumerId} ${view.completedAt}`)
     if ("leftAt" in view) this.told.add(`Left ${consumerId} ${view.leftAt}`)
   }
@@ -216,7 +221,13 @@ class Drop {
   }
 
   private get grantsExpire(): boolean {
-    return this.configuration.admissionExpirationSeconds !== undefined
+    const { admissionExpirationSeconds, admissionRenewal } = this.configuration
+    return admissionExpirationSeconds !== undefined || admissionRenewal !== undefined
+  }
+
+  private renewal(): Queue.Command {
+    const [consumerId, grantSequence] = this.dice.pick([...this.grants])
+    return { _tag: "Renew", consumerId, grantSequence }
   }
 
   private anyone(): string {
@@ -231,9 +242,15 @@ class Drop {
     if (roll < 0.62) return { _tag: "Leave", consumerId }
     if (roll < 0.72) return { _tag: "Admit", consumerId, by: "admin" }
     if (roll < 0.78) return { _tag: "Deny", consumerId, reason: "FRAUD_DETECTED", by: "admin" }
+    if (roll < 0.84 && this.grants.size > 0) return this.renewal()
     if (roll < 0.985) return { _tag: "Complete", consumerId, by: "admin" }
     if (roll < 0.996) {
-      this.configuration = { ...this.configuration, admitRate: anyRate(dice) }
+      const { insideLimit } = this.configuration
+      this.configuration = {
+        ...this.configuration,
+        admitRate: anyRate(dice),
+        ...(insideLimit !== undefined && { insideLimit: dice.between(1, 12) })
+      }
       return { _tag: "Configure", configuration: this.configuration, by: "admin" }
     }
     return { _tag: "End", by: "admin" }
@@ -253,6 +270,8 @@ function anyConfiguration(dice: Dice): Queue.Configuration {
   const hasLobby = dice.chance(0.3)
   const opensLater = hasLobby || dice.chance(0.2)
   const openAt = start + dice.between(500, 20_000)
+  const expiring = dice.chance(0.7) ? { admissionExpirationSeconds: dice.pick([1, 2, 10, 60]) } : {}
+  const isGate = dice.chance(0.4)
   return {
     name: "simulated",
     timeZone: "UTC",
@@ -264,9 +283,23 @@ function anyConfiguration(dice: Dice): Queue.Configuration {
     ...(opensLater ? { openAt } : {}),
     ...(hasLobby ? { lobbyOpenAt: start - 1_000 } : {}),
     ...(dice.chance(0.2) ? { closeAt: start + dice.between(21_000, 90_000) } : {}),
-    ...(dice.chance(0.7) ? { admissionExpirationSeconds: dice.pick([1, 2, 10, 60]) } : {}),
+    ...(isGate ? anyGateSettings(dice, expiring) : expiring),
     ...(dice.chance(0.4) ? { capacity: dice.between(1, 20) } : {}),
     ...(dice.chance(0.5) ? { maxAdmissions: dice.between(1, 25) } : {})
+  }
+}
+
+/** The settings of a queue in front of a site. */
+const anyGateSettings = (dice: Dice, expiring: Partial<Queue.Configuration>): Partial<Queue.Configuration> => {
+  const standby = dice.chance(0.7)
+  const idleSeconds = dice.pick([1, 3, 12])
+  return {
+    standby,
+    ...(dice.chance(0.8) ? { insideLimit: dice.between(1, 12) } : {}),
+    ...(standby && dice.chance(0.5) ? { admitBurst: dice.pick([1, 3, 20]) } : {}),
+    ...(dice.chance(0.6)
+      ? { admissionRenewal: { idleSeconds, maxSeconds: idleSeconds * dice.pick([1, 4]) } }
+      : expiring)
   }
 }
 

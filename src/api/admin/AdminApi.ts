@@ -13,12 +13,14 @@ import { ConsumersApi } from "./ConsumersApi.ts"
 import { DistributionApi } from "./DistributionApi.ts"
 import { kindGroups } from "./KindsApi.ts"
 import { ExperienceApi } from "./ExperienceApi.ts"
+import { GateApi } from "./GateApi.ts"
 import { NodeApi } from "./NodeApi.ts"
 import { OrganizationApi } from "./OrganizationApi.ts"
 import { MessageApi } from "./MessageApi.ts"
 import { MediaAssetApi } from "./MediaAssetApi.ts"
 import { OrderApi } from "./OrderApi.ts"
 import { ExperiencePageApi } from "./ExperiencePageApi.ts"
+import { PictureApi } from "./PictureApi.ts"
 import { PeopleApi } from "./PeopleApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { ProductApi } from "./ProductApi.ts"
@@ -44,6 +46,7 @@ export const AdminApi = describe(
     .add(ProductApi)
     .add(VariantApi)
     .add(MediaAssetApi)
+    .add(PictureApi)
     .add(SyncSourceApi)
     .add(VariantOptionApi)
     .add(OrderApi)
@@ -51,6 +54,7 @@ export const AdminApi = describe(
     .add(WebhookApi)
     .add(AuditLogApi)
     .add(ReceiverApi)
+    .add(GateApi)
     .add(MessageApi)
     .add(PeopleApi)
     .add(SecurityEventApi)

@@ -1,17 +1,43 @@
 /** Appointments on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
-import { Configuration, declaration } from "../../domain/appointment/Appointment.ts"
+import { Configuration, declaration, statuses } from "../../domain/appointment/Appointment.ts"
+import { bookingSorts } from "../../domain/mechanism/PlaceFields.ts"
 import { Id } from "../../domain/values/Ids.ts"
-import { BookingState } from "../Bookings.ts"
+import { SentTimestamp } from "../../domain/values/Time.ts"
+import { CalendarDay } from "../../domain/values/WallClock.ts"
+import { BookingState, SlotId } from "../Bookings.ts"
 import { mechanismErrors } from "../MechanismErrors.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
+import { DistributionConsumer } from "./PlaceSchemas.ts"
+import { listBelow } from "./RecordApi.ts"
 
 export const appointmentSchemas = schemasOf(declaration, Configuration.fields, [
   "slotDurationMinutes",
   "slotsFrom",
   "slotsUntil"
 ])
+
+/** What only staff may know of a running appointment. */
+export const appointmentFacts = {
+  today: Schema.Struct({
+    booked: Schema.Int.annotate({ description: "Bookings of the day that were not cancelled." }),
+    free: Schema.Int.annotate({ description: "Places left in the slots that are still to come." })
+  }).annotate({ description: "The day in the mechanism's time zone." })
+}
+
+const AppointmentSlots = Schema.Struct({
+  timeZone: Schema.String,
+  day: CalendarDay,
+  data: Schema.Array(
+    Schema.Struct({
+      id: SlotId,
+      startTime: SentTimestamp,
+      endTime: SentTimestamp,
+      available: Schema.Int.annotate({ description: "Places that are left." })
+    })
+  )
+}).annotate({ identifier: "AppointmentSlots" })
 
 const forConsumer = {
   params: { id: Id },
@@ -40,6 +66,50 @@ export class AppointmentApi extends mechanismGroup(
   appointmentSchemas
 )
   .add(
+    listBelow("listAppointmentBookings", "/appointments/:id/bookings", {
+      sorts: bookingSorts,
+      only: {
+        day: Schema.optionalKey(
+          CalendarDay.annotate({
+            description: "Only bookings whose slot begins on this day in the appointment's time zone."
+          })
+        ),
+        status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only bookings in this status." }))
+      },
+      item: DistributionConsumer,
+      page: "BookingPage",
+      summary: "List an appointment's bookings",
+      description:
+        "Lists each consumer's latest booking as last recorded, in the order of the slots. Without a `day`, a page costs " +
+        "the more the more bookings there are."
+    }),
+    HttpApiEndpoint.get("slots", "/appointments/:id/slots", {
+      params: { id: Id },
+      query: {
+        day: Schema.optionalKey(CalendarDay.annotate({ description: "In the appointment's time zone; default today." }))
+      },
+      success: AppointmentSlots,
+      error: mechanismErrors.read
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: "listAppointmentSlots",
+        summary: "List an appointment's slots on a day",
+        description: "Slots that have begun are left out. After the closing none can be booked."
+      })
+    ),
+    HttpApiEndpoint.post("reschedule", "/appointments/:id/reschedule", {
+      ...forConsumer,
+      payload: Schema.Struct({ consumerId: Id, newSlotId: SlotId }),
+      error: mechanismErrors.entry
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: "rescheduleAppointment",
+        summary: "Move a consumer's booking to another slot",
+        description:
+          "As the consumer itself can, until its slot begins: the old slot is given up only if the new one is had. The " +
+          "author is recorded. A slot without a place is a 409 `SLOT_FULL`."
+      })
+    ),
     HttpApiEndpoint.post("checkIn", "/appointments/:id/check-in", forConsumer).annotateMerge(
       OpenApi.annotations({
         identifier: "checkInAppointment",

@@ -1,9 +1,30 @@
 /** Auctions on the Admin API. */
-import { OpenApi } from "effect/http-api"
-import { Configuration, declaration } from "../../domain/auction/Auction.ts"
+import { Schema } from "effect"
+import { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { bidsShownMax, Configuration, declaration } from "../../domain/auction/Auction.ts"
+import { bidSorts } from "../../domain/mechanism/PlaceFields.ts"
+import { Price } from "../../domain/values/Amount.ts"
+import { SentTimestamp } from "../../domain/values/Time.ts"
+import { Id } from "../../domain/values/Ids.ts"
+import { Conflict, NotFound, NotOpenYetWithHeaders } from "../Errors.ts"
+import { whyBody } from "./SteeringApi.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
+import { DistributionConsumer } from "./PlaceSchemas.ts"
+import { listBelow } from "./RecordApi.ts"
 
 export const auctionSchemas = schemasOf(declaration, Configuration.fields, ["settleAt", "startPrice"])
+
+const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })
+
+/** What only staff may know of a running auction. */
+export const auctionFacts = {
+  leadingBids: Schema.Array(Bid).annotate({
+    description: `The bids that have won a unit, or win one as it stands; the highest first, at most ${bidsShownMax}.`
+  }),
+  isReserveMet: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether the highest bid reaches the `reservePrice`. Null without a reserve."
+  })
+}
 
 export class AuctionApi extends mechanismGroup(
   declaration,
@@ -31,9 +52,43 @@ export class AuctionApi extends mechanismGroup(
       "with `AUCTION_CLOSED`. Units that a dutch auction has sold stay sold."
   },
   auctionSchemas
-).annotateMerge(
-  OpenApi.annotations({
-    title: "Auctions",
-    description: "English auctions, won by the highest bidders, and Dutch auctions, whose price falls."
-  })
-) {}
+)
+  .add(
+    listBelow("listAuctionBids", "/auctions/:id/bids", {
+      sorts: bidSorts,
+      only: {
+        status: Schema.optionalKey(
+          Schema.Literals(["WINNING", "OUTBID", "WON", "LOST", "COMPLETED"]).annotate({
+            description: "Only bids of bidders in this status."
+          })
+        )
+      },
+      item: DistributionConsumer,
+      page: "BidPage",
+      summary: "List an auction's bids",
+      description:
+        "Lists each bidder's last bid as last recorded, in the order in which bids win: the highest amount first, and of " +
+        "equal ones the earlier. Denied bidders and those without a bid are left out. A page costs the more the more " +
+        "bidders there are."
+    }),
+    HttpApiEndpoint.post("closeNow", "/auctions/:id/close", {
+      params: { id: Id },
+      payload: whyBody,
+      success: auctionSchemas.Record,
+      error: [NotFound, Conflict, NotOpenYetWithHeaders]
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: "closeAuction",
+        summary: "Close an auction before its time",
+        description:
+          "The auction takes no more bids, and is settled at once: the leading bids that reach the reserve win. To call " +
+          "it off, end it. `reason` is recorded with the author, and `note` is kept in the audit log. A closed auction is a 409 `CLOSED`."
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Auctions",
+      description: "English auctions, won by the highest bidders, and Dutch auctions, whose price falls."
+    })
+  ) {}

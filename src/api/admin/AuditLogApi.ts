@@ -17,7 +17,7 @@ export const AuditEvent = Schema.Struct({
   type: TenantEventType,
   actor: Schema.String.annotate({
     description:
-      "`api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `operator:<id>` (a person of the dashboard), `operator` or `system`."
+      "`api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `gate:<id>`, `operator:<id>` (a person of the dashboard), `operator` or `system`."
   }),
   subjectId: Id.annotate({ description: "The record that changed." }),
   changed: Schema.Array(Schema.String).annotate({
@@ -54,7 +54,7 @@ export class AuditLogApi extends HttpApiGroup.make("auditLog")
         summary: "List the audit log",
         description:
           "Who changed which record, when, and its values before and after. It covers records, settings, mechanisms' " +
-          "settings, keys, webhooks and receivers. It omits secrets, addresses, long texts, free-form objects and all " +
+          "settings, keys, webhooks, receivers and gates. It omits secrets, addresses, long texts, free-form objects and all " +
           "values of consumers. A change of the organization is listed in both modes. Actions of consumers are in the " +
           `history of each mechanism. Kept for ${auditLogDays} days.`
       })

@@ -6,18 +6,22 @@ import { Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Id } from "../../domain/values/Ids.ts"
 import { mechanismSorts, historySorts, declarations, type Kind, kinds } from "../../domain/mechanism/Mechanism.ts"
-import { placeFields, PlaceStatus, statusesByKind, placeSorts } from "../../domain/mechanism/PlaceFields.ts"
-import { Risk } from "../../domain/risk/Risk.ts"
+import { PlaceStatus, statusesByKind, placeSorts } from "../../domain/mechanism/PlaceFields.ts"
 import { text } from "../../domain/values/Text.ts"
 import { Timestamp } from "../../domain/values/Time.ts"
 import { plainCode } from "../../domain/values/TypedCode.ts"
 import { NotFound } from "../Errors.ts"
 import { StreamKey } from "../Credentials.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery, archivedQuery } from "./Lists.ts"
+import { DistributionConsumer } from "./PlaceSchemas.ts"
+import { Contact, contactsEndpoint } from "./ContactsApi.ts"
+import { consumersCsvEndpoint } from "./ConsumersCsvApi.ts"
+import { factsEndpoint } from "./FactsApi.ts"
 import { statusFields } from "./MechanismApi.ts"
 import { denyEndpoint, RiskScore } from "./SteeringApi.ts"
 import { listBelow } from "./RecordApi.ts"
 import { kindSchemas } from "./KindsApi.ts"
+import { waitsEndpoint } from "./WaitsApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
 import { extensionSecondsMax } from "../../domain/mechanism/extension/Extension.ts"
 
@@ -128,23 +132,6 @@ export const LifecycleEvent = Schema.Struct({
   updatedBy: Schema.String
 }).annotate({ identifier: "LifecycleEvent" })
 
-/** One consumer's standing. */
-export const DistributionConsumer = Schema.Struct({
-  consumerId: Id,
-  email: Schema.NullOr(Schema.String),
-  phone: Schema.NullOr(Schema.String),
-  fullName: Schema.NullOr(Schema.String),
-  enteredAt: Timestamp,
-  updatedAt: Timestamp,
-  risk: Risk.annotate({
-    description:
-      "How strongly the entry suggests a program: a score from 0 to 1, with its reasons. It has no effect unless a " +
-      "draw or a queue sets `riskWeight`."
-  }),
-  ...placeFields,
-  slotId: Schema.optionalKey(Id).annotateKey({ description: "Of an appointment: the slot that is booked." })
-}).annotate({ identifier: "DistributionConsumer" })
-
 /** One recorded event. */
 export const HistoryEntry = Schema.Struct({
   sequence: Schema.Int,
@@ -190,6 +177,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
           "The mechanism's record, its state, and live counters from its actor's memory. The request counts nothing."
       })
     ),
+    factsEndpoint,
     HttpApiEndpoint.get("watchDistribution", "/distributions/:id/events", {
       params: { id: Id },
       headers: { "last-event-id": Schema.optionalKey(Schema.String) },
@@ -216,13 +204,17 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
             Schema.annotateEncoded({ description: "For appointments only: the booking with this code, in any case." })
           )
         ),
-        minRiskScore: Schema.optionalKey(RiskScore)
+        minRiskScore: Schema.optionalKey(RiskScore),
+        contact: Schema.optionalKey(Contact)
       },
       item: DistributionConsumer,
       page: "DistributionConsumerPage",
       summary: "List a mechanism's consumers",
       description: "Lists consumers as last recorded. Each item has the common fields and those of its status."
     }),
+    consumersCsvEndpoint,
+    waitsEndpoint,
+    contactsEndpoint,
     denyEndpoint,
     extendEndpoint,
     listBelow("listDistributionHistory", "/distributions/:id/history", {

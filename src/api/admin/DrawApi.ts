@@ -1,7 +1,10 @@
 /** Draws on the Admin API. */
 import { Schema } from "effect"
-import { OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Configuration, declaration } from "../../domain/draw/Draw.ts"
+import { Id } from "../../domain/values/Ids.ts"
+import { Conflict, NotFound } from "../Errors.ts"
+import { whyBody } from "./SteeringApi.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
 /** The facts that a draw publishes during its course; null before. */
@@ -42,9 +45,26 @@ export class DrawApi extends mechanismGroup(
       "finished. After the drawing no consumer takes the place of a winner any more. Wins stay valid until they expire."
   },
   drawSchemas
-).annotateMerge(
-  OpenApi.annotations({
-    title: "Draws",
-    description: "Winners are drawn by lot from all consumers that entered. The proof lets anyone check the drawing."
-  })
-) {}
+)
+  .add(
+    HttpApiEndpoint.post("drawNow", "/draws/:id/draw", {
+      params: { id: Id },
+      payload: whyBody,
+      success: drawSchemas.Record,
+      error: [NotFound, Conflict]
+    }).annotateMerge(
+      OpenApi.annotations({
+        identifier: "drawNow",
+        summary: "Draw before the time",
+        description:
+          "Entry closes, and the winners are drawn at once; with a `beacon`, by its next round. The record has the new " +
+          "`closeAt` and `drawAt`. `reason` is recorded with the author, and `note` is kept in the audit log. A draw that has not opened is a 400, and one whose entry has closed a 409."
+      })
+    )
+  )
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Draws",
+      description: "Winners are drawn by lot from all consumers that entered. The proof lets anyone check the drawing."
+    })
+  ) {}

@@ -6,6 +6,7 @@ import { Id } from "../../domain/values/Ids.ts"
 import { Name } from "../../domain/values/Text.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { changeFields, createFields } from "./Payloads.ts"
+import { CreateProduct } from "./ProductApi.ts"
 import { StreamKey } from "../Credentials.ts"
 import { operationsOn } from "./RecordApi.ts"
 import { Distribution } from "./DistributionApi.ts"
@@ -44,11 +45,21 @@ export const experienceAccessCode = Schema.optionalKey(
   )
 )
 
+/** Products that one request can create with their experience. */
+const newProductsMax = 20
+
 /** The body of `POST /experiences`. */
 export const CreateExperience = Schema.Struct({
   ...createFields(Settings.fields, ["name"]),
   accessCode: experienceAccessCode,
   products: offeredProducts,
+  newProducts: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Array(CreateProduct)
+        .check(Schema.isMaxLength(newProductsMax))
+        .annotate({ description: "Products that are created too. The experience offers them after `products`." })
+    )
+  ),
   sequences: Schema.optionalKey(Schema.NullOr(SequencesWithin))
 }).annotate({ identifier: "CreateExperience" })
 
@@ -104,7 +115,7 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
         "Time zone and currency default to the organization's, else UTC and USD. `openAt` and `closeAt` bound the " +
         "mechanisms: the later opening and the earlier closing apply. An unset `openAt` or `closeAt` is returned as the " +
         "earliest opening or the latest closing of the mechanisms, without waitlists.\n\nThe request also creates the " +
-        `experience's products and its sequences with their mechanisms: at most ${sequencesMax} sequences and ` +
+        `experience's \`newProducts\` and its sequences with their mechanisms: at most ${sequencesMax} sequences and ` +
         `${mechanismsMax} mechanisms. It creates all or nothing; a 400 names every problem by its path. Each sequence ` +
         "and mechanism takes the fields of its own operation."
     }),

@@ -1,9 +1,9 @@
 /** The kinds of mechanism on the Admin API: their groups of operations, and their schemas. */
 import type { Kind } from "../../domain/mechanism/Mechanism.ts"
-import { AppointmentApi, appointmentSchemas } from "./AppointmentApi.ts"
-import { AuctionApi, auctionSchemas } from "./AuctionApi.ts"
+import { AppointmentApi, appointmentFacts, appointmentSchemas } from "./AppointmentApi.ts"
+import { AuctionApi, auctionFacts, auctionSchemas } from "./AuctionApi.ts"
 import { DrawApi, drawSchemas } from "./DrawApi.ts"
-import { QueueApi, queueSchemas } from "./QueueApi.ts"
+import { QueueApi, queueFacts, queueSchemas } from "./QueueApi.ts"
 import { TimedReleaseApi, timedReleaseSchemas } from "./TimedReleaseApi.ts"
 import { WaitlistApi, waitlistSchemas } from "./WaitlistApi.ts"
 
@@ -19,3 +19,13 @@ export const kindSchemas = {
   timed_release: timedReleaseSchemas,
   waitlist: waitlistSchemas
 } as const satisfies { readonly [K in Kind]: unknown }
+
+/** The facts of each kind that only staff may know. */
+export const staffFacts = {
+  queue: queueFacts,
+  draw: {},
+  auction: auctionFacts,
+  appointment: appointmentFacts,
+  timed_release: {},
+  waitlist: {}
+} as const satisfies { readonly [K in Kind]: object }

@@ -7,7 +7,7 @@ import { Id } from "../../domain/values/Ids.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { listAnnotations, listQuery, pageOf, searchQuery, archivedQuery } from "./Lists.ts"
 import { changeFields, createFields, recordFields } from "./Payloads.ts"
-import { whyBody } from "./SteeringApi.ts"
+import { whyBody, whyFields } from "./SteeringApi.ts"
 import { stampFields } from "../../domain/values/Record.ts"
 import { TimeZone } from "../../domain/values/Locale.ts"
 import { Name } from "../../domain/values/Text.ts"
@@ -83,7 +83,9 @@ export const schemasOf = <
     CreateWithin: Schema.Struct(createFields(settings, ["name", ...required])).annotate({
       identifier: `Create${name}Within`
     }),
-    Change: Schema.Struct(changeFields(settings, ["name", ...required])).annotate({ identifier: `Change${name}` })
+    Change: Schema.Struct({ ...changeFields(settings, ["name", ...required]), ...whyFields }).annotate({
+      identifier: `Change${name}`
+    })
   }
 }
 
@@ -176,7 +178,8 @@ const ofOne = <const Path extends string, Record extends Schema.Top, Change exte
         `change${name}`,
         `Change ${aNoun}`,
         "Send only the fields to change. An absent field keeps its value; null resets an optional one to its default. A " +
-          `closed mechanism cannot be changed (409 \`CLOSED\`). ${changing}`
+          "closed mechanism cannot be changed (409 `CLOSED`). `reason` is recorded with the author, and `note` is kept in " +
+          `the audit log. ${changing}`
       )
     ),
     HttpApiEndpoint.delete("archive", one, {

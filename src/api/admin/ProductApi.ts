@@ -1,7 +1,7 @@
 /** Products on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiGroup, OpenApi } from "effect/http-api"
-import { MediaUses, Product, Settings, productSorts } from "../../domain/catalogue/Product.ts"
+import { MediaUses, NewPictures, Product, Settings, productSorts } from "../../domain/catalogue/Product.ts"
 import { variantsMax } from "../../domain/catalogue/Variant.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 import { changeFields, createFields } from "./Payloads.ts"
@@ -9,6 +9,14 @@ import { operationsOn } from "./RecordApi.ts"
 import { variantFields } from "./VariantApi.ts"
 
 const productMediaAssets = Schema.optionalKey(Schema.NullOr(MediaUses))
+
+const pictures = Schema.optionalKey(
+  Schema.NullOr(
+    NewPictures.annotate({
+      description: "Pictures at these addresses. Each becomes a media asset, which the product shows after its others."
+    })
+  )
+)
 
 const variants = Schema.optionalKey(
   Schema.NullOr(Schema.Array(Schema.Struct(variantFields)).check(Schema.isMaxLength(variantsMax)))
@@ -18,13 +26,15 @@ const variants = Schema.optionalKey(
 export const CreateProduct = Schema.Struct({
   ...createFields(Settings.fields, ["name"]),
   productMediaAssets,
+  pictures,
   variants
 }).annotate({ identifier: "CreateProduct" })
 
 /** The body of `PUT /products/{id}`. */
 export const ChangeProduct = Schema.Struct({
   ...changeFields(Settings.fields, ["name"]),
-  productMediaAssets
+  productMediaAssets,
+  pictures
 }).annotate({ identifier: "ChangeProduct" })
 
 const product = operationsOn(Product, { name: "Product", aNoun: "a product", path: "products" })
@@ -50,7 +60,7 @@ export class ProductApi extends HttpApiGroup.make("products")
       payload: ChangeProduct,
       description:
         "Send only the fields to change. An absent field keeps its value; null removes an optional one. " +
-        "`productMediaAssets` and `metadata` are replaced as a whole. Variants are changed through `/variants`."
+        "`productMediaAssets` and `metadata` are replaced as a whole; `pictures` are added. Variants are changed through `/variants`."
     }),
     product.archive({
       error: [NotFound, Conflict],

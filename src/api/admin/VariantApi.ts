@@ -11,7 +11,8 @@ const options = Schema.optionalKey(
   Schema.NullOr(
     OptionChoices.annotate({
       description:
-        "The variant's values of options: at most one value of each option. Each value must belong to its option."
+        "The variant's values of options: at most one value of each option, by their ids or by name. A value must " +
+        "belong to its option. What the organization lacks by a name is created; of several options the oldest is taken."
     })
   )
 )

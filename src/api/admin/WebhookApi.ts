@@ -237,7 +237,7 @@ const deliveries = [
       summary: "Send a test event",
       description:
         "Posts an event at once and returns the result. The event is the example of the type, or of type `webhook.test`. " +
-        "It is not repeated. Its id begins with `evt_test_`."
+        "It is not repeated, and listed with the deliveries. Its id begins with `evt_test_`."
     })
   ),
   listBelow("listWebhookDeliveries", "/webhooks/:id/deliveries", {

@@ -90,7 +90,7 @@ export const OneTimeCode = TypedCode.check(Schema.isMinLength(6), Schema.isMaxLe
   )
 
 /** The name of an attempt, which only the client that makes it knows. */
-const Attempt = text({ minLength: 16, maxLength: 255 })
+export const Attempt = text({ minLength: 16, maxLength: 255 })
 
 /** The request that the code answers. */
 export const CodeRequestId = Schema.optionalKey(

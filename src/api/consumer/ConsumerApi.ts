@@ -10,6 +10,7 @@ import { AuthGroup } from "./AuthApi.ts"
 import { ExperiencesGroup } from "./ExperienceApi.ts"
 import { ProfilesGroup } from "./ProfileApi.ts"
 import { LiveGroup } from "./LiveApi.ts"
+import { GatesGroup } from "./GateApi.ts"
 import { GrantsGroup } from "./RevokedGrantApi.ts"
 import { kindGroups } from "./KindsApi.ts"
 
@@ -20,6 +21,7 @@ export const ConsumerApi = describe(
     .add(ProfilesGroup)
     .add(...kindGroups)
     .add(GrantsGroup)
+    .add(GatesGroup)
     .add(LiveGroup)
     .middleware(Validation)
     .prefix("/api"),

@@ -12,7 +12,8 @@ import { count, instant } from "./LiveFields.ts"
 
 const Count = Schema.Int
 
-const Act = Schema.Struct({
+/** Something that staff did to a queue. */
+export const LineAct = Schema.Struct({
   at: SentTimestamp,
   act: Schema.Literals(["admitted", "removed", "paused", "resumed", "rate"]),
   reason: Schema.optionalKey(StaffReason),
@@ -43,7 +44,7 @@ const Line = Schema.Struct({
     left: Count,
     removed: Count.annotate({ description: "Denied by staff, at the closing, or by archiving the consumer." })
   }).annotate({ description: "Numbers of tickets that no longer wait, by cause." }),
-  acts: Schema.Array(Act).annotate({ description: "The last 100 actions of staff, the oldest first." })
+  acts: Schema.Array(LineAct).annotate({ description: "The last 100 actions of staff, the oldest first." })
 }).annotate({ identifier: "Line" })
 
 /** The line without the instant at which it was read. */

@@ -14,6 +14,7 @@ import { publicFields } from "./PublicMechanism.ts"
 import { NotOpenYetWithHeaders } from "../Errors.ts"
 import { asOf } from "./AsOf.ts"
 import { endpointsOf, grantEndpointsOf } from "./MechanismApi.ts"
+import { passEndpoint, renewEndpoint } from "./PassApi.ts"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { count, instant, isFull, unitsLeft } from "./LiveFields.ts"
 
@@ -57,7 +58,7 @@ export const QueueState = Schema.Union([
           "The place's number in the order of admission, for `…/line`. Absent in the lobby and under loyalty bias."
       })
     ),
-    /** Absent in the lobby, while admission is by hand, and while the queue is paused. */
+    /** Absent in the lobby, while admission is by hand, with an `insideLimit`, and while the queue is paused. */
     estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
     paused: Schema.optionalKey(
       Schema.Literal(true).annotate({ description: "Present while the rate admits no consumers. Places are kept." })
@@ -71,7 +72,7 @@ export const QueueState = Schema.Union([
     admissionGrant: Schema.String,
     enteredAt: SentTimestamp,
     grantedAt: SentTimestamp,
-    /** Absent if the grant does not expire. */
+    /** Absent if the grant does not expire. The token's `exp` is later where the grant is renewed. */
     expiresAt: Schema.optionalKey(SentTimestamp)
   }),
   Schema.Struct({
@@ -144,7 +145,8 @@ export class QueuesGroup extends group.add(
       description:
         "A consumer that waits or holds a grant gets its present state. A consumer that left, or whose grant expired, " +
         "takes a new place at the end. With `grantsPerConsumer`, so does a consumer that used its grant, until it " +
-        "reaches that number (409 `GRANT_LIMIT_REACHED`). Used, left and expired grants all count."
+        "reaches that number (409 `GRANT_LIMIT_REACHED`). Used, left and expired grants all count. With `standby`, the " +
+        "answer to an entry that need not wait is GRANTED."
     })
   ),
   queue.leave.annotate(OpenApi.Summary, "Leave a queue"),
@@ -162,13 +164,15 @@ export class QueuesGroup extends group.add(
         summary: "Admit one consumer, or the next ones",
         description:
           "With `consumerId` it admits that consumer and returns its standing. With `count` (1 to 10,000) it admits the " +
-          "next consumers in the queue's order: as many as wait and as `maxAdmissions` allows (409 `ADMISSIONS_USED_UP` if " +
-          "it allows none). It returns the admitted consumers in this order, or an empty list. A request that stops " +
+          "next consumers in the queue's order: as many as wait and as `maxAdmissions` and `insideLimit` allow (409 " +
+          "`ADMISSIONS_USED_UP` or `INSIDE_LIMIT_REACHED` if they allow none). It returns the admitted consumers in this order, or an empty list. A request that stops " +
           "halfway returns those it has admitted. Before the opening, `count` is refused (423), because the lobby has no " +
           "order yet."
       })
     ),
   grant.deny.annotate(OpenApi.Summary, "Deny a place, or a grant"),
   grant.complete.annotateMerge(OpenApi.annotations({ summary: "Complete a grant", description: completing })),
-  grant.validate.annotate(OpenApi.Summary, "Check a grant")
+  grant.validate.annotate(OpenApi.Summary, "Check a grant"),
+  passEndpoint,
+  renewEndpoint
 ) {}

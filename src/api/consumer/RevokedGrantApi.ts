@@ -18,7 +18,7 @@ const PageText = Schema.String.check(
 
 const RevokedGrant = Schema.Struct({
   jti: Schema.String.annotate({ description: "The `jti` of the grant's token." }),
-  status: Schema.Literals(["LEFT", "DENIED", "COMPLETED"]),
+  status: Schema.Literals(["LEFT", "DENIED", "COMPLETED", "EXPIRED"]),
   endedAt: SentTimestamp,
   /** When the token expires. Null: never. */
   expiresAt: Schema.NullOr(SentTimestamp)
@@ -30,13 +30,16 @@ export const RevokedGrants = Schema.Struct({
   next: Schema.NullOr(Schema.String).annotate({ description: "The `after` of the next page; null on the last one." })
 }).annotate({ identifier: "RevokedGrants" })
 
+/** The query of a list of ended grants. */
+export const revokedQuery = {
+  since: Schema.optionalKey(Timestamp.annotate({ description: "Only those that ended at this time or later." })),
+  after: Schema.optionalKey(PageText.annotate({ description: "The `next` of the previous page." }))
+}
+
 export class GrantsGroup extends HttpApiGroup.make("grants")
   .add(
     HttpApiEndpoint.get("revoked", "/grants/revoked", {
-      query: {
-        since: Schema.optionalKey(Timestamp.annotate({ description: "Only those that ended at this time or later." })),
-        after: Schema.optionalKey(PageText.annotate({ description: "The `next` of the previous page." }))
-      },
+      query: revokedQuery,
       success: RevokedGrants
     })
       .middleware(ServerAction)
@@ -46,7 +49,8 @@ export class GrantsGroup extends HttpApiGroup.make("grants")
           description:
             "For a shop that checks grants offline with the keys at `/.well-known/jwks.json`. A token whose `jti` is listed " +
             "no longer admits, although its signature and its `exp` are valid. Grants that were left, denied or completed " +
-            "are listed at once; expired grants are left out.\n\nWithout `since` the list is complete. Read all pages with the " +
+            "are listed at once. Expired grants are left out, but those that were not renewed in time are listed as " +
+            "`EXPIRED`.\n\nWithout `since` the list is complete. Read all pages with the " +
             "same `since`, and send each page's `next` as `after`. Then ask again with `until` as `since`, about every " +
             "second. A page may be short or empty although more follow. Lists overlap by some seconds, so a grant can be " +
             "listed twice. Grants that ended before the installation recorded this are not listed. To decide which of two " +

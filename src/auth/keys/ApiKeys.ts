@@ -7,6 +7,7 @@ import { Cache, Context, Duration, Effect, Exit, Layer, Option, Schema } from "e
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { hash, randomBytes } from "node:crypto"
+import type { OpenedGate } from "../../domain/gate/Gate.ts"
 import { KeyKind } from "../../domain/organization/ApiKey.ts"
 import { Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { limitsWithPermission, LoadTestPermission } from "../../domain/organization/LoadTestPermission.ts"
@@ -18,12 +19,18 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 
+/** A gate has a key too (`GateKeys.ts`). */
+const HeldKind = Schema.Literals([...KeyKind.literals, "gate"])
+type HeldKind = typeof HeldKind.Type
+
 /** The rights of a key. */
 export interface KeyHolder {
   /** The key's id. It identifies the key in records (`createdBy`) without revealing any of its text. */
   readonly keyId: string
   readonly tenant: Tenant
-  readonly kind: KeyKind
+  readonly kind: HeldKind
+  /** Present for a gate's key: what the key opens. */
+  readonly gate?: OpenedGate
   /** The origins from which browsers may call; absent: any. A setting of the organization. */
   readonly allowedOrigins?: ReadonlyArray<string>
   /** The organization's request limits, shared by all its keys. */
@@ -101,7 +108,7 @@ export class ApiKeys extends Context.Service<
         refresh: invalidate
       })
 
-      const known = (digest: string) => Effect.map(Cache.getSuccess(cached, digest), Option.getOrUndefined)
+      const known = knownIn(cached)
       const lookup = (key: string) => {
         if (!keyPattern.test(key)) return Effect.succeed(undefined)
         const digest = digestOf(key)
@@ -110,11 +117,7 @@ export class ApiKeys extends Context.Service<
       return {
         lookup,
         peekPublishable: (key) => (invalidations.isCurrent() ? peeked.get(key) : undefined),
-        lookupRemembered: (key) => {
-          const digest = digestOf(key)
-          if (invalidations.isCurrent()) return known(digest)
-          return Effect.flatMap(known(digest), (holder) => (holder === undefined ? Effect.undefined : find(digest)))
-        },
+        lookupRemembered: makeLookupRemembered(invalidations, known, find),
         lookupForStatus: (key) => {
           if (invalidations.isCurrent()) return lookup(key)
           return Effect.flatMap(known(digestOf(key)), (holder) =>
@@ -135,15 +138,17 @@ const makeSelect = (sql: SqlClient.SqlClient) => (condition: Fragment) =>
   sql`
     select k.id, k.organization_id, k.mode, k.kind, o.plan, o.settings
     from api_keys k join organizations o on o.id = k.organization_id
-    where ${condition} and k.revoked_at is null`.pipe(
-    Effect.flatMap(decodeRows),
-    Effect.flatMap((rows) =>
+    where ${condition} and k.revoked_at is null`.pipe(Effect.flatMap(holderIn), orUnavailable)
+
+/** Returns the holder of the key in the first row. */
+export const holderIn = (rows: ReadonlyArray<unknown>): Effect.Effect<KeyHolder | undefined> =>
+  decodeRows(rows).pipe(
+    Effect.flatMap(([row]) =>
       Effect.clockWith((clock) =>
-        Effect.succeed(rows[0] === undefined ? undefined : holderOf(rows[0], () => clock.currentTimeMillisUnsafe()))
+        Effect.succeed(row === undefined ? undefined : holderOf(row, () => clock.currentTimeMillisUnsafe()))
       )
     ),
-    Effect.catchTag("SchemaError", Effect.die),
-    orUnavailable
+    Effect.catchTag("SchemaError", Effect.die)
   )
 
 /**
@@ -167,8 +172,8 @@ const makePeeked = () => {
   }
 }
 
-/** Size and lifetimes of the cache. */
-const cacheOptions = {
+/** Size and lifetimes of a cache of keys. */
+export const cacheOptions = {
   capacity: cachedMax,
   timeToLive: (exit: Exit.Exit<KeyHolder | undefined, Unavailable>) =>
     Exit.isFailure(exit)
@@ -178,7 +183,27 @@ const cacheOptions = {
         : Duration.infinity
 }
 
-const digestOf = (key: string): string => hash("sha256", key, "base64url")
+/** The digest by which a key is stored and cached. */
+export const digestOf = (key: string): string => hash("sha256", key, "base64url")
+
+type Holders = Cache.Cache<string, KeyHolder | undefined, Unavailable>
+
+/** Makes the function that returns the holder of a cached key. */
+export const knownIn = (cached: Holders) => (digest: string) =>
+  Effect.map(Cache.getSuccess(cached, digest), Option.getOrUndefined)
+
+/** Makes the lookup of a cached key. It costs no SQL unless the cache may be out of date. */
+export const makeLookupRemembered =
+  (
+    invalidations: Invalidations["Service"],
+    known: ReturnType<typeof knownIn>,
+    find: (digest: string) => Effect.Effect<KeyHolder | undefined, Unavailable>
+  ) =>
+  (key: string): Effect.Effect<KeyHolder | undefined, Unavailable> => {
+    const digest = digestOf(key)
+    if (invalidations.isCurrent()) return known(digest)
+    return Effect.flatMap(known(digest), (holder) => (holder === undefined ? Effect.undefined : find(digest)))
+  }
 
 /** Creates a new key with the prefix of its kind and mode. */
 export function make(kind: KeyKind, mode: Mode): NewKey {
@@ -195,7 +220,7 @@ const Row = Schema.Struct({
   id: Schema.String,
   organization_id: Schema.String,
   mode: Mode,
-  kind: KeyKind,
+  kind: HeldKind,
   plan: Plan,
   settings: Schema.Struct({
     allowedOrigins: Schema.optionalKey(Schema.Array(Schema.String)),

@@ -33,6 +33,8 @@ export interface Operator {
   /** How records name the author: by the key, or by the person. */
   readonly by: string
   readonly organizationName: string
+  /** The invitation of the same address to the other mode of the organization, if there is one. */
+  readonly otherMode?: string
 }
 
 /** An organization, in one mode, that a person may use. */
@@ -96,11 +98,14 @@ export class OperatorSessions extends Context.Service<
 
       const find = Effect.fn("OperatorSessions.find")(function* (token: string) {
         const [row] = yield* sql<Row>`
-          select k.id as key_id, p.id as person_id, p.role, o.id as organization_id, coalesce(k.mode, p.mode) as mode, o.name
+          select k.id as key_id, p.id as person_id, p.role, o.id as organization_id, coalesce(k.mode, p.mode) as mode, o.name,
+            other.id as other_mode
           from operator_sessions s
             left join api_keys k on k.id = s.api_key_id and k.revoked_at is null
             left join people p on p.id = s.person_id and not p.archived
             join organizations o on o.id = coalesce(k.organization_id, p.organization_id)
+            left join people other on other.email = p.email and o.id = other.organization_id
+              and other.mode <> p.mode and not other.archived
           where s.hash = ${hashOf(token)} and s.expires_at > ${yield* nowOf}`
         return row && toOperator(row)
       }, orUnavailable)
@@ -148,14 +153,16 @@ interface Row {
   readonly organization_id: string
   readonly mode: Mode
   readonly name: string
+  readonly other_mode?: string | null
 }
 
-const toOperator = ({ key_id, person_id, role, organization_id, mode, name }: Row): Operator => ({
+const toOperator = ({ key_id, person_id, role, organization_id, mode, name, other_mode }: Row): Operator => ({
   tenant: { organizationId: organization_id, mode },
   ...(person_id !== null && { personId: person_id }),
   role: role ?? "admin",
   by: person_id === null ? `api_key:${key_id}` : authorOf(person_id),
-  organizationName: name
+  organizationName: name,
+  ...(typeof other_mode === "string" && { otherMode: other_mode })
 })
 
 /** The database finds a session by the digest of its token, which a caller cannot choose. */

@@ -4,8 +4,8 @@
  * installation, which is not rotated: a grant has the same name as long as it lives.
  */
 import { Context, Effect, Layer } from "effect"
-import { createHmac } from "node:crypto"
-import { plainName } from "../../domain/mechanism/GrantName.ts"
+import { createHmac, timingSafeEqual } from "node:crypto"
+import { type NamedGrant, plainName } from "../../domain/mechanism/GrantName.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 
 /** Characters of a proof, in Base64: 132 bits. */
@@ -16,6 +16,8 @@ export class GrantNames extends Context.Service<
   {
     /** Returns the name of the grant that the event of this sequence made. */
     of(mechanismId: string, sequence: number): string
+    /** Whether a text is the whole name of the grant that it names, with the right proof. */
+    isWhole(named: NamedGrant): boolean
   }
 >()("usher/auth/tokens/GrantNames") {
   static readonly layer = Layer.effect(GrantNames, Effect.map(serverSecret("grant_names"), make))
@@ -27,10 +29,16 @@ export class GrantNames extends Context.Service<
 function make(secret: Uint8Array): GrantNames["Service"] {
   const proofOf = (plain: string) =>
     createHmac("sha256", secret).update(plain).digest("base64url").slice(0, proofLength)
+  const of = (mechanismId: string, sequence: number) => {
+    const plain = plainName(mechanismId, sequence)
+    return `${plain}.${proofOf(plain)}`
+  }
   return {
-    of: (mechanismId, sequence) => {
-      const plain = plainName(mechanismId, sequence)
-      return `${plain}.${proofOf(plain)}`
+    of,
+    isWhole: ({ mechanismId, sequence, name }) => {
+      const expected = Buffer.from(of(mechanismId, sequence))
+      const given = Buffer.from(name)
+      return given.length === expected.length && timingSafeEqual(given, expected)
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The demo's checks: compares the consumers' notes with the record on the Admin API, and verifies their grants. */
 import { Effect } from "effect"
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose"
-import type { DistributionConsumer } from "../../api/admin/DistributionApi.ts"
+import type { DistributionConsumer } from "../../api/admin/PlaceSchemas.ts"
 import { consumersOf, outOfOrder, type Recorded, repeated } from "../../load/Proofs.ts"
 import type { Proof } from "../../load/Report.ts"
 import type { Crowd, Notes } from "./Crowd.ts"

@@ -29,6 +29,7 @@ import * as InstallationState from "../../store/coordination/Installation.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import * as FormatVersion from "../../store/coordination/FormatVersion.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
+import { isTransient } from "../../store/postgres/BoundedClient.ts"
 import * as Supervision from "./Supervision.ts"
 import * as Environment from "./Environment.ts"
 import { notListening } from "./ListenFailure.ts"
@@ -148,20 +149,30 @@ const serveInstallation = Effect.gen(function* () {
   })
 }).pipe(Effect.provide(serving, { local: true }))
 
+/** How often a process starts while the database is too slow, or away. Each start waits for seconds before it fails. */
+const startsMax = 10
+
 /** Serves until the process is asked to stop. */
 export const serve = Effect.forever(serveInstallation).pipe(
   Effect.provide(environment),
-  Effect.raceFirst(stopRequested),
   Effect.catchTags({
-    ServeError: notListening,
-    SqlError: (error) => databaseFailed(error),
-    Unavailable: (error) => databaseFailed(error)
-  })
+    SqlError: (error) => refusedBy(error),
+    Unavailable: (error) => refusedBy(error)
+  }),
+  // What the libraries take for a defect is one only if the database has answered.
+  Effect.catchDefect((defect) => (isTransient(defect) ? refusedBy(defect as Error) : Effect.die(defect))),
+  Effect.tapErrorTag("StartRefused", (error) =>
+    error.isTransient === true ? Effect.logWarning(`${error.message}; trying again`) : Effect.void
+  ),
+  // On a slow machine the thread of a process that starts is busy for seconds, so it takes an answer for late.
+  Effect.retry({ while: (error) => error._tag === "StartRefused" && error.isTransient === true, times: startsMax - 1 }),
+  Effect.raceFirst(stopRequested),
+  Effect.catchTag("ServeError", notListening),
+  Effect.provide(Environment.base)
 )
 
-const databaseFailed = (error: { readonly message: string; readonly cause?: unknown }) =>
-  Effect.fail(
-    new StartRefused({
-      message: `The database failed during the start: ${error.cause instanceof Error ? error.cause.message : error.message}`
-    })
-  )
+const refusedBy = (error: Error) => {
+  const reason = error.cause instanceof Error ? error.cause.message : error.message
+  const message = `The database failed during the start: ${reason}`
+  return Effect.fail(new StartRefused({ message, isTransient: isTransient(error) }))
+}

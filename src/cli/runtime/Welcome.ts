@@ -4,6 +4,7 @@
  */
 import { Console, Effect, Option, Stdio } from "effect"
 import { SqlClient } from "effect/sql"
+import { unnamedOrganization } from "../../domain/organization/Organization.ts"
 import { type NewOrganization, Organizations } from "../../auth/keys/Organizations.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import { Listeners } from "../../http/server/Server.ts"
@@ -20,7 +21,7 @@ const firstOrganization = Effect.gen(function* () {
     Effect.gen(function* () {
       yield* sql`select pg_advisory_xact_lock(${firstOrganizationLock}::bigint)`
       if ((yield* organizations.count) > 0) return Option.none<NewOrganization>()
-      return Option.some(yield* organizations.create({ name: "default", plan: "growth" }))
+      return Option.some(yield* organizations.create({ name: unnamedOrganization, plan: "growth" }))
     })
   )
 })

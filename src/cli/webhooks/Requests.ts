@@ -2,8 +2,9 @@
 import { Console, Effect } from "effect"
 import { isDelivered, WebhookClient } from "../../delivery/webhook/WebhookClient.ts"
 import type { EventType } from "../../domain/webhook/Catalogue.ts"
-import { sendTestEvent } from "../../http/admin/webhook/TestEvent.ts"
+import { recordTest, sendTestEvent } from "../../http/admin/webhook/TestEvent.ts"
 import { StartRefused } from "../../settings/Settings.ts"
+import { WebhookDeliveries } from "../../store/webhook/WebhookDeliveries.ts"
 import { type ReplaySelection, Webhooks } from "../../store/webhook/Webhooks.ts"
 import { webhookOf } from "./Targets.ts"
 
@@ -11,7 +12,8 @@ import { webhookOf } from "./Targets.ts"
 export const trigger = Effect.fnUntraced(function* (type: EventType, webhookId: string | undefined, json: boolean) {
   const { id, tenant } = yield* webhookOf(webhookId)
   const target = yield* (yield* Webhooks).target(tenant, id)
-  const attempt = yield* sendTestEvent(yield* WebhookClient, tenant, type)(target)
+  const tested = yield* sendTestEvent(yield* WebhookClient, tenant, type)(target)
+  const attempt = yield* recordTest(yield* WebhookDeliveries, id)(tested)
   const { statusCode, durationMillis, body } = attempt
   yield* Console.log(
     json

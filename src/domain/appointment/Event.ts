@@ -3,7 +3,7 @@
  * the union.
  */
 import { Schema } from "effect"
-import { by } from "../mechanism/Author.ts"
+import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
@@ -15,7 +15,7 @@ const slot = { startTime: Schema.Finite, endTime: Schema.Finite }
 
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
-  Configured: { at, configuration: Configuration, by: Schema.String },
+  Configured: { at, configuration: Configuration, by: Schema.String, reason },
   /** A new booking, also for a consumer that has cancelled one. */
   Booked: { at, consumerId, ...slot, bookingId: Schema.String, confirmationCode: Schema.String, risk },
   /** The booking moved to another slot. */

@@ -1,9 +1,11 @@
 /**
  * The views of an appointment: a consumer's view of its booking, the public facts, and the projection for admins.
  */
-import type { PlaceRow } from "../mechanism/Decider.ts"
+import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { isClosed } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
+import { dayMillis, dayOf, firstAt, readingAt } from "../values/WallClock.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Facts, View } from "./Protocol.ts"
 import { placesTaken, type State, statusAsOf } from "./State.ts"
 import { type Slot, slotsBetween } from "./Timetable.ts"
@@ -51,4 +53,17 @@ export function* offeredSlots(
     const available = isOpenStill ? Math.max(0, capacity - placesTaken(taken, startTime)) : 0
     yield { startTime, endTime, available }
   }
+}
+
+/** Returns the facts that only staff may know: the bookings of the day, and the places that are left in it. */
+export const staffFacts = ({ facts }: Seen<Configuration, Facts>) => {
+  const { now, taken } = facts
+  const { clock } = facts.timetable
+  const day = dayOf(readingAt(clock, now))
+  const [from, to] = [firstAt(clock, day), firstAt(clock, day + dayMillis)]
+  let booked = 0
+  for (const [startTime, { places }] of taken) if (startTime >= from && startTime < to) booked += places
+  let free = 0
+  for (const { available } of offeredSlots(facts, { from: now, to })) free += available
+  return { today: { booked, free } }
 }

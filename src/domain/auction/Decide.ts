@@ -5,18 +5,20 @@
 import type { ExtractTag } from "effect/Types"
 import { ofText } from "../values/Amount.ts"
 import { unchanged } from "../mechanism/Administration.ts"
+import { reasoned } from "../mechanism/Author.ts"
 import type { Moment } from "../mechanism/Decider.ts"
 import { closingNoEarlier, type ExperienceWindow } from "../experience/ExperienceWindow.ts"
 import { extended, type ExtensionBy } from "../mechanism/extension/Extension.ts"
 import { ended } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
-import { WrongStatus } from "../mechanism/Refusals.ts"
+import { Closed, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
+import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import { bid, full, shut } from "./Bidding.ts"
 import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { type State, type Status, statusAsOf } from "./State.ts"
+import { isSoldOut, type State, type Status, statusAsOf } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 
@@ -97,5 +99,22 @@ function statusOf(state: State, consumerId: string, at: Millis) {
   return place === undefined ? "NOT_BID" : statusAsOf(state, place, at)
 }
 
+/** The closing and the settlement move to now. An end calls the auction off instead. */
+const closeNow = (state: State, { by, reason }: ExtractTag<Command, "CloseNow">, at: Millis): Outcome => {
+  const { configuration, configured } = state
+  if (isSoldOut(state) || isClosed(state, at)) return new Closed()
+  if (!hasOpened(state, at)) return new NotOpen({ opensAt: configuration.openAt! })
+  return [
+    { _tag: "Configured", at, configuration: { ...configured, closeAt: at, settleAt: at }, by, ...reasoned(reason) }
+  ]
+}
+
 /** The decision on each command of an auction. */
-export const decisions = { Enter: enter, Bid: bid, Deny: deny, Complete: grants.complete, Remove: remove }
+export const decisions = {
+  Enter: enter,
+  Bid: bid,
+  CloseNow: closeNow,
+  Deny: deny,
+  Complete: grants.complete,
+  Remove: remove
+}

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
-import { by } from "../mechanism/Author.ts"
+import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
 import { grantEvents } from "../mechanism/GrantRecord.ts"
@@ -21,6 +21,7 @@ export const Event = Schema.TaggedUnion({
     at,
     configuration: Configuration,
     by: Schema.String,
+    reason,
     /** 16 bytes in hex, in the first event alone; the bidders' handles are derived from it. */
     handleSalt: Schema.optionalKey(Schema.String)
   },

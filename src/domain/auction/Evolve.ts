@@ -126,6 +126,7 @@ const placeBid = (state: State, place: Place, amount: Price, at: Millis): void =
   move(state, place, "WINNING", at)
   place.bid = bid
   place.bidCount++
+  place.bidSequence = state.sequence
   place.order = orderOf(ofText(amount), state.sequence)
   state.leading.insert(place)
   state.latestBids.push(bid)

@@ -1,6 +1,7 @@
 /** The commands, refusals, views and facts of an auction. */
 import { Schema } from "effect"
 import type { Price } from "../values/Amount.ts"
+import type { StaffReason } from "../mechanism/Author.ts"
 import { type AdminReason, recordedReasons } from "../mechanism/Denial.ts"
 import type { Administration, AdminPlaceCommand } from "../mechanism/Administration.ts"
 import type { WithRisk } from "../mechanism/EntryRisk.ts"
@@ -39,6 +40,8 @@ export type Command =
       /** A consumer with a proved address has confirmed the amount, however high it is. */
       readonly isConfirmed?: boolean
     })
+  /** Closes the auction before its time, and settles it at once: the leading bids win. */
+  | { readonly _tag: "CloseNow"; readonly by: string; readonly reason?: StaffReason | undefined }
   | Deny<AdminReason>
   | Complete
   | AdminPlaceCommand<"Remove">

@@ -27,6 +27,8 @@ export class Place implements Member<Place> {
   sequence: number
   /** The last bid; undefined before the first. */
   bid: Bid | undefined = undefined
+  /** The sequence of the event that placed the last bid. */
+  bidSequence = 0
   bidCount = 0
   /** Read only while DENIED. */
   reason: DenialReason | undefined = undefined

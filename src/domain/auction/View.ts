@@ -4,11 +4,12 @@
 import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { completedGrant } from "../mechanism/GrantRecord.ts"
 import { isClosed } from "../mechanism/State.ts"
+import { isBelow, ofText } from "../values/Amount.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import { currentPrice, minimumBid } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
-import { hasExpired, isCalledOff, isPending, isSoldOut, type Place, type State } from "./State.ts"
+import { hasExpired, isCalledOff, isPending, isSoldOut, orderOf, type Place, type State } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -73,12 +74,25 @@ export const liveFacts = ({ facts }: Seen<Configuration, Facts>) => ({
   auctionEnded: facts.auctionEnded
 })
 
-/** Returns the consumer's row in the projection: the recorded status, instants as text. */
+/** Returns the facts that only staff may know: every leading bid, and whether the highest one reaches the reserve. */
+export const staffFacts = ({ configuration: { reservePrice }, facts: { leadingBids } }: Seen<Configuration, Facts>) => {
+  const highest = leadingBids[0]?.amount
+  const isReserveMet = reservePrice === undefined ? null : highest !== undefined && !isBelow(highest, reservePrice)
+  return { leadingBids, isReserveMet }
+}
+
+/**
+ * Returns the consumer's row in the projection: the recorded status, instants as text. `bidOrder` is not shown: by it the
+ * list of bids is in the order of the rules.
+ */
 export const place = (state: State, consumerId: string): PlaceRow | undefined => {
   const found = state.places.get(consumerId)
   if (found === undefined) return undefined
-  const { status, enteredAt, since, bidderHandle, bidCount, bid } = found
-  const bids = bid === undefined ? { bidCount } : { bidCount, lastBidAmount: bid.amount }
+  const { status, enteredAt, since, bidderHandle, bidCount, bid, bidSequence } = found
+  const bids =
+    bid === undefined
+      ? { bidCount }
+      : { bidCount, lastBidAmount: bid.amount, bidOrder: `${orderOf(ofText(bid.amount), bidSequence)}` }
   return { status, enteredAt, updatedAt: since, fields: { bidderHandle, ...bids, ...fieldsOf(found) } }
 }
 

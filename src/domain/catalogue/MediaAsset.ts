@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { recordSchema } from "../values/Record.ts"
 import { HttpsUrl, Name, text } from "../values/Text.ts"
+import { PictureUrl } from "./Picture.ts"
 
 /** The fields an admin sets. The file itself is stored elsewhere. */
 export const Settings = Schema.Struct({
@@ -9,9 +10,9 @@ export const Settings = Schema.Struct({
   altText: Schema.optionalKey(text({ maxLength: 1_000 })),
   description: Schema.optionalKey(text({ maxLength: 2_000 })),
   mimeType: Schema.optionalKey(text({ maxLength: 200 }).annotate({ examples: ["image/jpeg"] })),
-  publicUrl: Schema.optionalKey(HttpsUrl),
+  publicUrl: Schema.optionalKey(PictureUrl),
   sourceUrl: Schema.optionalKey(HttpsUrl),
-  thumbnailUrl: Schema.optionalKey(HttpsUrl),
+  thumbnailUrl: Schema.optionalKey(PictureUrl),
   uploadUrl: Schema.optionalKey(HttpsUrl)
 })
 export type Settings = typeof Settings.Type

@@ -6,6 +6,7 @@ import { HttpsUrl, JsonObject, Name, text } from "../values/Text.ts"
 import { MediaAsset } from "./MediaAsset.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
+import { PictureUrl } from "./Picture.ts"
 import { SyncSource } from "./SyncSource.ts"
 import { Variant } from "./Variant.ts"
 
@@ -39,6 +40,15 @@ export const MediaUse = Schema.Struct({
 export type MediaUse = typeof MediaUse.Type
 
 export const MediaUses = Schema.Array(MediaUse).check(Schema.isMaxLength(mediaAssetsMax))
+
+/** A picture that becomes a media asset of the product. */
+export const NewPicture = Schema.Struct({
+  url: PictureUrl,
+  altText: Schema.optionalKey(Schema.NullOr(text({ maxLength: 1_000 })))
+})
+export type NewPicture = typeof NewPicture.Type
+
+export const NewPictures = Schema.Array(NewPicture).check(Schema.isMaxLength(mediaAssetsMax))
 
 /** A media asset of a product in responses. */
 export const ProductMediaAsset = Schema.Struct({

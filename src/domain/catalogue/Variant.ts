@@ -5,7 +5,7 @@ import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
 import { Id } from "../values/Ids.ts"
 import { recordSchema } from "../values/Record.ts"
-import { JsonObject, text } from "../values/Text.ts"
+import { JsonObject, key, Name, text } from "../values/Text.ts"
 import { Metadata } from "./Metadata.ts"
 import { originFields, originSettings } from "./Origin.ts"
 
@@ -34,8 +34,15 @@ export type Settings = typeof Settings.Type
 export const OptionChoice = Schema.Struct({ optionId: Id, valueId: Id })
 export type OptionChoice = typeof OptionChoice.Type
 
+/** The same by the option's name and the value's text. What the organization lacks is created. */
+export const NamedChoice = Schema.Struct({ option: Name, value: key({ minLength: 1, maxLength: 200 }) })
+export type NamedChoice = typeof NamedChoice.Type
+
 /** The options of one variant, each at most once. */
-export const OptionChoices = Schema.Array(OptionChoice).check(Schema.isMaxLength(optionsMax))
+export const OptionChoices = Schema.Array(Schema.Union([OptionChoice, NamedChoice])).check(
+  Schema.isMaxLength(optionsMax)
+)
+export type OptionChoices = typeof OptionChoices.Type
 
 /** The variant without its options, in the products of an experience. Unset fields are null. */
 export const PlainVariant = recordSchema("PlainVariant", {

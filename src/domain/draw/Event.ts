@@ -3,7 +3,7 @@
  * union. Keys with their default value are left out, because most stored events are entries and their ends.
  */
 import { Schema } from "effect"
-import { by } from "../mechanism/Author.ts"
+import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
 import { grantEvents } from "../mechanism/GrantRecord.ts"
@@ -15,7 +15,7 @@ const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
-  Configured: { at, configuration: Configuration, by: Schema.String },
+  Configured: { at, configuration: Configuration, by: Schema.String, reason },
   /**
    * The draw's random values, from its creation on. `seed` (32 bytes in hex) stays secret until the drawing. `salt`
    * (16 bytes in hex), from which the entries' ids are made, stays secret for ever.

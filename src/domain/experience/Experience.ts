@@ -1,15 +1,26 @@
 /** The experience: a release of products to consumers, through its sequences. */
 import { Schema } from "effect"
 import { ExperienceChallenge } from "../challenge/Challenge.ts"
+import { isPicturePath } from "../catalogue/Picture.ts"
 import { recordSchema } from "../values/Record.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
-import { JsonObject, Name, text, Uri } from "../values/Text.ts"
+import { JsonObject, Name, isUri, text } from "../values/Text.ts"
 import { type Millis, Timestamp } from "../values/Time.ts"
 
 const ThemeText = text({ maxLength: 500 })
 
-const Picture = Schema.optionalKey(Uri).annotateKey({
-  description: "The address of a picture. Rooms show only `https` addresses without user and password."
+/** An uploaded picture, or any absolute URI: former records have addresses that no page shows. */
+const PictureUri = text({ maxLength: 2_000 }).check(
+  Schema.makeFilter((address: string) => isPicturePath(address) || isUri(address), {
+    expected: "an absolute URI, or the address of an uploaded picture",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({ format: "uri-reference" })
+  })
+)
+
+const Picture = Schema.optionalKey(PictureUri).annotateKey({
+  description:
+    "The address of a picture. Rooms show only uploaded pictures, and `https` addresses without user and password."
 })
 
 /** The look of an experience. */

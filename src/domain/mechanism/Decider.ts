@@ -126,6 +126,8 @@ export interface Decider<
   facts?(state: State, now: Millis): Facts
   /** Returns the facts of its own that an experience's live page shows. Absent: none. */
   liveFacts?(seen: Seen<Configuration, Facts>): { readonly [name: string]: unknown }
+  /** Returns the facts that only staff may know, beside those of the live page. Absent: none. */
+  staffFacts?(seen: Seen<Configuration, Facts>): { readonly [name: string]: unknown }
   /**
    * Returns true while the mechanism needs something done outside of it that a worker does: a draw needs a round of the
    * beacon, a waitlist its notices sent. O(1). Absent where a kind needs nothing.

@@ -99,7 +99,10 @@ interface Parts<Configuration, State, C extends Command, E extends Event, R exte
   /** Timed transitions. */
   readonly timed: Timed.TimedTransitions<State, E>
   /** Views for consumers and admins. */
-  readonly views: Pick<Decider<Configuration, State, C, E, R, View, Facts>, "view" | "facts" | "place" | "liveFacts">
+  readonly views: Pick<
+    Decider<Configuration, State, C, E, R, View, Facts>,
+    "view" | "facts" | "place" | "liveFacts" | "staffFacts"
+  >
 }
 
 /** Returns the decider of a kind from its parts and its declaration. */
@@ -116,7 +119,7 @@ export const deciderOf = <
   { schemas, ...declared }: Declaration<Configuration, State, C, E, R, View, Facts>
 ): Decider<Configuration, State, C, E, R, View, Facts> => {
   const decide = decideBy(rules)
-  const { view, facts, liveFacts, place } = views
+  const { view, facts, liveFacts, staffFacts, place } = views
   const { entries } = declared.rated
   return {
     ...declared,
@@ -126,6 +129,7 @@ export const deciderOf = <
     view,
     ...(facts !== undefined && { facts }),
     ...(liveFacts !== undefined && { liveFacts }),
+    ...(staffFacts !== undefined && { staffFacts }),
     place: (state, consumerId) => shownRisk(state, consumerId, place(state, consumerId)),
     due: (state, moment) => Timed.due(timed, state, moment),
     ...(timed.some(({ work }) => work !== undefined) && {

@@ -21,7 +21,7 @@ export const endedGrant = Schema.optionalKey(
   Schema.Struct({
     /** The sequence of the event that made it. */
     sequence: Schema.Int,
-    /** When it would have expired; absent: never. */
+    /** When its token expires; absent: never. */
     expiresAt: Schema.optionalKey(Schema.Finite)
   })
 )
@@ -49,7 +49,7 @@ export class GrantRecord {
   count = 0
   /** The sequence of the event that made the last one. */
   sequence = 0
-  /** When the last one expires; Infinity: never. */
+  /** When the token of the last one expires; Infinity: never. A grant that is not renewed may end before. */
   expiresAt: Millis = Infinity
   /** With what the last one was completed. */
   redemptionId: string | undefined = undefined
@@ -62,7 +62,7 @@ interface Holder {
   grants: GrantRecord | undefined
 }
 
-/** Records a new grant. `sequence` is its event's; `expiresAt` is Infinity if it does not expire. */
+/** Records a new grant. `sequence` is its event's; `expiresAt` is its token's, Infinity if it does not expire. */
 export const noteGrant = (place: Holder, sequence: number, expiresAt: Millis): void => {
   const record = (place.grants ??= new GrantRecord())
   if (record.redemptionId !== undefined) {
@@ -112,6 +112,8 @@ export const ended = (record: GrantRecord | undefined) =>
 export interface HeldGrant {
   /** Absent if grants do not expire. */
   readonly expiresAt?: Millis
+  /** When the grant's token expires, if that is later: until then the grant can be renewed. */
+  readonly tokenExpiresAt?: Millis
   /** The sequence of the grant's event. With the mechanism's id it identifies the grant for ever. */
   readonly grantSequence: number
 }

@@ -188,14 +188,17 @@ export const startGrant = <P extends Expirable<P>>(
     expiring
   }: {
     readonly sequence: number
-    readonly configuration: { readonly admissionExpirationSeconds?: number | undefined }
+    readonly configuration: {
+      readonly admissionExpirationSeconds?: number | undefined
+      readonly admissionRenewal?: { readonly idleSeconds: number; readonly maxSeconds: number } | undefined
+    }
     readonly expiring: IndexedList<P>
   },
   place: P,
   at: Millis
 ): void => {
-  const { admissionExpirationSeconds } = configuration
-  place.order = admissionExpirationSeconds === undefined ? Infinity : at + admissionExpirationSeconds * 1000
-  noteGrant(place, sequence, place.order)
+  const { admissionExpirationSeconds = Infinity, admissionRenewal } = configuration
+  place.order = at + (admissionRenewal?.idleSeconds ?? admissionExpirationSeconds) * 1000
+  noteGrant(place, sequence, admissionRenewal === undefined ? place.order : at + admissionRenewal.maxSeconds * 1000)
   if (place.order !== Infinity) expiring.insert(place)
 }

@@ -92,5 +92,9 @@ export const placeFields = {
 /** How the list of places of a mechanism can be sorted. The first is the default. */
 export const placeSorts = ["enteredAt", "consumerId"] as const
 
+/** How the list of an appointment's bookings, and that of an auction's bids, can be sorted. */
+export const bookingSorts = ["startTime"] as const
+export const bidSorts = ["rank"] as const
+
 /** How the list of places of a consumer can be sorted. The first is the default. */
 export const consumerPlaceSorts = ["enteredAt"] as const

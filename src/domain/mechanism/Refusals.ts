@@ -60,6 +60,12 @@ export class ConfigurationChanged extends Schema.TaggedError<ConfigurationChange
 /** The mechanism has made its maximum of grants. 409 `ADMISSIONS_USED_UP` */
 export class AdmissionsUsedUp extends Schema.TaggedError<AdmissionsUsedUp>()("AdmissionsUsedUp", {}) {}
 
+/** As many grants are live as may be at once. 409 `INSIDE_LIMIT_REACHED` */
+export class InsideLimitReached extends Schema.TaggedError<InsideLimitReached>()("InsideLimitReached", {}) {}
+
+/** The mechanism's grants cannot be renewed. 409 `NOT_RENEWABLE` */
+export class NotRenewable extends Schema.TaggedError<NotRenewable>()("NotRenewable", {}) {}
+
 /** Every unit is held or taken. 409 `SOLD_OUT`; `retryAfterSeconds` is absent if none is expected to become free. */
 export class SoldOut extends Schema.TaggedError<SoldOut>()("SoldOut", {
   retryAfterSeconds: Schema.optionalKey(Schema.Int)

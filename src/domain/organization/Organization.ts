@@ -6,6 +6,9 @@ import { EmailText } from "../values/Email.ts"
 import { CountryCode, CurrencyCode, TimeZone } from "../values/Locale.ts"
 import { Name, text } from "../values/Text.ts"
 
+/** The name of an organization that the first start has made. Nobody has given it one yet. */
+export const unnamedOrganization = "default"
+
 /** Limit of allowed origins. */
 export const originsMax = 100
 

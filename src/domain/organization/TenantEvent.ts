@@ -20,12 +20,14 @@ const actions = {
   variant_option: record,
   variant_option_value: record,
   media_asset: record,
+  picture: ["created", "removed"],
   sync_source: record,
   audience: record,
   consumer: [...record, "erased"],
   order: ["created", "updated", "needs_attention"],
   webhook: [...record, "enabled", "disabled", "failed", "secret_rotated", "secret_sealed"],
   receiver: [...record, "secret_rotated", "secret_sealed"],
+  gate: [...record, "key_rotated"],
   person: record,
   stopped_address: ["lifted"]
 } as const

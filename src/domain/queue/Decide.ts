@@ -14,7 +14,10 @@ import {
   Full,
   GrantLimitReached,
   GuestsRefused,
+  InsideLimitReached,
+  InvalidGrant,
   NotOpen,
+  NotRenewable,
   WrongStatus
 } from "../mechanism/Refusals.ts"
 import { sameRiskWeight } from "../risk/RiskWeight.ts"
@@ -22,10 +25,12 @@ import { isClosed } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
+import { isAdmittedAtOnce } from "./Pacing.ts"
 import type { Command, Refusal } from "./Protocol.ts"
 import {
   admissionsLeft,
   hasExpired,
+  insideLeft,
   isInLobby,
   type Place,
   placesMax,
@@ -33,6 +38,7 @@ import {
   type Status,
   statusAsOf
 } from "./State.ts"
+import { expiryOf } from "./Timed.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 
@@ -61,8 +67,9 @@ const enter = (state: State, command: ExtractTag<Command, "Enter">, at: Millis):
     return new Full({ retryAfterSeconds: secondsUntilPlaceFrees(state, at) })
   }
   const entered = enteredEvent(command, at)
-  if (place === undefined || place.status !== "GRANTED") return [entered]
-  return [{ _tag: "Expired", at: Math.max(state.lastAt, place.order), consumerId: place.consumerId }, entered]
+  if (place?.status === "GRANTED") return [expiryOf(place, Math.max(state.lastAt, place.order)), entered]
+  if (!isAdmittedAtOnce(state, at)) return [entered]
+  return [entered, { _tag: "Granted", at, consumerId: command.consumerId }]
 }
 
 const admit = (state: State, { consumerId, by, reason }: ExtractTag<Command, "Admit">, at: Millis): Outcome => {
@@ -71,6 +78,7 @@ const admit = (state: State, { consumerId, by, reason }: ExtractTag<Command, "Ad
   if (isClosed(state, at)) return new Closed()
   if (status !== "QUEUED") return new WrongStatus({ status })
   if (admissionsLeft(state) <= 0) return new AdmissionsUsedUp()
+  if (insideLeft(state) <= 0) return new InsideLimitReached()
   return [{ _tag: "Granted", at, consumerId, by, ...reasoned(reason) }]
 }
 
@@ -78,11 +86,28 @@ const admit = (state: State, { consumerId, by, reason }: ExtractTag<Command, "Ad
 const admitNext = (state: State, { count, by, reason }: ExtractTag<Command, "AdmitNext">, at: Millis): Outcome => {
   if (isClosed(state, at)) return new Closed()
   if (isInLobby(state) || !hasOpened(state, at)) return new NotOpen({ opensAt: state.configuration.openAt ?? at })
-  const most = Math.min(count, admissionsLeft(state))
-  if (most <= 0) return new AdmissionsUsedUp()
+  if (admissionsLeft(state) <= 0) return new AdmissionsUsedUp()
+  if (insideLeft(state) <= 0) return new InsideLimitReached()
+  const most = Math.min(count, admissionsLeft(state), insideLeft(state))
   return state.waiting
     .head(most)
     .map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by, ...reasoned(reason) }))
+}
+
+/** The least by which a renewal moves the end of a grant. So a grant has few events, however often it is seen. */
+const renewalMillisMin = 1_000
+
+/** A renewal never makes a grant end earlier, nor later than its token. */
+const renew = (state: State, { consumerId, grantSequence }: ExtractTag<Command, "Renew">, at: Millis): Outcome => {
+  const { admissionRenewal } = state.configuration
+  if (admissionRenewal === undefined) return new NotRenewable()
+  const place = state.places.get(consumerId)
+  const status = statusOf(state, consumerId, at)
+  if (place === undefined || status !== "GRANTED") return new WrongStatus({ status })
+  const { order, grants: record } = place
+  if (record?.sequence !== grantSequence) return new InvalidGrant()
+  const expiresAt = Math.min(at + admissionRenewal.idleSeconds * 1_000, record.expiresAt)
+  return expiresAt - order < renewalMillisMin ? unchanged : [{ _tag: "Renewed", at, consumerId, expiresAt }]
 }
 
 /** A pause may begin before the opening. It ends with the queue. */
@@ -121,7 +146,7 @@ const enteredEvent = ({ consumerId, loyaltyScore }: ExtractTag<Command, "Enter">
 /** Seconds from `at` to the next admission; a minute if it cannot be known. */
 const secondsUntilPlaceFrees = (state: State, at: Millis): number => {
   const { admitRate, openAt } = state.configuration
-  const isUnknown = admitRate === 0 || state.pause !== undefined || admissionsLeft(state) <= 0
+  const isUnknown = admitRate === 0 || state.pause !== undefined || admissionsLeft(state) <= 0 || insideLeft(state) <= 0
   const spacing = isUnknown ? 60 : Math.ceil(60 / admitRate)
   return isInLobby(state) ? Math.max(0, Math.ceil((openAt! - at) / 1000)) + spacing : spacing
 }
@@ -136,5 +161,6 @@ export const decisions = {
   Leave: grants.leave,
   Deny: grants.deny,
   Complete: grants.complete,
+  Renew: renew,
   Remove: grants.remove
 }

@@ -28,6 +28,10 @@ export const Event = Schema.TaggedUnion({
   /** The consumer was admitted; `by` is absent if by rate. */
   Granted: { at, consumerId, by, reason },
   ...grantEvents(DenialReason),
+  /** The grant was not used in time; or, where grants are renewed, its consumer was not seen. `grant` names it then. */
+  Expired: { at, consumerId, grant: endedGrant },
+  /** The consumer was seen, so its grant ends later. */
+  Renewed: { at, consumerId, expiresAt: Schema.Finite },
   Left: { at, consumerId, by, grant: endedGrant },
   /** From now on no consumer is admitted by rate. */
   Paused: { at, by: Schema.String, reason },

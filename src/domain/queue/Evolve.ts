@@ -17,6 +17,7 @@ import { issueTicket, noteGone } from "./Line.ts"
 import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isInLobby, Place, type State, type Status } from "./State.ts"
+import { noteCall, noteChange, noteOpening, noteStopped } from "./wait/WaitRange.ts"
 
 type EventOf<Tag extends Event["_tag"]> = Extract<Event, { readonly _tag: Tag }>
 
@@ -30,7 +31,8 @@ const change = (state: State, event: Event): void => {
     case "Configured":
       return configure(state, event)
     case "Opened":
-      return openLobby(state, event.seed)
+      openLobby(state, event.seed)
+      return noteOpening(state, event.at)
     case "Entered":
       return enter(state, event.consumerId, event.at, event.loyaltyScore ?? 0)
     case "Granted":
@@ -47,11 +49,14 @@ const change = (state: State, event: Event): void => {
       return leave(state, state.places.get(event.consumerId), event.at)
     case "Paused":
       state.pause = { since: event.at, by: event.by, ...reasoned(event.reason) }
+      noteChange(state, event.at)
       return noteAct(state.line, { at: event.at, act: "paused", ...reasoned(event.reason) })
     case "Resumed":
       state.pause = undefined
+      noteChange(state, event.at)
       return noteAct(state.line, { at: event.at, act: "resumed", ...reasoned(event.reason) })
     case "GrantExtended":
+    case "Renewed":
       return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     default:
       return evolveLifecycle(state, event)
@@ -60,10 +65,13 @@ const change = (state: State, event: Event): void => {
 
 const configure = (state: State, { configuration, at, reason }: EventOf<"Configured">): void => {
   const { admitRate } = configuration
-  const rateChanges = state.configuration.admitRate !== admitRate
+  const before = state.configuration
+  const rateChanges = before.admitRate !== admitRate
   if (rateChanges && state.sequence > 1) noteAct(state.line, { at, act: "rate", ...reasoned(reason), admitRate })
   setConfiguration(state, configuration)
-  if (rateChanges) changeSpacing(state)
+  if (!rateChanges) return
+  changeSpacing(state, before)
+  noteChange(state, at, before.admitRate)
 }
 
 /**
@@ -114,6 +122,7 @@ const grant = (state: State, { consumerId, at, by, reason }: EventOf<"Granted">)
   move(state, place, "GRANTED", at, by)
   state.grantsMade++
   startGrant(state, place, at)
+  if (by === undefined) noteCall(state, place.ticket, at)
 }
 
 const deny = (state: State, consumerId: string, at: Millis, reason: DenialReason): void => {
@@ -146,6 +155,7 @@ const noteRemoval = (state: State, { consumerId, at, by }: EventOf<"Denied">): v
 const move = (state: State, place: Place | undefined, status: Status, at: Millis, by?: string): void => {
   if (place === undefined) return
   noteGone(state, place, status, by)
+  noteStopped(state, place, at, status === "LEFT")
   if (place.status === "QUEUED") state.waiting.remove(place)
   else if (place.status === "GRANTED") state.expiring.remove(place)
   state.counts[place.status]--

@@ -8,9 +8,10 @@
 import { isInLobby, type Place, type State, type Status } from "./State.ts"
 import { type Line, noteLastGone, runsMax } from "./LineState.ts"
 
-/** Gives the place the next ticket. */
-export const issueTicket = ({ line }: State, place: Place): void => {
+/** Gives the place the next ticket. Called before it is in its list. */
+export const issueTicket = ({ line, waiting }: State, place: Place): void => {
   place.ticket = ++line.issued
+  place.joined = waiting.size + 1
 }
 
 /** Counts a place that stops waiting. Called while it is still in its list. `by` is absent if no admin did it. */

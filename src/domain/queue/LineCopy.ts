@@ -27,6 +27,7 @@ export interface LineUpdate {
 /** A waiting consumer's own part of its view. */
 export interface WaitingPlace {
   readonly ticket: number
+  readonly joined: number
   readonly enteredAt: Millis
 }
 
@@ -85,9 +86,9 @@ export class LineCopy {
   }
 
   /** Returns the view of the consumer with this ticket; undefined if the ticket does not wait. */
-  view({ ticket, enteredAt }: WaitingPlace): View | undefined {
+  view({ ticket, joined, enteredAt }: WaitingPlace): View | undefined {
     if (this.#update === undefined || ticket > this.#update.issued || this.#gone.has(ticket)) return undefined
-    return waitingView(enteredAt, { position: this.#gone.missingUpTo(ticket), ticket }, this.#update.pace)
+    return waitingView(enteredAt, { position: this.#gone.missingUpTo(ticket), ticket, joined }, this.#update.pace)
   }
 }
 

@@ -1,12 +1,20 @@
 /** The commands, refusals and views of a queue. */
 import { Schema } from "effect"
 import * as Denial from "../mechanism/Denial.ts"
+import type { Outlook, WaitRecord } from "./wait/WaitState.ts"
 import type { StaffReason } from "../mechanism/Author.ts"
 import type { Administration, AdminPlaceCommand, PlaceCommand } from "../mechanism/Administration.ts"
 import type { LoyalEntry } from "../mechanism/EntryRisk.ts"
 import type { CompletedGrant, HeldGrant, LimitedGrants } from "../mechanism/GrantRecord.ts"
 import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
-import type { AdmissionsUsedUp, CommonRefusal, Full, GrantLimitReached } from "../mechanism/Refusals.ts"
+import type {
+  AdmissionsUsedUp,
+  CommonRefusal,
+  Full,
+  GrantLimitReached,
+  InsideLimitReached,
+  NotRenewable
+} from "../mechanism/Refusals.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Line } from "./LineState.ts"
@@ -35,6 +43,8 @@ export type Command =
   | (ByStaff & { readonly _tag: "Admit"; readonly consumerId: string })
   | Deny<AdminReason>
   | Complete
+  /** The consumer was seen with this grant: it ends later. */
+  | (PlaceCommand<"Renew"> & { readonly grantSequence: number })
   | AdminPlaceCommand<"Remove">
 
 interface ByStaff {
@@ -43,7 +53,14 @@ interface ByStaff {
 }
 
 /** Every refusal of a queue. */
-export type Refusal = CommonRefusal | Full | GrantLimitReached | CompleteRefusal | AdmissionsUsedUp
+export type Refusal =
+  | CommonRefusal
+  | Full
+  | GrantLimitReached
+  | CompleteRefusal
+  | AdmissionsUsedUp
+  | InsideLimitReached
+  | NotRenewable
 
 /** A consumer's own view of its place. */
 export type View =
@@ -54,7 +71,9 @@ export type View =
       readonly position?: number
       /** The place's number in the order of admission; absent in the lobby, and under loyalty bias. */
       readonly ticket?: number
-      /** Absent in the lobby, while admission is by hand, and while the queue is paused. */
+      /** The position that came with the ticket, for pages: the API does not send it. */
+      readonly joined?: number
+      /** Absent in the lobby, while admission is by hand, with an `insideLimit`, and while the queue is paused. */
       readonly estimatedWaitTimeInSeconds?: number
       /** Present while the rate admits no consumer because the queue is paused. */
       readonly paused?: true
@@ -85,7 +104,14 @@ export interface Facts {
   readonly pause: Pause | undefined
   /** Grants that may still be made; Infinity: no limit. */
   readonly admissionsLeft: number
+  /** Grants that are live. */
+  readonly inside: number
+  /** True if the next entry would have to wait, as every entry has to without `standby`. */
+  readonly isEngaged: boolean
   readonly line: Line
+  /** Undefined while no rate tells when a place is called. */
+  readonly outlook: Outlook | undefined
+  readonly waitRanges: WaitRecord
 }
 
 /** Consumers that one request admits by count. */

@@ -46,6 +46,7 @@ export const declaration = {
   defaults: () => ({
     supportsGuest: true,
     recycleExpiredAdmissions: false,
+    standby: false,
     loyaltyBiasEnabled: false,
     loyaltyHeadStartSeconds: 60,
     riskWeight: 0

@@ -8,6 +8,7 @@ import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import { type LineState, newLine } from "./LineState.ts"
 import type { DenialReason, Pause } from "./Protocol.ts"
+import { newWait, type WaitState } from "./wait/WaitState.ts"
 
 /**
  * Most consumers in one queue: about 2 GB of heap. Further consumers are refused as in a full queue; otherwise the
@@ -36,6 +37,8 @@ export class Place implements Member<Place> {
   order: number
   /** Its number in the queue's order of admission; 0 in the lobby, whose places have none yet. */
   ticket = 0
+  /** Its position when it got its ticket. */
+  joined = 0
   /** Undefined before its first grant. */
   grants: GrantRecord | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
@@ -67,6 +70,7 @@ export interface State extends MechanismState<Configuration, Status> {
   admittedSinceAnchor: number
   lastAdmittedAt: Millis
   readonly line: LineState
+  readonly wait: WaitState
   /** Undefined: the queue is not paused. */
   pause: Pause | undefined
   /** Since when the rate may admit a consumer; Infinity: it may admit none. */
@@ -86,6 +90,7 @@ export const initial = (): State => ({
   admittedSinceAnchor: 0,
   lastAdmittedAt: -Infinity,
   line: newLine(),
+  wait: newWait(),
   pause: undefined,
   admissibleSince: Infinity
 })
@@ -102,6 +107,10 @@ export const admissionsLeft = ({ configuration, grantsMade, grantsReturned, gran
   const { maxAdmissions = Infinity, recycleExpiredAdmissions } = configuration
   return maxAdmissions - grantsMade + grantsLeft + (recycleExpiredAdmissions ? grantsReturned : 0)
 }
+
+/** Returns how many more grants may be live now. An `insideLimit` that was lowered takes no grant away. */
+export const insideLeft = ({ configuration: { insideLimit }, counts }: State): number =>
+  insideLimit === undefined ? Infinity : insideLimit - counts.GRANTED
 
 /** Returns the place's status at `now`; deadlines whose events are not recorded yet are applied. */
 export const statusAsOf = (state: State, place: Place, now: Millis): Status =>

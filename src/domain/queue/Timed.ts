@@ -1,9 +1,11 @@
 /** The timed transitions of a queue. */
+import { ended } from "../mechanism/GrantRecord.ts"
 import { expiry } from "../mechanism/Grants.ts"
+import type { Millis } from "../values/Time.ts"
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
 import type { Event } from "./Event.ts"
 import { admissionDueAt, admissionNoticedAt } from "./Pacing.ts"
-import { isInLobby, type State } from "./State.ts"
+import { isInLobby, type Place, type State } from "./State.ts"
 
 /** The opening of the lobby, which puts its places in a random order. */
 const opening: TimedTransition<State, Event> = {
@@ -17,6 +19,19 @@ const denial: TimedTransition<State, Event> = {
   make: ({ waiting }, at) => ({ _tag: "Denied", at, consumerId: waiting.first!.consumerId, reason: "QUEUE_CLOSED" })
 }
 
+/** Returns the event of a grant that has expired. It names the grant if its token is still valid. */
+export const expiryOf = ({ consumerId, grants }: Place, at: Millis): Event => ({
+  _tag: "Expired",
+  at,
+  consumerId,
+  ...(grants !== undefined && grants.expiresAt > at && ended(grants))
+})
+
+const expiration: TimedTransition<State, Event> = {
+  dueAt: expiry.dueAt,
+  make: ({ expiring }, at) => expiryOf(expiring.first!, at)
+}
+
 const admission: TimedTransition<State, Event> = {
   dueAt: admissionDueAt,
   noticedAt: admissionNoticedAt,
@@ -25,4 +40,4 @@ const admission: TimedTransition<State, Event> = {
 
 const teardown = teardownWhen<State>(({ counts }) => counts.QUEUED === 0 && counts.GRANTED === 0)
 
-export const timed: TimedTransitions<State, Event> = [opening, closing, denial, expiry, admission, teardown]
+export const timed: TimedTransitions<State, Event> = [opening, closing, denial, expiration, admission, teardown]

@@ -3,10 +3,13 @@
  */
 import type { PlaceRow, Seen } from "../mechanism/Decider.ts"
 import { completedGrant, grantLimit } from "../mechanism/GrantRecord.ts"
-import { closedAsOf, endedFields, finite, isFull, placeRow } from "../mechanism/State.ts"
+import { closedAsOf, endedFields, finite, isClosed, isFull, placeRow } from "../mechanism/State.ts"
 import { type Millis, toText } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
+import { hasOpened } from "./Decide.ts"
 import { lineOf } from "./Line.ts"
+import { isAdmittedAtOnce } from "./Pacing.ts"
+import { outlookOf, waitRecordOf } from "./wait/WaitRange.ts"
 import type { Facts, View } from "./Protocol.ts"
 import { admissionsLeft, hasExpired, isInLobby, type Place, type State } from "./State.ts"
 
@@ -32,23 +35,24 @@ export const view = (state: State, consumerId: string, now: Millis): View => {
 const limitOf = ({ configuration }: State, place: Place) => grantLimit(place, configuration)
 
 const viewQueued = (state: State, place: Place, now: Millis): View => {
-  const { enteredAt, ticket } = place
+  const { enteredAt, ticket, joined } = place
   const deniedAt = closedAsOf(state, now)
   if (deniedAt !== Infinity) return { status: "DENIED", enteredAt, reason: "QUEUE_CLOSED", deniedAt }
   if (isInLobby(state)) return waitingView(enteredAt, {}, paceOf(state))
   const position = state.waiting.position(place)
-  return waitingView(enteredAt, state.line.isMoved ? { position } : { position, ticket }, paceOf(state))
+  return waitingView(enteredAt, state.line.isMoved ? { position } : { position, ticket, joined }, paceOf(state))
 }
 
 /** What the views of all waiting consumers have in common. */
 export interface Pace {
+  /** 0 if no rate tells how long the wait is: admission is by hand, or depends on how long others stay inside. */
   readonly admitRate: number
   readonly isPaused: boolean
   readonly positionDisplayMode: "precise" | "qualitative"
 }
 
-export const paceOf = ({ configuration: { admitRate, loyaltyBiasEnabled }, pause }: State): Pace => ({
-  admitRate,
+export const paceOf = ({ configuration: { admitRate, loyaltyBiasEnabled, insideLimit }, pause }: State): Pace => ({
+  admitRate: insideLimit === undefined ? admitRate : 0,
   isPaused: pause !== undefined,
   positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
 })
@@ -56,7 +60,7 @@ export const paceOf = ({ configuration: { admitRate, loyaltyBiasEnabled }, pause
 /** Returns the view of a consumer that waits. In the lobby it has no position, and under head starts no ticket. */
 export const waitingView = (
   enteredAt: Millis,
-  standing: { readonly position?: number; readonly ticket?: number },
+  standing: { readonly position?: number; readonly ticket?: number; readonly joined?: number },
   { admitRate, isPaused, positionDisplayMode }: Pace
 ): View => {
   const paused = isPaused ? ({ paused: true } as const) : {}
@@ -69,20 +73,26 @@ export const waitingView = (
 }
 
 const viewGranted = (state: State, place: Place, now: Millis): View => {
-  const { enteredAt, since: grantedAt, sequence: grantSequence, order: expiresAt } = place
+  const { enteredAt, since: grantedAt, sequence: grantSequence, order: expiresAt, grants } = place
   if (hasExpired(place, now)) {
     const reason = "ADMISSION_EXPIRED"
     return { status: "DENIED", enteredAt, reason, deniedAt: expiresAt, ...limitOf(state, place) }
   }
   if (expiresAt === Infinity) return { status: "GRANTED", enteredAt, grantedAt, grantSequence }
-  return { status: "GRANTED", enteredAt, grantedAt, expiresAt, grantSequence }
+  const held = { status: "GRANTED", enteredAt, grantedAt, expiresAt, grantSequence } as const
+  const tokenExpiresAt = grants?.expiresAt ?? expiresAt
+  return tokenExpiresAt > expiresAt ? { ...held, tokenExpiresAt } : held
 }
 
 /** Returns the public facts. A closing ends a pause. */
 export const facts = (state: State, now: Millis): Facts => ({
   pause: closedAsOf(state, now) === Infinity ? state.pause : undefined,
   admissionsLeft: Math.max(0, admissionsLeft(state)),
-  line: lineOf(state)
+  inside: state.counts.GRANTED,
+  isEngaged: isClosed(state, now) || !hasOpened(state, now) || !isAdmittedAtOnce(state, now),
+  line: lineOf(state),
+  outlook: outlookOf(state),
+  waitRanges: waitRecordOf(state)
 })
 
 /** Returns the facts of the live page. */
@@ -96,11 +106,27 @@ export const liveFacts = ({ configuration, counts, facts: { pause, admissionsLef
   unitsLeft: finite(admissionsLeft)
 })
 
-/** Returns the facts that belong to the record. */
-export const published = ({ pause, closedAt }: State): { readonly [name: string]: unknown } =>
-  pause === undefined || closedAt !== Infinity
-    ? {}
-    : { pausedAt: toText(pause.since), pausedBy: pause.by, pauseReason: pause.reason ?? null }
+/** Returns the facts that only staff may know: what they did, who was admitted and is inside, how right ranges were. */
+export const staffFacts = ({ facts: { line, inside, isEngaged, waitRanges } }: Seen<Configuration, Facts>) => ({
+  inside,
+  engaged: isEngaged,
+  acts: line.acts,
+  admitted: line.tally.byRate + line.tally.byHand,
+  waitRanges: waitRanges.told === 0 ? null : waitRanges
+})
+
+/** Returns the facts about the pause that lasts. */
+export const published = (state: State): { readonly [name: string]: unknown } => {
+  const { pause, closedAt } = state
+  return {
+    ...(pause !== undefined &&
+      closedAt === Infinity && {
+        pausedAt: toText(pause.since),
+        pausedBy: pause.by,
+        pauseReason: pause.reason ?? null
+      })
+  }
+}
 
 /** Returns the consumer's row in the projection: the recorded status, instants as text. */
 export const place = (state: State, consumerId: string): PlaceRow | undefined =>

@@ -3,7 +3,7 @@
  * in the union. Keys with their default value are left out.
  */
 import { Schema } from "effect"
-import { by } from "../mechanism/Author.ts"
+import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
 import { endedGrant, grantEvents } from "../mechanism/GrantRecord.ts"
@@ -15,7 +15,7 @@ const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
-  Configured: { at, configuration: Configuration, by: Schema.String },
+  Configured: { at, configuration: Configuration, by: Schema.String, reason },
   /** The consumer entered and has a grant; without `variantId` it has not selected a variant yet. */
   Entered: { at, consumerId, variantId: Schema.optionalKey(Schema.String), risk },
   /** The consumer selected another variant; its grant does not change. */

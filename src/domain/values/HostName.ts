@@ -33,14 +33,14 @@ export const withUnicodeLabels = (text: string): string =>
     return decoded !== undefined && URL.parse(`https://${decoded}`)?.hostname === label.toLowerCase() ? decoded : label
   })
 
-/** The parameters of Punycode (RFC 3492, section 5). */
+/** The parameters of Punycode (RFC 3492). */
 const base = 36
 const tMin = 1
 const tMax = 26
 const skew = 38
 const damp = 700
 
-/** Returns the text of a label after `xn--` (RFC 3492, section 6.2); undefined if it is none. */
+/** Returns the text of a label after `xn--` (the decoding procedure of RFC 3492); undefined if it is none. */
 function punycodeDecoded(encoded: string): string | undefined {
   const basicEnd = Math.max(0, encoded.lastIndexOf("-"))
   const output = Array.from(encoded.slice(0, basicEnd), (character) => character.codePointAt(0)!)

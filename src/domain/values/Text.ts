@@ -82,25 +82,17 @@ export const HttpsUrl = text({ maxLength: 2_000 }).check(
   })
 )
 
-function isHttpsUrl(value: string): boolean {
+export function isHttpsUrl(value: string): boolean {
   if (!/^https:\/\/[^\s\p{Cc}]+$/u.test(value)) return false
   const url = URL.parse(value)
   return url !== null && url.username === "" && url.password === ""
 }
 
 /**
- * An absolute URI of any scheme (RFC 3986), also with letters that a URI would encode. A page must check the scheme
- * before it shows or links to one.
+ * True for an absolute URI of any scheme (RFC 3986), also with letters that a URI would encode. A page must check the
+ * scheme before it shows or links to one.
  */
-export const Uri = text({ maxLength: 2_000 }).check(
-  Schema.makeFilter(isUri, {
-    expected: "an absolute URI",
-    representation: { id: "usher/string", payload: null },
-    toJsonSchema: () => ({ format: "uri" })
-  })
-)
-
-function isUri(value: string): boolean {
+export function isUri(value: string): boolean {
   return /^[a-z][a-z\d+.-]*:[^\s\p{Cc}]+$/iu.test(value) && (!/^https?:/i.test(value) || URL.canParse(value))
 }
 

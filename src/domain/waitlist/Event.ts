@@ -3,7 +3,7 @@
  * union. Keys with their default value are left out.
  */
 import { Schema } from "effect"
-import { by } from "../mechanism/Author.ts"
+import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -14,7 +14,7 @@ const consumerId = Schema.String
 
 export const Event = Schema.TaggedUnion({
   /** The first event, and each change of the settings. */
-  Configured: { at, configuration: Configuration, by: Schema.String },
+  Configured: { at, configuration: Configuration, by: Schema.String, reason },
   Entered: { at, consumerId, risk },
   Left: { at, consumerId, by },
   /** The waitlist ended before the member could be notified. */

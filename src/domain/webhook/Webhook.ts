@@ -89,3 +89,9 @@ export const webhookSorts = ["createdAt", "url"] as const
 
 /** People who get a mail about one webhook, at most. */
 export const failureRecipientsMax = 10
+
+/** How the id of a test event begins. It is sent once and by hand, and never again. */
+export const testEventPrefix = "evt_test_"
+
+/** True for a delivery of a test event. */
+export const isTestEvent = ({ eventId }: { readonly eventId: string }): boolean => eventId.startsWith(testEventPrefix)

@@ -4,7 +4,7 @@
  * A read waits for an update of its line that is asked for after the read has come. So its answer is as current as the
  * owner's own: it shows every write that was answered before, and never goes back. All reads that come while an update
  * is under way share the next one, so the owner answers one question for all of them. (The read index of Raft: Ongaro,
- * "Consensus: Bridging Theory and Practice", 2014, section 6.4.)
+ * "Consensus: Bridging Theory and Practice", 2014.)
  *
  * Where a consumer does not wait any more, or this node has not seen its ticket, the owner is asked for the view.
  */
@@ -122,9 +122,9 @@ export class LineCopies {
 
   /** Notes a consumer's place, if its view shows a ticket. */
   private notePlace(queueId: string, consumerId: string, view: unknown): void {
-    const { status, ticket, enteredAt } = view as { readonly status: string } & Partial<WaitingPlace>
-    if (status !== "QUEUED" || ticket === undefined || enteredAt === undefined) return
-    this.places.set(keyOf(queueId, consumerId), { ticket, enteredAt })
+    const { status, ticket, joined, enteredAt } = view as { readonly status: string } & Partial<WaitingPlace>
+    if (status !== "QUEUED" || ticket === undefined || joined === undefined || enteredAt === undefined) return
+    this.places.set(keyOf(queueId, consumerId), { ticket, joined, enteredAt })
   }
 }
 

@@ -6,6 +6,7 @@ import * as IgnoredFields from "../fields/IgnoredFields.ts"
 import * as Idempotency from "../idempotency/Idempotency.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
+import * as ServedPictures from "../server/ServedPictures.ts"
 import * as System from "../server/System.ts"
 import { AdminApi } from "../../api/admin/AdminApi.ts"
 import * as Handlers from "./records/Handlers.ts"
@@ -29,7 +30,8 @@ const streams = EventStreams.layerWith(adminStreams)
 export const handlers = Handlers.layer.pipe(Layer.provide(callers), Layer.provide(streams))
 
 /** The routes of the admin listener. They need the database, the journal, the engine and the checks of keys. */
-export const layer = Layer.merge(
+export const layer = Layer.mergeAll(
   LeanRoutes.layer(AdminApi).pipe(Layer.provide(Handlers.layer), Layer.provide(callers), Layer.provide(streams)),
-  System.layer(AdminApi, "operators")
+  System.layer(AdminApi, "operators"),
+  ServedPictures.layer
 )

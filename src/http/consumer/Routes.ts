@@ -5,6 +5,8 @@ import { ConsumerRecords } from "../../store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../store/experience/ExperienceEntries.ts"
 import { ExperienceProducts } from "../../store/experience/ExperienceProducts.ts"
 import { ExperienceViews } from "../../store/experience/ExperienceViews.ts"
+import { Gates as GateStore } from "../../store/gate/Gates.ts"
+import { GrantHolders } from "../../store/mechanism/GrantHolders.ts"
 import * as ProfileStore from "../../store/consumer/Profiles.ts"
 import * as RevokedGrantStore from "../../store/mechanism/RevokedGrants.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
@@ -15,6 +17,7 @@ import * as Credentials from "../credentials/Credentials.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as Direct from "../direct/Direct.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
+import * as ServedPictures from "../server/ServedPictures.ts"
 import * as System from "../server/System.ts"
 import { ConsumerApi } from "../../api/consumer/ConsumerApi.ts"
 import * as Appointments from "./appointment/Appointments.ts"
@@ -24,6 +27,7 @@ import * as Experiences from "./experience/Experiences.ts"
 import * as Profiles from "./consumer/Profiles.ts"
 import * as Draws from "./draw/Draws.ts"
 import * as Hooks from "./receiver/Hooks.ts"
+import * as Gates from "./gate/Gates.ts"
 import * as Live from "./live/Live.ts"
 import { LiveExperiences } from "./live/LiveExperiences.ts"
 import { QueueLines } from "./live/QueueLines.ts"
@@ -45,6 +49,7 @@ const groups = Layer.mergeAll(
   TimedReleases.layer,
   Waitlists.layer,
   RevokedGrants.layer,
+  Gates.layer,
   Live.layer.pipe(Layer.provide(Layer.merge(LiveExperiences.layer, QueueLines.layer)))
 ).pipe(Layer.provide(EventStreams.layer))
 
@@ -57,6 +62,8 @@ const records = Layer.mergeAll(
   ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
   ProfileStore.Profiles.layer,
   ConsumerRecords.layer,
+  GrantHolders.layer,
+  GateStore.layer,
   RevokedGrantStore.RevokedGrants.layer
 )
 
@@ -79,6 +86,6 @@ export const layerNoRecords = withoutRecords(Credentials.layerConsumer)
 
 /** With other checks of credentials. */
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
-  withoutRecords(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer))
+  withoutRecords(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer), Layer.merge(ServedPictures.layer))
 
 export const layer = layerWith(Credentials.layerConsumer)

@@ -12,6 +12,6 @@ export interface ActingConsumer {
 /** The consumer of an access token that came with a key of its tenant. */
 export const actingConsumer = (holder: KeyHolder, access: VerifiedAccess): ActingConsumer => {
   const { consumerId, sessionType, sessionId } = access
-  const { tenant, keyId } = holder
-  return { holder, consumer: { tenant, consumerId, isGuest: sessionType === "guest", keyId, sessionId } }
+  const { tenant } = holder
+  return { holder, consumer: { tenant, consumerId, isGuest: sessionType === "guest", sessionId } }
 }

@@ -6,6 +6,7 @@ import { Effect, Result, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { StreamCredentials } from "../../api/Credentials.ts"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
+import { GateKeys, isGateKey } from "../../auth/keys/GateKeys.ts"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
 import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { Id, sameTenant, type Tenant } from "../../domain/values/Ids.ts"
@@ -24,7 +25,7 @@ export type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
 export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
 
 /** A key as records name it, for example in `createdBy` and `statusOverrideBy`. */
-export const nameOf = ({ keyId }: KeyHolder): string => `api_key:${keyId}`
+export const nameOf = ({ keyId, kind }: KeyHolder): string => `${kind === "gate" ? "gate" : "api_key"}:${keyId}`
 
 /** A session whose token came without a key, and the publishable key of its tenant. */
 export interface ActingSession {
@@ -44,7 +45,17 @@ export const makeChecks = Effect.gen(function* () {
   const { consumer, ...tokens } = yield* makeTokenChecks(keys)
   const streams = yield* makeStreamCredentials(consumer(uncounted), keys)
   const { publishableKey, anyKey, secretKey } = keys
-  return { publishableKey, anyKey, secretKey, consumer, ...tokens, ...streams, counterOf: yield* makeCounters }
+  const gateOrSecretKey = yield* makeGateOrSecretKey(keys)
+  return {
+    publishableKey,
+    anyKey,
+    secretKey,
+    gateOrSecretKey,
+    consumer,
+    ...tokens,
+    ...streams,
+    counterOf: yield* makeCounters
+  }
 })
 
 type KeyChecks = Effect.Success<typeof makeKeyChecks>
@@ -101,7 +112,22 @@ const makeKeyChecks = Effect.gen(function* () {
     verifyAccess: (token: string) => verifyAccess(token, tokens.verifyForStatus)
   }
 
-  return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey, forStatus }
+  return { verifyAccess, publishableKey, secretHolder, anyKey, secretKey, isExhausted, forStatus }
+})
+
+/** Makes the check of a gate, or of a server in its stead. */
+const makeGateOrSecretKey = Effect.fnUntraced(function* ({ secretHolder, isExhausted }: KeyChecks) {
+  const gateKeys = yield* GateKeys
+  const check: Check<KeyHolder, KeyRefusal> = (request) => {
+    const bearer = bearerOf(request)
+    if (isKey(bearer)) return secretHolder(request, bearer, authenticationRequired)
+    if (bearer === undefined || !isGateKey(bearer)) return Effect.fail(authenticationRequired)
+    const found = isExhausted(request) ? gateKeys.lookupRemembered(bearer) : gateKeys.lookup(bearer)
+    return Effect.flatMap(Effect.catchTag(found, "Unavailable", outOfReach), (holder) =>
+      holder === undefined ? Effect.fail(authenticationRequired) : Effect.succeed(holder)
+    )
+  }
+  return check
 })
 
 /** Makes the check of a server that acts for the consumer it names. */
@@ -114,11 +140,11 @@ const makeConsumerByServer = Effect.fnUntraced(function* ({ secretHolder }: KeyC
     yield* count(request, holder)
     const id = decodeId(header)
     if (Result.isFailure(id)) return yield* malformedConsumerId(header)
-    const { tenant, keyId } = holder
+    const { tenant } = holder
     const consumerId = id.success
     const found = yield* Effect.catchTag(consumers.find(tenant, consumerId), "Unavailable", outOfReach)
     if (found === undefined) return yield* NotFound.of("Consumer")
-    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, keyId, by: nameOf(holder) } }
+    return { holder, consumer: { tenant, consumerId, isGuest: found.isGuest, by: nameOf(holder) } }
   })
 })
 

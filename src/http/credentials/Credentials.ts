@@ -15,6 +15,7 @@ import {
   CurrentSession,
   CurrentStreamCredentials,
   CurrentTenant,
+  GateAction,
   type keyErrors,
   PublicRead,
   ServerAction,
@@ -39,7 +40,7 @@ import { malformedHeader } from "../errors/Validation.ts"
 import { type CountRequest, countByAddress } from "../limits/RateLimit.ts"
 
 /** Makes a middleware that runs the operation for the tenant of the key. */
-const byKey = (check: "anyKey" | "publishableKey" | "secretKey", api: "consumer" | "admin") =>
+const byKey = (check: "anyKey" | "publishableKey" | "secretKey" | "gateOrSecretKey", api: "consumer" | "admin") =>
   Effect.map(
     makeChecks,
     ({ counterOf, ...checks }): HttpApiMiddleware.HttpApiMiddleware<CurrentTenant, typeof keyErrors, never> =>
@@ -102,6 +103,8 @@ const layerConsumerStream = Layer.effect(ConsumerStream)(
 
 const layerServerAction = Layer.effect(ServerAction, byKey("secretKey", "consumer"))
 
+const layerGateAction = Layer.effect(GateAction, byKey("gateOrSecretKey", "consumer"))
+
 const layerAdminKey = Layer.effect(AdminKey, byKey("secretKey", "admin"))
 
 /** Requests of one address in a minute to operations without a credential. Few addresses belong to more callers than one. */
@@ -135,7 +138,8 @@ export const layerConsumer = Layer.mergeAll(
   layerSessionEnd,
   layerConsumerAction,
   layerConsumerStream,
-  layerServerAction
+  layerServerAction,
+  layerGateAction
 )
 
 /** The checks of the Admin API. */
@@ -150,7 +154,7 @@ const withTenant = <E, R>(
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), (holder) => {
-      const current = { tenant: holder.tenant, by: nameOf(holder) }
+      const current = { tenant: holder.tenant, by: nameOf(holder), gate: holder.gate }
       const answer = Effect.provideService(handle, CurrentTenant, current)
       return Effect.andThen(
         count(request, holder),

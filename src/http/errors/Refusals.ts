@@ -21,10 +21,12 @@ import type {
   Full,
   GrantLimitReached,
   GuestsRefused,
+  InsideLimitReached,
   InvalidGrant,
   NotEntered,
   NotInvited,
   NotOpen,
+  NotRenewable,
   OrderLimitReached,
   SlotFull,
   SlotNotBegun,
@@ -74,6 +76,8 @@ interface Refusals {
   readonly ConfigurationChanged: ConfigurationChanged
   readonly ConfigurationFixed: ConfigurationFixed
   readonly AdmissionsUsedUp: AdmissionsUsedUp
+  readonly InsideLimitReached: InsideLimitReached
+  readonly NotRenewable: NotRenewable
   readonly SoldOut: SoldOut
   readonly GrantLimitReached: GrantLimitReached
   readonly InvalidGrant: InvalidGrant
@@ -110,6 +114,7 @@ type Answer<E> =
   | (E extends ChallengeAsked ? ChallengeRequired : never)
   | (E extends Closed | WrongStatus | ConfigurationFixed | AdmissionsUsedUp ? Conflict : never)
   | (E extends NotEntered | AlreadyGranted | OrderLimitReached ? Conflict : never)
+  | (E extends InsideLimitReached | NotRenewable ? Conflict : never)
   | (E extends GrantLimitReached | InvalidGrant | AlreadyCompleted | AlreadyRedeemed ? Conflict : never)
   | (E extends AlreadyBooked | SlotFull | SlotPast | SlotNotBegun ? Conflict : never)
   | (E extends { readonly _tag: "MechanismNotFound" } ? NotFound : never)
@@ -171,6 +176,10 @@ export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis):
       return new Conflict({ error: `${error.setting} cannot be changed any more`, code: "CONFIGURATION_FIXED" })
     case "AdmissionsUsedUp":
       return new Conflict({ error: `${label} has no admissions left`, code: "ADMISSIONS_USED_UP" })
+    case "InsideLimitReached":
+      return new Conflict({ error: `${label} has as many grants as may be live`, code: "INSIDE_LIMIT_REACHED" })
+    case "NotRenewable":
+      return new Conflict({ error: `${label} does not renew grants`, code: "NOT_RENEWABLE" })
     case "SoldOut":
       return soldOut(error, label)
     case "BidTooLow":

@@ -4,12 +4,13 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { hash } from "node:crypto"
+import { createHash } from "node:crypto"
 import { AnswerSecret } from "../../api/Annotations.ts"
 import { CurrentTenant } from "../../api/Credentials.ts"
 import { Idempotency } from "../../api/Idempotency.ts"
 import { Conflict, ConflictForNow, ServiceUnavailable, ValidationError } from "../../api/Errors.ts"
 import { IdempotentResponses, type Repeated } from "./IdempotentResponses.ts"
+import { makeHolding, rawBodyOf } from "../server/RawBodies.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { invalidInput, malformedHeader } from "../errors/Validation.ts"
 
@@ -25,6 +26,7 @@ const retryAfterSeconds = 2
 export const layer = Layer.effect(Idempotency)(
   Effect.gen(function* () {
     const answers = yield* IdempotentResponses
+    const withFile = makeHolding()
     return (handle, { endpoint }) => {
       const secret = Context.get(endpoint.annotations, AnswerSecret)
       type Answer = Effect.Effect<
@@ -35,15 +37,17 @@ export const layer = Layer.effect(Idempotency)(
       return Effect.withFiber((fiber): Answer => {
         const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
         const key = request.headers[header]
-        if (key === undefined) return handle
+        const file = rawBodyOf(request, endpoint)
+        if (key === undefined) return file === undefined ? handle : withFile(Effect.andThen(file, handle))
         if (!keyPattern.test(key)) return malformedHeader(endpoint, malformed(key))
-        return Effect.gen(function* () {
+        const once = Effect.gen(function* () {
           const { tenant } = yield* CurrentTenant
-          const body = yield* Effect.orDie(request.text)
-          const fingerprint = hash("sha256", `${request.method} ${request.url}\n${body}`, "buffer")
+          const body = yield* file ?? Effect.orDie(request.text)
+          const fingerprint = createHash("sha256").update(`${request.method} ${request.url}\n`).update(body).digest()
           const answer = yield* answers.answer({ tenant, key, fingerprint }, { secret }, handle)
           return HttpServerResponse.isHttpServerResponse(answer) ? answer : yield* repeated(answer)
         }).pipe(Effect.catchTag("Unavailable", () => Effect.fail(new ServiceUnavailable({ retryAfterSeconds: 1 }))))
+        return file === undefined ? once : withFile(once)
       })
     }
   })

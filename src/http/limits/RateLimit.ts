@@ -45,12 +45,12 @@ export const makeCounters = Effect.gen(function* () {
     const limit = limits.ofOperation(api, category)
     const charge: CountRequest["charge"] = (request, holder, { body }) => {
       const requests = body._tag === "Uint8Array" ? Math.floor(body.contentLength / bytesPerRequest) : 0
-      if (requests === 0 || holder.kind === "secret") return
+      if (requests === 0 || holder.kind !== "publishable") return
       const address = () => countedAddress(origins.of(request).address)
       mark(request.source, limit.charge(callerOf(holder, address), requests))
     }
     const count = (request: Request, holder: KeyHolder, consumerId?: string): Effect.Effect<void> => {
-      if (holder.kind === "secret") allowLargeBody(request)
+      if (holder.kind !== "publishable") allowLargeBody(request)
       const address = () => countedAddress(origins.of(request).address)
       const passOrRefuse = (status: LimitStatus): Effect.Effect<void> => {
         mark(request.source, status)

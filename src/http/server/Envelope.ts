@@ -107,8 +107,9 @@ const makeAnswer = Effect.fnUntraced(function* (api: Api) {
     if (ignored !== undefined) headers["x-ignored-fields"] = ignored
     if (readiness.isDraining()) headers["connection"] = "close"
     if (response.status === 401) headers["www-authenticate"] = "Bearer"
-    // Only the decoder of bodies answers 415, as plain text.
-    return HttpServerResponse.setHeaders(response.status === 415 ? unsupportedMediaType : response, headers)
+    // The decoder of bodies answers 415 as plain text.
+    const isPlain = response.status === 415 && response.headers["content-type"]?.startsWith("text/plain") === true
+    return HttpServerResponse.setHeaders(isPlain ? unsupportedMediaType : response, headers)
   }
 
   const unrouted = (request: Request): Response => {

@@ -1,18 +1,13 @@
 /**
- * The description of an API (OpenAPI), and a page that renders it. The page is self-contained: it includes the script
- * that renders it, and its policy allows only that script and requests to its own listener.
+ * The description of an API (OpenAPI), and pages that show it: one with the list of all operations, and one for each
+ * group. They have no script, and load nothing.
  */
 import { Effect } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type HttpApi, type HttpApiGroup, HttpApiScalar, OpenApi } from "effect/http-api"
+import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
 import type { Document } from "./Documents.ts"
-
-/** Features of the renderer that are switched off: its toolbar for sharing and for SDKs, its client, and its fonts. */
-const renderer = { withDefaultFonts: false, showDeveloperTools: "never", hideClientButton: true, telemetry: false }
-
-/** An empty icon. Without it browsers request one that does not exist. */
-const noIcon = '<link rel="icon" href="data:," />'
+import { type Described, groupPage, indexPage, style } from "./ReferencePage.ts"
+import { slugOf } from "./ReferenceText.ts"
 
 /** The description, as JSON. */
 export const description = <Id extends string, Groups extends HttpApiGroup.Constraint>(
@@ -20,41 +15,35 @@ export const description = <Id extends string, Groups extends HttpApiGroup.Const
 ): Effect.Effect<Document> =>
   Effect.sync(() => ({ text: JSON.stringify(OpenApi.fromApi(api)), contentType: "application/json" }))
 
-/** The rendered reference. */
-export const page = Effect.fnUntraced(function* <Id extends string, Groups extends HttpApiGroup.Constraint>(
+/** The page with the list of all operations. */
+export const index = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
-) {
-  const request = HttpServerRequest.fromWeb(new Request("http://localhost/docs"))
-  const rendered = yield* HttpRouter.toHttpEffect(HttpApiScalar.layer(api, { path: "/docs", scalar: renderer })).pipe(
-    Effect.flatten,
-    Effect.provideService(HttpServerRequest.HttpServerRequest, request),
-    Effect.scoped,
-    Effect.orDie
-  )
-  const html = yield* Effect.promise(() => HttpServerResponse.toWeb(rendered).text())
-  const text = html.replace("<head>", `<head>\n    ${noIcon}`)
-  return {
-    text,
-    contentType: "text/html; charset=utf-8",
-    headers: { "content-security-policy": policyOf(text), "referrer-policy": "no-referrer" }
-  } satisfies Document
+): Effect.Effect<Document> => Effect.sync(() => documentOf(indexPage(describedOf(api))))
+
+/** The pages of the groups, by their names in addresses. */
+export const groups = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): ReadonlyArray<readonly [slug: string, page: Effect.Effect<Document>]> =>
+  describedOf(api).tags.map((tag) => [
+    slugOf(tag.name),
+    Effect.sync(() => documentOf(groupPage(describedOf(api), tag)))
+  ])
+
+const describedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>
+): Described => OpenApi.fromApi(api) as unknown as Described
+
+const documentOf = (text: string): Document => ({
+  text,
+  contentType: "text/html; charset=utf-8",
+  headers: { "content-security-policy": policy, "referrer-policy": "no-referrer" }
 })
 
-/** The policy allows the scripts of the page. It allows all styles, because the renderer creates them while it runs. */
-function policyOf(html: string): string {
-  const scripts = html.split("<script>").slice(1)
-  const hashes = scripts.map((script) => {
-    const text = script.slice(0, script.indexOf("</script>"))
-    return `'sha256-${createHash("sha256").update(text).digest("base64")}'`
-  })
-  return [
-    "default-src 'none'",
-    `script-src ${hashes.join(" ")}`,
-    "style-src 'unsafe-inline'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'"
-  ].join("; ")
-}
+const policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join("; ")

@@ -61,7 +61,7 @@ const notReady = (shown: { readonly reasons: object }) =>
 /** True if the query of `/ready` asks for reads only. */
 export const isForReads = (url: string): boolean => new URL(url, "http://usher").searchParams.get("for") === "reads"
 
-/** `/openapi.json` and `/docs`, the rendered reference. */
+/** `/openapi.json` and `/docs`, the reference: a list of all operations, and a page for each group. */
 const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(api: HttpApi.HttpApi<Id, Groups>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -71,9 +71,11 @@ const reference = <Id extends string, Groups extends HttpApiGroup.Constraint>(ap
         exemptsServers: false
       })
       const description = yield* Documents.serve(Reference.description(api))
-      const page = yield* Documents.serve(Reference.page(api))
+      const index = yield* Documents.serve(Reference.index(api))
       yield* router.add("GET", "/openapi.json", description)
-      yield* router.add("GET", "/docs", Effect.andThen(admit, page))
+      yield* router.add("GET", "/docs", Effect.andThen(admit, index))
+      for (const [slug, page] of Reference.groups(api))
+        yield* router.add("GET", `/docs/${slug}`, Effect.andThen(admit, yield* Documents.serve(page)))
     })
   )
 

@@ -21,6 +21,10 @@ export class UnknownReferences extends Schema.TaggedError<UnknownReferences>()("
   references: Schema.Array(Reference)
 }) {}
 
+/** The references of a part of a body, as those of the whole body. `path` leads to the part. */
+export const unknownWithin = (path: Reference["path"], { references }: UnknownReferences): UnknownReferences =>
+  new UnknownReferences({ references: references.map((one) => ({ ...one, path: [...path, ...one.path] })) })
+
 /** Fails if any reference is wrong. */
 export const refuseUnknown = (references: ReadonlyArray<Reference>) =>
   references.length === 0 ? Effect.void : Effect.fail(new UnknownReferences({ references }))

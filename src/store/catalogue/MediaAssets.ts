@@ -17,6 +17,8 @@ export const shape = listShape("media assets", "r", mediaAssetSorts, { createdAt
 
 const columns = makeSettingsColumns(Settings, { name: "name" })
 
+export const { columnsOf } = columns
+
 export const toMediaAsset = (row: Row): MediaAsset => ({ ...identityAndStamps(row), ...columns.shownOf(row) })
 
 type Sort = keyof typeof shape.sorts

@@ -5,10 +5,17 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import { type MediaUse, type Product, type ProductMediaAsset, Settings } from "../../domain/catalogue/Product.ts"
-import { identityAndStamps, insertRows, type SettingsRow } from "../records/Rows.ts"
+import {
+  type MediaUse,
+  type NewPicture,
+  type Product,
+  type ProductMediaAsset,
+  Settings
+} from "../../domain/catalogue/Product.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { identityAndStamps, insertRows, newRow, type SettingsRow, stampOf } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
-import { type Row as MediaAssetRow, toMediaAsset } from "./MediaAssets.ts"
+import { columnsOf as mediaAssetColumns, type Row as MediaAssetRow, toMediaAsset } from "./MediaAssets.ts"
 import { type Row as SyncSourceRow, toSyncSource } from "./SyncSources.ts"
 import { type Row as VariantRow, toVariant, withOptions } from "./VariantRows.ts"
 
@@ -43,6 +50,37 @@ export const insertMedia = Effect.fnUntraced(function* (
   )
   yield* insertRows(sql, "product_media_assets", rows)
 })
+
+/** Writes a media asset for each picture. Returns them as the media of a product, after those at positions below `from`. */
+export const insertPictures = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  random: SecureRandom.SecureRandom["Service"],
+  tenant: Tenant,
+  by: string,
+  {
+    name,
+    pictures,
+    from
+  }: { readonly name: string; readonly pictures: ReadonlyArray<NewPicture>; readonly from: number }
+) {
+  const stamp = yield* stampOf(by)
+  const rows = yield* Effect.forEach(pictures, ({ url, altText }) =>
+    Effect.map(random.uuidV7(), (id) => ({
+      ...newRow(tenant, id, stamp),
+      ...mediaAssetColumns(sql, { name, publicUrl: url, ...(typeof altText === "string" && { altText }) })
+    }))
+  )
+  yield* insertRows(sql, "media_assets", rows)
+  return rows.map(({ id }, index): MediaUse => ({ mediaAssetId: id, position: from + index }))
+})
+
+/** Returns the position after all media of a product. */
+export const positionAfter = (sql: PgClient.PgClient, productId: string) =>
+  Effect.map(
+    sql<{ readonly next: number }>`
+      select coalesce(max(position) + 1, 0)::int as next from product_media_assets where product_id = ${productId}`,
+    ([row]) => row!.next
+  )
 
 /** Returns the products of these rows, in the same order, with their unarchived variants or the named variants. */
 export const toProducts = Effect.fnUntraced(function* (

@@ -4,7 +4,14 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { type MediaUse, type Product, type Settings, productSorts } from "../../domain/catalogue/Product.ts"
+import {
+  type MediaUse,
+  type NewPicture,
+  type Product,
+  type Settings,
+  productSorts
+} from "../../domain/catalogue/Product.ts"
+import type { OptionChoice } from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -16,7 +23,16 @@ import { stampOf, stamped } from "../records/Rows.ts"
 import { hold, type Statements } from "../records/Statements.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 import { makeReferences, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
-import { columnsOf, insertMedia, type Row, settingsOf, toProducts } from "./ProductParts.ts"
+import { makeNamedOptions } from "./NamedOptions.ts"
+import {
+  columnsOf,
+  insertMedia,
+  insertPictures,
+  positionAfter,
+  type Row,
+  settingsOf,
+  toProducts
+} from "./ProductParts.ts"
 import { insertVariants, type VariantDraft } from "./VariantRows.ts"
 
 /** A product to create. Its first variant becomes the default. */
@@ -24,6 +40,14 @@ export interface ProductDraft {
   readonly settings: Settings
   readonly variants: ReadonlyArray<VariantDraft>
   readonly media: ReadonlyArray<MediaUse>
+  /** Pictures that become media after those. */
+  readonly pictures: ReadonlyArray<NewPicture>
+}
+
+/** A change of the media of a product: a list that replaces it, and pictures that are added. */
+export interface MediaChange {
+  readonly media: ReadonlyArray<MediaUse> | undefined
+  readonly pictures: ReadonlyArray<NewPicture>
 }
 
 export const shape = listShape("products", "p", productSorts, {
@@ -52,7 +76,7 @@ const declaration: Declaration<Row, Product, Sort, InUse, ReferenceArchived> = {
 export class Products extends Context.Service<
   Products,
   Readable<Product, Sort> &
-    Changeable<Product, Settings, UnknownReferences, ReadonlyArray<MediaUse>> &
+    Changeable<Product, Settings, UnknownReferences, MediaChange> &
     Archivable<Product, InUse, ReferenceArchived> & {
       /** Creates the product with its variants and media, all or nothing. */
       create(tenant: Tenant, by: string, draft: ProductDraft): Effect.Effect<Product, UnknownReferences | Unavailable>
@@ -66,16 +90,21 @@ export class Products extends Context.Service<
       const { sql, statements, change, ...operations } = yield* make(declaration)
       const { insert, update, select, show } = statements
       const wrongIn = makeWrongIn(sql)
+      const resolve = makeNamedOptions(sql, random)
 
       const create = Effect.fn("Products.create")(
-        function* (tenant: Tenant, by: string, { settings, variants, media }: ProductDraft) {
+        function* (tenant: Tenant, by: string, { settings, media, pictures, ...draft }: ProductDraft) {
+          const options = yield* resolve(tenant, by, draft.variants.map(choicesOf))
+          const variants = draft.variants.map((variant, index) => ({ ...variant, options: options[index]! }))
           yield* refuseUnknown([
             ...(yield* wrongDefault(sql, undefined, settings.defaultVariantId)),
             ...(yield* wrongIn(tenant, settings, variants, media))
           ])
           const stamp = yield* stampOf(by)
           const { id } = yield* insert(tenant, stamp, () => columnsOf(sql, settings))
-          yield* insertMedia(sql, random, id, media)
+          const from = Math.max(0, ...media.map(({ position }, index) => (position ?? index) + 1))
+          const added = yield* insertPictures(sql, random, tenant, by, { name: settings.name, pictures, from })
+          yield* insertMedia(sql, random, id, [...media, ...added])
           const [first = null] = yield* insertVariants(sql, random, tenant, by, id, variants)
           return yield* show(yield* update(id, stamp, { default_variant_id: first }))
         },
@@ -92,7 +121,7 @@ export class Products extends Context.Service<
         ...operations,
         create,
         byIds,
-        change: (tenant, id, by, revise, media) =>
+        change: (tenant, id, by, revise, { media, pictures } = { media: undefined, pictures: [] }) =>
           change(tenant, id, by, (row) =>
             Effect.gen(function* () {
               const settings = revise(settingsOf(row))
@@ -104,6 +133,10 @@ export class Products extends Context.Service<
                 yield* sql`delete from product_media_assets where product_id = ${id}`
                 yield* insertMedia(sql, random, id, media)
               }
+              if (pictures.length > 0) {
+                const named = { name: settings.name, pictures, from: yield* positionAfter(sql, id) }
+                yield* insertMedia(sql, random, id, yield* insertPictures(sql, random, tenant, by, named))
+              }
               return columnsOf(sql, settings)
             })
           ),
@@ -112,6 +145,11 @@ export class Products extends Context.Service<
     })
   )
 }
+
+const choicesOf = ({ options }: VariantDraft, index: number) => ({
+  path: ["variants", index, "options"],
+  choices: options
+})
 
 /** Archives a product and its variants, unless an experience offers it. Returns it with those variants. */
 const makeArchive = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Product>) =>
@@ -161,7 +199,7 @@ const makeWrongIn = (sql: PgClient.PgClient) => {
   return Effect.fnUntraced(function* (
     tenant: Tenant,
     settings: Settings,
-    variants: ReadonlyArray<VariantDraft>,
+    variants: ReadonlyArray<VariantDraft<ReadonlyArray<OptionChoice>>>,
     media: ReadonlyArray<MediaUse>
   ) {
     const sources = variants.map((variant, index) => ({

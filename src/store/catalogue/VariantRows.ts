@@ -5,14 +5,21 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
-import { type OptionChoice, type PlainVariant, Settings, type Variant } from "../../domain/catalogue/Variant.ts"
+import {
+  type OptionChoice,
+  type OptionChoices,
+  type PlainVariant,
+  Settings,
+  type Variant
+} from "../../domain/catalogue/Variant.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { identityAndStamps, insertRows, newRow, type SettingsRow, stampOf } from "../records/Rows.ts"
 import { makeSettingsColumns } from "../records/SettingsColumns.ts"
 
-export interface VariantDraft {
+/** A variant to create. `Choices` are its options as a body names them, or by their ids. */
+export interface VariantDraft<Choices = OptionChoices> {
   readonly settings: Settings
-  readonly options: ReadonlyArray<OptionChoice>
+  readonly options: Choices
 }
 
 export interface PlainRow extends SettingsRow {
@@ -39,7 +46,7 @@ export const insertVariants = Effect.fnUntraced(function* (
   tenant: Tenant,
   by: string,
   productId: string,
-  drafts: ReadonlyArray<VariantDraft>
+  drafts: ReadonlyArray<VariantDraft<ReadonlyArray<OptionChoice>>>
 ) {
   const stamp = yield* stampOf(by)
   const ids = yield* Effect.forEach(drafts, () => random.uuidV7())

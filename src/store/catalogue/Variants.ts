@@ -6,6 +6,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import {
   type OptionChoice,
+  type OptionChoices,
   type PlainVariant,
   type Settings,
   type Variant,
@@ -24,6 +25,7 @@ import { stamped } from "../records/Rows.ts"
 import { holdParent } from "../records/Statements.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 import { makeReferences, type Reference, refuseUnknown, type UnknownReferences } from "./CatalogueReferences.ts"
+import { makeNamedOptions } from "./NamedOptions.ts"
 import {
   columnsOf,
   insertVariants,
@@ -84,7 +86,7 @@ const declaration: Declaration<Row, Variant, Sort, InUse, Wrong> = {
 export class Variants extends Context.Service<
   Variants,
   Readable<Variant, Sort, VariantFilter> &
-    Changeable<Variant, Settings, UnknownReferences, ReadonlyArray<OptionChoice>> &
+    Changeable<Variant, Settings, UnknownReferences, OptionChoices> &
     Archivable<Variant, InUse, Wrong> & {
       create(
         tenant: Tenant,
@@ -101,13 +103,17 @@ export class Variants extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
       const { sql, statements, change, ...operations } = yield* make(declaration)
       const wrongIn = makeWrongIn(makeReferences(sql))
+      const resolve = makeNamedOptions(sql, random)
+      const optionsOf = (tenant: Tenant, by: string, choices: OptionChoices) =>
+        Effect.map(resolve(tenant, by, [{ path: ["options"], choices }]), ([options]) => options!)
 
       const create = Effect.fn("Variants.create")(
         function* (tenant: Tenant, by: string, productId: string, draft: VariantDraft) {
           yield* holdParent(sql, tenant, product, productId)
-          yield* refuseUnknown(yield* wrongIn(tenant, draft.settings, draft.options))
+          const options = yield* optionsOf(tenant, by, draft.options)
+          yield* refuseUnknown(yield* wrongIn(tenant, draft.settings, options))
           yield* refuseTooMany(sql, productId)
-          const [id] = yield* insertVariants(sql, random, tenant, by, productId, [draft])
+          const [id] = yield* insertVariants(sql, random, tenant, by, productId, [{ ...draft, options }])
           return toVariant((yield* statements.select(sql`v.id = ${id!}`))[0]!)
         },
         sql.withTransaction,
@@ -124,10 +130,11 @@ export class Variants extends Context.Service<
         ...operations,
         create,
         byIds,
-        change: (tenant, id, by, revise, options) =>
+        change: (tenant, id, by, revise, choices) =>
           change(tenant, id, by, (row) =>
             Effect.gen(function* () {
               const settings = revise(settingsOf(row))
+              const options = choices === undefined ? undefined : yield* optionsOf(tenant, by, choices)
               yield* refuseUnknown(yield* wrongIn(tenant, settings, options ?? []))
               if (options !== undefined) yield* replaceOptions(sql, id, options)
               return columnsOf(sql, settings)

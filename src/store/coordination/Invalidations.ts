@@ -27,6 +27,7 @@ export type Topic =
   | "session"
   | "consumer"
   | "api_key"
+  | "gate"
   | "signing_key"
   | "settings"
   | "protection"

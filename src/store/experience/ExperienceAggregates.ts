@@ -7,6 +7,8 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Experience, Settings } from "../../domain/experience/Experience.ts"
 import type { ExperienceProduct, Offer } from "../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import { type UnknownReferences, unknownWithin } from "../catalogue/CatalogueReferences.ts"
+import { type ProductDraft, Products } from "../catalogue/Products.ts"
 import { ExperienceProducts, type KnownProducts, type NamedProducts } from "./ExperienceProducts.ts"
 import { Experiences } from "./Experiences.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -24,11 +26,15 @@ export const recordSequencesMax = 200
 /** The records that a request names when it creates or changes an experience. */
 export interface NamedRecords extends NamedProducts {
   readonly audienceIds: ReadonlyArray<string>
+  /** Products that are created with the experience. */
+  readonly newProducts: ReadonlyArray<ProductDraft>
 }
 
 /** The named records that the tenant has. */
 export interface KnownRecords extends KnownProducts {
   readonly audiences: ReadonlySet<string>
+  /** The ids of the products that were created, in their order. */
+  readonly created: ReadonlyArray<string>
 }
 
 /** An experience to create. A null access code means none. */
@@ -64,7 +70,8 @@ export class ExperienceAggregates extends Context.Service<
   {
     /**
      * Creates the experience that `validate` returns for the existing records, with its products and sequences. `createMechanisms`
-     * creates the rest. All or nothing. The named records are locked until the end.
+     * creates the rest. All or nothing. The named records are locked until the end. The path of an unknown reference of a
+     * new product begins with `newProducts`.
      */
     create<New extends NewExperience, E, E2, R>(
       tenant: Tenant,
@@ -72,7 +79,7 @@ export class ExperienceAggregates extends Context.Service<
       named: NamedRecords,
       validate: (known: KnownRecords) => Result.Result<New, E>,
       createMechanisms: (whole: New, created: CreatedIds) => Effect.Effect<unknown, E2, R>
-    ): Effect.Effect<CreatedIds, E | E2 | RecordNotFound | Unavailable, R>
+    ): Effect.Effect<CreatedIds, E | E2 | UnknownReferences | RecordNotFound | Unavailable, R>
     /** Changes an experience and its offers to the result of `validate`. For access codes see `Experiences`. */
     change<E>(
       tenant: Tenant,
@@ -99,6 +106,7 @@ export class ExperienceAggregates extends Context.Service<
       const experiences = yield* Experiences
       const sequences = yield* Sequences
       const products = yield* ExperienceProducts
+      const createProduct = yield* makeCreateProduct
 
       const create = Effect.fn("ExperienceAggregates.create")(
         function* <New extends NewExperience, E, E2, R>(
@@ -110,15 +118,18 @@ export class ExperienceAggregates extends Context.Service<
         ) {
           const held = yield* hold(sql, tenant, "audiences", named.audienceIds)
           const audiences = new Set(held.map(({ id }) => id))
-          const whole = yield* Effect.fromResult(validate({ ...(yield* products.held(tenant, named)), audiences }))
+          const created = yield* Effect.forEach(named.newProducts, createProduct(tenant, by))
+          const productIds = [...named.productIds, ...created]
+          const known = { ...(yield* products.held(tenant, { ...named, productIds })), audiences, created }
+          const whole = yield* Effect.fromResult(validate(known))
           const { id: experienceId } = yield* experiences.create(tenant, by, whole.settings, whole.accessCode)
           yield* products.replace(tenant, experienceId, whole.offers)
           const sequenceIds = yield* Effect.forEach(whole.sequences, ({ settings, accessCode }) =>
             Effect.map(sequences.create(tenant, by, experienceId, settings, accessCode), ({ id }) => id)
           )
-          const created = { experienceId, sequenceIds }
-          yield* createMechanisms(whole, created)
-          return created
+          const ids = { experienceId, sequenceIds }
+          yield* createMechanisms(whole, ids)
+          return ids
         },
         sql.withTransaction,
         orUnavailable
@@ -152,6 +163,18 @@ export class ExperienceAggregates extends Context.Service<
     })
   )
 }
+
+/** Makes the function that creates a product of an experience. It returns its id. */
+const makeCreateProduct = Effect.map(
+  Products,
+  (catalogue) => (tenant: Tenant, by: string) => (draft: ProductDraft, index: number) =>
+    catalogue.create(tenant, by, draft).pipe(
+      Effect.map(({ id }) => id),
+      Effect.mapError((error) =>
+        error._tag === "UnknownReferences" ? unknownWithin(["newProducts", index], error) : error
+      )
+    )
+)
 
 const makeReads = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient

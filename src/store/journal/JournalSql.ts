@@ -6,7 +6,7 @@
  * `synchronous_commit` off. All other statements use the shared pool, and the caller's transaction if there is one.
  */
 import { PgClient, PgPool } from "@effect/sql-pg"
-import { Effect, Layer, Option, Result, Stream } from "effect"
+import { Effect, Layer, Option, Result, Scope, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Failpoint } from "./Failpoint.ts"
 import * as GroupCommit from "./GroupCommit.ts"
@@ -129,7 +129,12 @@ const placesOf = ({ commit: { mechanismId, expectedSequence, events, places } }:
 const makeProjector = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
   const { journal: measures } = yield* Measures
-  const connections = yield* PgPool.make({ ...sql.config, multiplex: false, minConnections: 0, maxConnections: 1 })
+  // What waits is written while the journal's scope closes. A pool in that scope could not connect any more.
+  const scope = yield* Effect.acquireRelease(Scope.make(), (own, exit) => Scope.close(own, exit))
+  const connections = yield* Scope.provide(
+    PgPool.make({ ...sql.config, multiplex: false, minConnections: 0, maxConnections: 1 }),
+    scope
+  )
   const failpoint = yield* Failpoint
   const write = (segment: PlaceProjector.Segment) =>
     Effect.asVoid(

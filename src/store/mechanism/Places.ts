@@ -51,6 +51,8 @@ export interface PlaceFilter {
   readonly confirmationCode?: string | undefined
   /** Only places whose risk has at least this score. */
   readonly minRiskScore?: number | undefined
+  /** Only places of consumers with or without an address, or a proved one. */
+  readonly contact?: keyof ReturnType<typeof contactConditions> | undefined
 }
 
 /** The list of a mechanism's consumers, sorted by entry. */
@@ -132,26 +134,29 @@ export class Places extends Context.Service<
         tenant: Tenant,
         mechanismId: string,
         query: PageQuery<keyof typeof shape.sorts>,
-        { status, slotId, confirmationCode, minRiskScore }: PlaceFilter
+        { status, slotId, confirmationCode, minRiskScore, contact }: PlaceFilter
       ) {
         yield* currentPlaces(sql, ofMechanism(sql, mechanismId))
-        const filter = { mechanismId, status, slotId, confirmationCode, minRiskScore: minRiskScore?.toString() }
+        const filter = {
+          mechanismId,
+          status,
+          slotId,
+          confirmationCode,
+          minRiskScore: minRiskScore?.toString(),
+          contact
+        }
         const conditions = belonging(sql, tenant, mechanismId)
         if (minRiskScore !== undefined) conditions.push(hasRisk(sql, minRiskScore))
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
         if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
+        if (contact !== undefined) conditions.push(contactConditions(sql)[contact])
         const search = query.search ?? ""
         if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
         const joined = sql`places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}`
         return yield* readPage(tenant, query, {
           filter,
-          fields: sql`p.*, c.email, c.phone, c.full_name`,
-          // Looked up one by one, for the page alone. A join in id order would start at the lowest id.
-          from: sql`
-            places p left join lateral (
-              select * from consumers where id = p.consumer_id and ${ofTenant(sql, tenant)} offset 0
-            ) c on true`,
+          ...withConsumers(sql, tenant),
           where: sql.and(conditions),
           sought: search === "" || isUuid(search) ? undefined : { ...sought(tenant, search), from: joined }
         })
@@ -189,8 +194,31 @@ const makeAtRisk = (sql: PgClient.PgClient) =>
     return rows.map((row) => row.consumer_id)
   }, orUnavailable)
 
+/** True for a joined consumer `c` that has an address, and for one that has proved an address of its own. */
+export const isReachable = (sql: PgClient.PgClient): Fragment => sql`(c.email is not null or c.phone is not null)`
+export const isProved = (sql: PgClient.PgClient): Fragment =>
+  sql`(coalesce(c.email = c.proved_email, false) or coalesce(c.phone = c.proved_phone, false))`
+
+/** The conditions of the filter by addresses. A place without a consumer has none. */
+const contactConditions = (sql: PgClient.PgClient) => ({
+  reachable: isReachable(sql),
+  unreachable: sql`not ${isReachable(sql)}`,
+  proved: isProved(sql),
+  unproved: sql`not ${isProved(sql)}`
+})
+
+/** The columns of a place with its consumer, and the tables that have them. */
+export const withConsumers = (sql: PgClient.PgClient, tenant: Tenant) => ({
+  fields: sql`p.*, c.email, c.phone, c.full_name`,
+  // Looked up one by one, for the page alone. A join in id order would start at the lowest id.
+  from: sql`
+    places p left join lateral (
+      select * from consumers where id = p.consumer_id and ${ofTenant(sql, tenant)} offset 0
+    ) c on true`
+})
+
 /** True for the places of a mechanism, if it is the tenant's. */
-const belonging = (sql: PgClient.PgClient, tenant: Tenant, mechanismId: string): Array<Fragment> => [
+export const belonging = (sql: PgClient.PgClient, tenant: Tenant, mechanismId: string): Array<Fragment> => [
   sql`p.mechanism_id = ${mechanismId}`,
   sql`exists (select 1 from mechanisms where id = ${mechanismId} and ${ofTenant(sql, tenant)})`
 ]
@@ -211,12 +239,12 @@ export interface PlaceColumns {
   readonly status: PlaceStatus
   readonly entered_at: Date
   readonly updated_at: Date
-  readonly fields: (OwnFields & { readonly risk?: Risk }) | null
+  readonly fields: (OwnFields & { readonly risk?: Risk; readonly bidOrder?: string }) | null
 }
 
-/** Returns what these columns record. The risk is stored among the fields. */
+/** Returns what these columns record. The risk is stored among the fields, and so is the order of a bid. */
 export const toRecordedPlace = (row: PlaceColumns): RecordedPlace => {
-  const { risk = noRisk, ...fields } = row.fields ?? {}
+  const { risk = noRisk, bidOrder: _, ...fields } = row.fields ?? {}
   return {
     status: row.status,
     enteredAt: row.entered_at.getTime(),
@@ -233,7 +261,7 @@ interface Row extends PlaceColumns {
   readonly full_name: string | null
 }
 
-const toConsumerPlace = (row: Row): ConsumerPlace => ({
+export const toConsumerPlace = (row: Row): ConsumerPlace => ({
   consumerId: row.consumer_id,
   email: row.email,
   phone: row.phone,

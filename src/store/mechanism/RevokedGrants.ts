@@ -1,5 +1,6 @@
 /**
- * The grants that ended before their time: left, denied or completed. They come from the journal. An index over the
+ * The grants that ended before their tokens expire: left, denied or completed, or expired because they were not
+ * renewed. They come from the journal. An index over the
  * events that end grants finds them, so ending a grant writes nothing more.
  *
  * A page goes through the tenant's mechanisms in the order of their ids, and through the events of each in the order of
@@ -29,9 +30,9 @@ export interface RevokedGrant {
   /** The sequence of the event that made it. */
   readonly grantSequence: number
   readonly grantedAt: Millis
-  readonly status: "LEFT" | "DENIED" | "COMPLETED"
+  readonly status: "LEFT" | "DENIED" | "COMPLETED" | "EXPIRED"
   readonly endedAt: Millis
-  /** Absent if it would not have expired. */
+  /** When its token expires; absent: never. */
   readonly expiresAt?: Millis
 }
 
@@ -56,15 +57,24 @@ export interface RevokedPage {
 export class RevokedGrants extends Context.Service<
   RevokedGrants,
   {
-    /** Returns a page of the tenant's grants that ended at or after `since`. Reads at most `revokedPageMax` events. */
-    page(tenant: Tenant, since: Millis, after: PagePosition | undefined): Effect.Effect<RevokedPage, Unavailable>
+    /**
+     * Returns a page of the tenant's grants that ended at or after `since`, or of those in some mechanisms alone. Reads at
+     * most `revokedPageMax` events.
+     */
+    page(
+      tenant: Tenant,
+      since: Millis,
+      after: PagePosition | undefined,
+      mechanismIds?: ReadonlyArray<string>
+    ): Effect.Effect<RevokedPage, Unavailable>
   }
 >()("usher/store/mechanism/RevokedGrants") {
   static readonly layer = onDatabase(RevokedGrants, (sql) => {
     const page = Effect.fn("RevokedGrants.page")(function* (
       tenant: Tenant,
       since: Millis,
-      after: PagePosition | undefined
+      after: PagePosition | undefined,
+      mechanismIds?: ReadonlyArray<string>
     ) {
       const now = yield* Clock.currentTimeMillis
       const { mechanismId, at, sequence } = after ?? first
@@ -73,6 +83,7 @@ export class RevokedGrants extends Context.Service<
           select m.id from mechanisms m
           where ${ofTenant(sql, tenant, "m")} and m.kind = any(${grantingKinds}::text[])
             and m.id >= ${mechanismId}
+            and ${mechanismIds === undefined ? sql`true` : sql`m.id = any(${mechanismIds}::uuid[])`}
             and (m.teardown_status is distinct from 'completed' or m.updated_at >= ${new Date(since)})
           order by m.id
         )
@@ -83,7 +94,8 @@ export class RevokedGrants extends Context.Service<
         from sources m
         cross join lateral (
           select j.sequence, j.at, j.type, j.data -> 'grant' as ended from journal j
-          where j.mechanism_id = m.id and j.type in ('Left', 'Denied', 'Completed') and (j.data -> 'grant') is not null
+          where j.mechanism_id = m.id and j.type in ('Left', 'Denied', 'Completed', 'Expired')
+            and (j.data -> 'grant') is not null
             and j.at >= ${new Date(since)}
             and (m.id > ${mechanismId} or (j.at, j.sequence) > (${new Date(at)}, ${sequence}))
           order by j.at, j.sequence limit ${revokedPageMax}
@@ -114,12 +126,12 @@ interface Row {
   readonly id: string
   readonly sequence: bigint
   readonly at: Date
-  readonly type: "Left" | "Denied" | "Completed"
+  readonly type: keyof typeof statuses
   readonly granted_at: Date
   readonly ended: { readonly sequence: number; readonly expiresAt?: Millis }
 }
 
-const statuses = { Left: "LEFT", Denied: "DENIED", Completed: "COMPLETED" } as const
+const statuses = { Left: "LEFT", Denied: "DENIED", Completed: "COMPLETED", Expired: "EXPIRED" } as const
 
 const toRevoked = ({ id, at, type, granted_at, ended: { sequence, expiresAt } }: Row): RevokedGrant => ({
   mechanismId: id,

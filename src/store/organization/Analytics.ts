@@ -14,8 +14,11 @@ import {
   type Source,
   type Where
 } from "../../domain/organization/Analytics.ts"
+import { endStatuses } from "../../domain/mechanism/PlaceFields.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
+import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
+import { belonging, isProved, isReachable } from "../mechanism/Places.ts"
 import * as ConcurrencyLimit from "../postgres/ConcurrencyLimit.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -59,6 +62,22 @@ export interface Tally extends AnalyticsRequest {
   readonly average: number
 }
 
+/** How long consumers waited, from the first entry to the first grant, or until they left before one. In seconds. */
+export interface Waits {
+  readonly granted: number
+  readonly medianSeconds: number | null
+  readonly p95Seconds: number | null
+  readonly left: number
+  readonly leftMedianSeconds: number | null
+}
+
+/** The consumers of a mechanism whose places have not ended, and how many of them have an address, or a proved one. */
+export interface Contacts {
+  readonly consumers: number
+  readonly reachable: number
+  readonly proved: number
+}
+
 /** A query about a tenant. */
 export interface Question {
   readonly wanted: ReadonlyArray<AnalyticsRequest>
@@ -72,6 +91,10 @@ export class Analytics extends Context.Service<
   {
     /** Returns the requested events, by bucket. Buckets without events are omitted. */
     tallies(tenant: Tenant, question: Question): Effect.Effect<ReadonlyArray<Tally>, QueryTooLong | Unavailable>
+    /** Returns how long consumers waited in a mechanism, whose grants are events of this type. */
+    waits(tenant: Tenant, mechanismId: string, grant: string): Effect.Effect<Waits, QueryTooLong | Unavailable>
+    /** Counts the consumers of a mechanism by their addresses, as last recorded. */
+    contacts(tenant: Tenant, mechanismId: string): Effect.Effect<Contacts, QueryTooLong | Unavailable>
   }
 >()("usher/store/organization/Analytics") {
   /** Runs the same query with another time limit. */
@@ -144,32 +167,68 @@ function make(millisMax: number) {
         )
     }
 
-    const tallies = Effect.fn("Analytics.tallies")(function* (tenant: Tenant, question: Question) {
-      const happened = [...journaled(tenant, question), ...ordered(tenant, question)]
-      if (happened.length === 0) return []
-      const length = intervalMillis[question.interval]
-      return yield* Effect.gen(function* () {
-        // There are few buckets and many events. Grouping by hash avoids a sort, which would spill to disk.
-        yield* sql`
-          select set_config('statement_timeout', ${`${millisMax}`}, true), set_config('enable_sort', 'off', true)`
-        const rows = yield* sql<Row>`
-        select date_bin(${length} * interval '1 millisecond', at, timestamptz 'epoch') as bucket, kind, type, field,
-          currency_code as "currencyCode", count(*) as count, coalesce(sum(value), 0)::float8 as sum, coalesce(avg(value), 0)::float8 as average
-        from (${sql.join(" union all ", false)(happened)}) as happened (kind, type, field, currency_code, at, value)
-        group by 1, 2, 3, 4, 5`
-        return rows.map(toTally)
-      }).pipe(
+    /** Runs a query in a transaction that the database aborts when it takes too long. */
+    const bounded = <A>(query: Effect.Effect<A, SqlError>): Effect.Effect<A, QueryTooLong | Unavailable> =>
+      // There are few buckets and many events. Grouping by hash avoids a sort, which would spill to disk.
+      sql`select set_config('statement_timeout', ${`${millisMax}`}, true), set_config('enable_sort', 'off', true)`.pipe(
+        Effect.andThen(query),
         sql.withTransaction,
         Effect.catchTag("SqlError", (error): Effect.Effect<never, QueryTooLong | SqlError> =>
           error.reason._tag === "StatementTimeoutError"
             ? Effect.fail(new QueryTooLong({ seconds: millisMax / 1000 }))
             : Effect.fail(error)
         ),
-        oneOfFew
+        oneOfFew,
+        orUnavailable
       )
-    }, orUnavailable)
 
-    return { tallies }
+    const waits = Effect.fn("Analytics.waits")(function* (tenant: Tenant, mechanismId: string, grant: string) {
+      const [row] = yield* bounded(sql<WaitsRow>`
+        with first as (
+          select consumer_id, min(at) filter (where type = 'Entered') as entered,
+            min(at) filter (where type = ${grant}) as granted, min(at) filter (where type = 'Left') as gone
+          from journal
+          where mechanism_id = ${mechanismId} and type in ('Entered', ${grant}, 'Left') and exists (
+            select 1 from mechanisms where id = ${mechanismId} and ${ofTenant(sql, tenant)}
+          )
+          group by consumer_id
+        ), waited as (
+          select extract(epoch from granted - entered)::float8 as granted,
+            case when granted is null then extract(epoch from gone - entered)::float8 end as gone
+          from first where entered is not null
+        )
+        select count(granted) as granted, count(gone) as left,
+          percentile_cont(0.5) within group (order by granted) as "medianSeconds",
+          percentile_cont(0.95) within group (order by granted) as "p95Seconds",
+          percentile_cont(0.5) within group (order by gone) as "leftMedianSeconds"
+        from waited`)
+      return { ...row!, granted: Number(row!.granted), left: Number(row!.left) }
+    })
+
+    const contacts = Effect.fn("Analytics.contacts")(function* (tenant: Tenant, mechanismId: string) {
+      yield* orUnavailable(currentPlaces(sql, ofMechanism(sql, mechanismId)))
+      const [row] = yield* bounded(sql<{ readonly [N in keyof Contacts]: bigint }>`
+        select count(*) as consumers, count(*) filter (where ${isReachable(sql)}) as reachable,
+          count(*) filter (where ${isProved(sql)}) as proved
+        from places p left join consumers c on c.id = p.consumer_id and ${ofTenant(sql, tenant, "c")}
+        where ${sql.and(belonging(sql, tenant, mechanismId))} and p.status <> all(${endStatuses}::text[])`)
+      const { consumers, reachable, proved } = row!
+      return { consumers: Number(consumers), reachable: Number(reachable), proved: Number(proved) }
+    })
+
+    const tallies = Effect.fn("Analytics.tallies")(function* (tenant: Tenant, question: Question) {
+      const happened = [...journaled(tenant, question), ...ordered(tenant, question)]
+      if (happened.length === 0) return []
+      const length = intervalMillis[question.interval]
+      const rows = yield* bounded(sql<Row>`
+        select date_bin(${length} * interval '1 millisecond', at, timestamptz 'epoch') as bucket, kind, type, field,
+          currency_code as "currencyCode", count(*) as count, coalesce(sum(value), 0)::float8 as sum, coalesce(avg(value), 0)::float8 as average
+        from (${sql.join(" union all ", false)(happened)}) as happened (kind, type, field, currency_code, at, value)
+        group by 1, 2, 3, 4, 5`)
+      return rows.map(toTally)
+    })
+
+    return { tallies, waits, contacts }
   })
 }
 
@@ -180,6 +239,8 @@ interface Row extends AnalyticsRequest {
   readonly sum: number
   readonly average: number
 }
+
+type WaitsRow = Omit<Waits, "granted" | "left"> & { readonly granted: bigint; readonly left: bigint }
 
 const toTally = ({ bucket, count, ...row }: Row): Tally => ({
   ...row,

@@ -13,6 +13,10 @@ export interface Room {
   readonly experienceId: string
   readonly tenant: Tenant
   readonly organizationName: string
+  /** True if consumers with an address get a message at their turn. */
+  readonly sendsTurns?: boolean
+  /** The hosts of gates that lead visitors to this room. */
+  readonly gateHosts?: ReadonlyArray<string>
 }
 
 /** Rooms that are cached. The least recently used is evicted first. */
@@ -33,13 +37,18 @@ export class Rooms extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = Effect.fnUntraced(function* (experienceId: string) {
         const rows = yield* sql<Row>`
-          select e.organization_id, e.mode, o.name
+          select e.organization_id, e.mode, o.name,
+            coalesce(o.settings ->> 'grantMessages' in ('email', 'email_or_sms'), false) as sends_turns,
+            array(
+              select distinct jsonb_array_elements_text(g.record -> 'hosts') from gates g
+              where not g.archived and g.queue_ids && array(select m.id::text from mechanisms m where m.experience_id = e.id)
+            ) as gate_hosts
           from experiences e join organizations o on o.id = e.organization_id
           where e.id = ${experienceId} and not e.archived`
         const row = rows[0]
         if (row === undefined) return undefined
-        const { organization_id: organizationId, mode, name } = row
-        return { experienceId, tenant: { organizationId, mode }, organizationName: name }
+        const { organization_id: organizationId, mode, name, sends_turns: sendsTurns, gate_hosts: gateHosts } = row
+        return { experienceId, tenant: { organizationId, mode }, organizationName: name, sendsTurns, gateHosts }
       }, orUnavailable)
 
       // Concurrent visitors share one query.
@@ -56,4 +65,6 @@ interface Row {
   readonly organization_id: string
   readonly mode: Mode
   readonly name: string
+  readonly sends_turns: boolean
+  readonly gate_hosts: ReadonlyArray<string>
 }

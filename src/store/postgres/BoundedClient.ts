@@ -244,6 +244,13 @@ export const isConnectionLost = ({ reason }: SqlError): boolean => {
   return typeof code === "string" && code.startsWith("57P")
 }
 
+/** True for a failure without an answer, or caused by one, after which another try may succeed. */
+export const isTransient = (error: unknown): boolean => {
+  if (!(error instanceof Error)) return false
+  if (error instanceof SqlError) return isConnectionLost(error)
+  return (error as { readonly _tag?: unknown })._tag === "Unavailable" || isTransient(error.cause)
+}
+
 /** True for rows, and for an error that the server sent. */
 const isAnswer = (exit: Exit.Exit<unknown, SqlError>): boolean =>
   Exit.isSuccess(exit) || Option.exists(Cause.findErrorOption(exit.cause), (error) => !isConnectionLost(error))

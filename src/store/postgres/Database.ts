@@ -44,6 +44,9 @@ const startupParameters = {
 /** Connections are replaced after this time, so that the process moves with a server that gets another address. */
 const connectionTTL = "10 minutes"
 
+/** On a slow machine the thread is busy for seconds at a start. An answer that has come meanwhile is not late. */
+const connectTimeout = "15 seconds"
+
 /** How long the server may take to describe itself. */
 const answerSeconds = 5
 
@@ -57,7 +60,8 @@ export const layerAt = (target: PgConnection.Config, name: string) =>
         applicationName: `usher ${settings.nodeName}`,
         keepAlive: "30 seconds",
         startupParameters,
-        connectionTTL
+        connectionTTL,
+        connectTimeout
       } as const
       yield* check(config, name)
       const { database } = yield* Measures
@@ -66,7 +70,7 @@ export const layerAt = (target: PgConnection.Config, name: string) =>
         { ...config, maxConnections: settings.databaseConnections, minConnections: 1 },
         yield* Availability,
         database
-      ).pipe(Effect.mapError((error) => refused(name, reasonOf(error))))
+      ).pipe(Effect.mapError((error) => refusedAfter(name, error)))
     })
   )
 
@@ -81,7 +85,8 @@ const check = Effect.fnUntraced(
       .pipe(
         Effect.timeoutOrElse({
           duration: `${answerSeconds} seconds`,
-          orElse: () => Effect.fail(refused(name, "it takes connections, but it does not answer. Check its state."))
+          orElse: () =>
+            Effect.fail(refused(name, "it takes connections, but it does not answer. Check its state.", true))
         })
       )
     const [version, encoding, standby] = rows[0] as [string, string, string]
@@ -91,7 +96,7 @@ const check = Effect.fnUntraced(
   Effect.scoped,
   // A server that is starting says so, and is worth waiting for.
   Effect.retry({ while: isStarting, schedule: Schedule.max([Schedule.spaced("200 millis"), Schedule.recurs(150)]) }),
-  (effect, _config, name) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(refused(name, reasonOf(error))))
+  (effect, _config, name) => Effect.catchTag(effect, "SqlError", (error) => Effect.fail(refusedAfter(name, error)))
 )
 
 /**
@@ -113,25 +118,26 @@ export const unsuitability = (server: {
   return undefined
 }
 
-const refused = (name: string, problem: string) => new StartRefused({ message: `Cannot use ${name}: ${problem}` })
+const refused = (name: string, problem: string, isTransient = false) =>
+  new StartRefused({ message: `Cannot use ${name}: ${problem}`, isTransient })
 
-/** Returns the problem with a connection, and the remedy for the operator. */
-const reasonOf = (error: SqlError): string => {
-  const cause = causeOf(error)
-  switch (cause.code) {
-    case "ECONNREFUSED":
-      return "nothing listens there. Start the server, or correct host and port."
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return "the host's name is unknown. Correct the host."
-    case "3D000":
-      return "the server has no such database. Create it, or correct the database's name."
-    case "28P01":
-    case "28000":
-      return `the server rejects this user (${cause.message}). Correct user and password.`
-    default:
-      return `${cause.message}. Check that the server is up, and that host, port and options are right.`
-  }
+/** What is wrong, and the remedy for the operator, by the code of the server or of the socket. */
+const problems: Readonly<Record<string, (message: string) => string>> = {
+  ECONNREFUSED: () => "nothing listens there. Start the server, or correct host and port.",
+  ENOTFOUND: () => "the host's name is unknown. Correct the host.",
+  EAI_AGAIN: () => "the host's name is unknown. Correct the host.",
+  "3D000": () => "the server has no such database. Create it, or correct the database's name.",
+  "28P01": (message) => `the server rejects this user (${message}). Correct user and password.`,
+  "28000": (message) => `the server rejects this user (${message}). Correct user and password.`
+}
+
+/** Refuses the server after a failure. One with a known remedy stays until somebody applies it. */
+const refusedAfter = (name: string, error: SqlError) => {
+  const { code, message } = causeOf(error)
+  const known = code === undefined ? undefined : problems[code]
+  if (known !== undefined) return refused(name, known(message))
+  const problem = `${message}. Check that the server is up, and that host, port and options are right.`
+  return refused(name, problem, BoundedClient.isTransient(error))
 }
 
 function isStarting(error: SqlError | StartRefused) {

@@ -9,10 +9,11 @@
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import { conflictOf } from "../../domain/values/Release.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import * as ConcurrentIndexes from "./ConcurrentIndexes.ts"
-import { withoutBounds } from "./BoundedClient.ts"
+import { isTransient, withoutBounds } from "./BoundedClient.ts"
 import { CurrentRelease } from "../coordination/CurrentRelease.ts"
 import * as Nodes from "../coordination/Nodes.ts"
 import * as SchemaState from "./SchemaState.ts"
@@ -204,8 +205,9 @@ const refuseConflicting = (found: ReadonlyArray<ConflictingProcess>) => {
 const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
 
 /** Hoisted, because `run` is built while this module is still being evaluated. */
-function refused(error: Error) {
-  return refuse(`The database's schema could not be brought up to date, and is as it was: ${reasonOf(error)}`)
+function refused(error: SqlError | Migrator.MigrationError | Unavailable) {
+  const message = `The database's schema could not be brought up to date, and is as it was: ${reasonOf(error)}`
+  return Effect.fail(new StartRefused({ message, isTransient: isTransient(error) }))
 }
 
 function reasonOf(error: Error): string {

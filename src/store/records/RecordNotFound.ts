@@ -16,6 +16,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Distribution",
     "Sync source",
     "Media asset",
+    "Picture",
     "Product",
     "Variant",
     "Variant option",
@@ -23,6 +24,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Order",
     "Webhook",
     "Receiver",
+    "Gate",
     "Person",
     "Message",
     "Stopped address"

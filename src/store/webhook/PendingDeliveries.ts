@@ -5,7 +5,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { type Millis, toText } from "../../domain/values/Time.ts"
-import type { DeliveryForm } from "../../domain/webhook/Webhook.ts"
+import { type DeliveryForm, testEventPrefix } from "../../domain/webhook/Webhook.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 
 /** Lanes that are tried in one round, and deliveries of each. */
@@ -126,7 +126,8 @@ export const putFailed = (sql: PgClient.PgClient, id: string, now: Millis) => sq
       case when type like 'distribution.%' then body::jsonb -> 'data' ->> 'distribution_id' end, body::jsonb ->> 'organization_id'
     )::uuid, (body::jsonb ->> 'sequence')::int8, 0, event_id,
     type, event_id, body, 0, ${new Date(now)}
-  from webhook_deliveries where webhook_id = ${id} and status = 'FAILED' order by created_at limit ${replayedMax}
+  from webhook_deliveries
+  where webhook_id = ${id} and status = 'FAILED' and event_id not like ${`${testEventPrefix}%`} order by created_at limit ${replayedMax}
   on conflict do nothing
   returning 1`
 

@@ -16,7 +16,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeReadPage } from "../records/Lists.ts"
 import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
-import { advanceLanes, put, remove, type WaitingDelivery } from "./PendingDeliveries.ts"
+import { advanceLanes, type PendingDelivery, put, remove, type WaitingDelivery } from "./PendingDeliveries.ts"
 
 /** Between two mails about one webhook. */
 const mailIntervalMillis = 3_600_000
@@ -80,6 +80,13 @@ export class WebhookDeliveries extends Context.Service<
   {
     /** Records the results of a round. */
     record(round: Round, now: Millis): Effect.Effect<void, Unavailable>
+    /** Adds a test event to the log. Nothing sends it again. */
+    recordTest(
+      webhookId: string,
+      event: Pick<PendingDelivery, "id" | "type" | "body">,
+      attempt: LoggedAttempt,
+      isDelivered: boolean
+    ): Effect.Effect<void, Unavailable>
     /**
      * Claims the webhook's mail of this hour. Returns its recipients; undefined if the organization has no address for
      * it, or had a mail about the webhook within the last hour.
@@ -130,7 +137,17 @@ export class WebhookDeliveries extends Context.Service<
           orUnavailable
         )
 
-      return { record: makeRecord(sql, random), claimMail: makeClaimMail(sql), list, removeOld }
+      const recordTest = (
+        webhookId: string,
+        delivery: Pick<PendingDelivery, "id" | "type" | "body">,
+        attempt: LoggedAttempt,
+        isDelivered: boolean
+      ) => {
+        const tried = { delivery, attempt, status: isDelivered ? "DELIVERED" : "FAILED" } as const
+        return log(sql, random, webhookId, [tried], attempt.at).pipe(Effect.asVoid, orUnavailable)
+      }
+
+      return { record: makeRecord(sql, random), recordTest, claimMail: makeClaimMail(sql), list, removeOld }
     })
   )
 }
@@ -161,12 +178,17 @@ const makeRecord = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["S
  */
 const lock = (sql: PgClient.PgClient, webhookId: string) => sql`select from webhooks where id = ${webhookId} for update`
 
+/** A delivery with an attempt, as far as the log is concerned. */
+interface Tried extends Pick<DeliveryResult, "status" | "attempt"> {
+  readonly delivery: Pick<PendingDelivery, "id" | "type" | "body">
+}
+
 /** Adds the attempts to the log. */
 const log = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   random: SecureRandom.SecureRandom["Service"],
   webhookId: string,
-  tried: ReadonlyArray<DeliveryResult>,
+  tried: ReadonlyArray<Tried>,
   now: Millis
 ) {
   const ids = yield* Effect.forEach(tried, () => random.uuidV7())

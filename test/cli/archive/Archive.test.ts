@@ -8,7 +8,7 @@ import { join } from "node:path"
 import * as Queue from "../../support/queueOnServer.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { organization, serving } from "../servingProcess.ts"
-import { clientOf, databaseAndFolder } from "./archiveFixture.ts"
+import { clientOf, contentsOf, databaseAndFolder, flip } from "./archiveFixture.ts"
 import * as UsherInProcess from "../usherInProcess.ts"
 import type * as Usher from "../usherProcess.ts"
 
@@ -179,7 +179,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "2 minutes" })("usher a
       const damages = [
         () => truncateSync(copy, whole.length - 2_048),
         () => truncateSync(copy, 700),
-        () => writeFileSync(copy, Buffer.concat([whole.subarray(0, 2_600), Buffer.from([7]), whole.subarray(2_601)])),
+        () => flip(copy, contentsOf(copy).at(-1)!.from),
         () => writeFileSync(copy, "no archive")
       ]
       for (const [number, damage] of damages.entries()) {

@@ -28,7 +28,7 @@ import type { Keys } from "../../e2e/support/ServerUnderTest.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { organization, serving } from "../servingProcess.ts"
 import { nodeSettings } from "../../e2e/support/Nodes.ts"
-import { clientOf, databaseAndFolder } from "./archiveFixture.ts"
+import { aLargePicture, clientOf, contentsOf, databaseAndFolder, flip } from "./archiveFixture.ts"
 import * as UsherInProcess from "../usherInProcess.ts"
 import * as Usher from "../usherProcess.ts"
 
@@ -180,6 +180,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
     Effect.gen(function* () {
       const { sql: source, url, file } = yield* World
       const second = `${file}.second`
+      yield* aLargePicture(source)
       assert.strictEqual((yield* usher(url, "backup", second)).code, 0)
       const { sql, end } = yield* restored(second)
       assert.deepStrictEqual([end.code, end.stderr], [0, ""])
@@ -300,7 +301,10 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
         const { code, stdout, stderr } = yield* run("--extend", "30m")
         assert.deepStrictEqual([code, stderr], [0, ""], time)
         assert.match(stdout, time === "first" ? /and [1-9]\d* grants by 1800 seconds/ : /and 0 grants/)
-        for (const { name, at } of yield* state) assert.closeTo(at, before.get(name)! + 1_800, 0.001, `${time} ${name}`)
+        // A place that was not written yet when the backup was made has no row before.
+        const extended = (yield* state).filter(({ name }: any) => before.has(name))
+        assert.isAtLeast(extended.length, holders + 1)
+        for (const { name, at } of extended) assert.closeTo(at, before.get(name)! + 1_800, 0.001, `${time} ${name}`)
         const { stdout: verified } = yield* usher(url, "verify-journal", "--json")
         assert.strictEqual(JSON.parse(verified || "{}").differences, 0)
         yield* sql`update installation set held_at = now()`
@@ -376,21 +380,3 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
     })
   )
 })
-
-/** Returns where the contents of the entries are. The rest of a tar file is names, sizes and padding. */
-const contentsOf = (path: string): ReadonlyArray<{ readonly from: number; readonly length: number }> => {
-  const bytes = readFileSync(path)
-  const spans = []
-  for (let header = 0; bytes[header] !== 0;) {
-    const length = Number.parseInt(bytes.toString("latin1", header + 124, header + 135), 8)
-    if (length > 0) spans.push({ from: header + 512, length })
-    header += 512 * (1 + Math.ceil(length / 512))
-  }
-  return spans
-}
-
-const flip = (path: string, at: number): void => {
-  const bytes = readFileSync(path)
-  bytes[at]! ^= 0xff
-  writeFileSync(path, bytes)
-}

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Bid, decider } from "../../../src/domain/auction/Auction.ts"
+import { orderOf, type State } from "../../../src/domain/auction/State.ts"
+import { ofText } from "../../../src/domain/values/Amount.ts"
 import { accepted, assertRefused } from "../mechanism/support/History.ts"
 import { at, bid, denied, english, enter, entered, given, History, won } from "./history.ts"
 
@@ -96,13 +98,19 @@ describe("a bidder's row for search and lists", () => {
       status: "OUTBID",
       enteredAt: at(1),
       updatedAt: at(2),
-      fields: { bidderHandle: auction.handle("ada"), bidCount: 1, lastBidAmount: "10.50" }
+      fields: {
+        bidderHandle: auction.handle("ada"),
+        bidCount: 1,
+        lastBidAmount: "10.50",
+        bidOrder: bidOrder("10.50", 4)
+      }
     })
     auction.until(60)
     assert.deepStrictEqual(row("bob")?.fields, {
       bidderHandle: auction.handle("bob"),
       bidCount: 1,
       lastBidAmount: "12",
+      bidOrder: bidOrder("12", 6),
       winningBidAmount: "12",
       wonAt: "2026-11-21T18:01:00.000Z",
       expiresAt: "2026-11-21T18:01:10.000Z"
@@ -114,6 +122,25 @@ describe("a bidder's row for search and lists", () => {
     assert.deepInclude(row("zoe")?.fields, { reason: "FRAUD_DETECTED", deniedAt: "2026-11-21T18:01:06.000Z" })
   })
 })
+
+describe("the stored order of bids", () => {
+  it("is that in which they win, of equal amounts the earlier first, and stays after the settlement", () => {
+    const auction = given(english({ quantity: 3, admissionExpirationSeconds: 10 }))
+    auction.bids(1, ["ada", "10"], ["bob", "12"], ["cleo", "10.0"], ["eve", "11"])
+    const inOrder = () =>
+      [...auction.state.places.keys()].toSorted((a, b) => Number(orderIn(auction.state, a) - orderIn(auction.state, b)))
+    const order = inOrder()
+    assert.deepStrictEqual(order, ["bob", "eve", "ada", "cleo"])
+    assert.deepStrictEqual(
+      auction.until(60).filter(({ _tag }) => _tag === "Won"),
+      order.slice(0, 3).map((bidder) => won(60, bidder))
+    )
+    assert.deepStrictEqual(inOrder(), order)
+  })
+})
+
+const bidOrder = (amount: string, sequence: number) => `${orderOf(ofText(amount), sequence)}`
+const orderIn = (state: State, bidder: string) => BigInt(decider.place(state, bidder)!.fields["bidOrder"] as string)
 
 describe("many bidders", () => {
   it("are counted by status", () => {

@@ -43,7 +43,8 @@ describe("a theme", () => {
       "ftp://files.example/logo.png",
       "data:image/png;base64,iVBORw0KGgo=",
       "urn:isbn:0451450523",
-      "https://bücher.example/ä.png"
+      "https://bücher.example/ä.png",
+      "/pictures/0190a6e0-5c7e-7a10-8d7e-6f2f3b1c4d5e"
     ]) {
       assert.isTrue(isTheme({ logoUrl: uri }) && isTheme({ headerImageUrl: uri }), uri)
     }

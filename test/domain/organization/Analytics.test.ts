@@ -42,6 +42,7 @@ describe("The events", () => {
         "expired",
         "denied",
         "completed",
+        "renewed",
         "left",
         "paused",
         "resumed"

@@ -31,6 +31,7 @@ describe("entering a queue", () => {
       status: "QUEUED",
       position: 2,
       ticket: 2,
+      joined: 2,
       positionDisplayMode: "precise",
       enteredAt: at(2)
     })

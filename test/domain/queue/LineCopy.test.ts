@@ -11,7 +11,7 @@ const update = (queue: History, copy: LineCopy, seconds: number): void =>
 const ticketOf = (queue: History, seconds: number, consumerId: string): WaitingPlace | undefined => {
   const view = queue.view(seconds, consumerId)
   return view.status === "QUEUED" && view.ticket !== undefined
-    ? { ticket: view.ticket, enteredAt: view.enteredAt }
+    ? { ticket: view.ticket, joined: view.joined!, enteredAt: view.enteredAt }
     : undefined
 }
 
@@ -87,7 +87,7 @@ describe("a copy of a queue's line", () => {
     assert.deepStrictEqual(second.gone, Uint32Array.of(61, 120))
     assert.isUndefined(second.base)
     copy.apply(second)
-    assert.deepInclude(copy.view({ ticket: 119, enteredAt: at(1) }), { position: 67 })
+    assert.deepInclude(copy.view({ ticket: 119, joined: 1, enteredAt: at(1) }), { position: 67 })
   })
 
   it("starts again when it has missed more than the queue keeps", () => {
@@ -102,11 +102,11 @@ describe("a copy of a queue's line", () => {
     const late = lineUpdate(queue.state, copy.version, at(3))!
     assert.strictEqual(late.base, 0)
     copy.apply(late)
-    assert.deepInclude(copy.view({ ticket: 2, enteredAt: at(1) }), { position: 2 })
-    assert.isUndefined(copy.view({ ticket: 3, enteredAt: at(2) }))
+    assert.deepInclude(copy.view({ ticket: 2, joined: 1, enteredAt: at(1) }), { position: 2 })
+    assert.isUndefined(copy.view({ ticket: 3, joined: 1, enteredAt: at(2) }))
     queue.enter(4, "last")
     update(queue, copy, 4)
-    assert.deepInclude(copy.view({ ticket: 20_003, enteredAt: at(4) }), { position: 3 })
+    assert.deepInclude(copy.view({ ticket: 20_003, joined: 1, enteredAt: at(4) }), { position: 3 })
   })
 
   it("shows nothing where tickets alone do not tell the views", () => {
@@ -117,9 +117,9 @@ describe("a copy of a queue's line", () => {
     const closing = given({ closeAt: at(10) }, [entered(0, "early")])
     const copy = new LineCopy()
     update(closing, copy, 9)
-    assert.isDefined(copy.view({ ticket: 1, enteredAt: at(0) }))
+    assert.isDefined(copy.view({ ticket: 1, joined: 1, enteredAt: at(0) }))
     update(closing, copy, 10)
-    assert.isUndefined(copy.view({ ticket: 1, enteredAt: at(0) }), "the closing is not recorded yet")
+    assert.isUndefined(copy.view({ ticket: 1, joined: 1, enteredAt: at(0) }), "the closing is not recorded yet")
 
     const over = given({}, [entered(0, "early")])
     over.when(1, end)

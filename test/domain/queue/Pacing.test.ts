@@ -6,25 +6,15 @@ import {
   at,
   complete,
   configure,
+  crowd,
   deny,
   enter,
-  entered,
   expired,
   given,
   granted,
-  type History,
   leave,
   left
 } from "./history.ts"
-
-const consumers = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, index) => `c${index}`)
-
-/** A queue in which `count` consumers have waited since the start. */
-const crowd = (settings: Parameters<typeof given>[0], count: number): History =>
-  given(
-    settings,
-    consumers(count).map((consumerId) => entered(0, consumerId))
-  )
 
 describe("admission by rate", () => {
   it("admits in the order of the line, evenly spaced, the first at once", () => {

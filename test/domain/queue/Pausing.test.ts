@@ -54,6 +54,7 @@ describe("pausing a queue", () => {
       status: "QUEUED",
       position: 1,
       ticket: 2,
+      joined: 2,
       paused: true,
       positionDisplayMode: "precise",
       enteredAt: at(0.1)
@@ -66,6 +67,7 @@ describe("pausing a queue", () => {
       ...resumedView,
       enteredAt: at(0.2),
       ticket: 3,
+      joined: 3,
       position: 1,
       estimatedWaitTimeInSeconds: 1
     })

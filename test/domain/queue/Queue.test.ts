@@ -28,6 +28,10 @@ const settingsArbitrary = Arbitrary.map(
     supportsGuest: pick(true, false),
     loyaltyBiasEnabled: pick(true, false),
     loyaltyHeadStartSeconds: pick(0, 1, 60),
+    insideLimit: pick(undefined, undefined, 1, 3),
+    standby: pick(undefined, false, true, true),
+    admitBurst: pick(undefined, undefined, 1, 4),
+    admissionRenewal: pick(undefined, undefined, { idleSeconds: 2, maxSeconds: 5 }, { idleSeconds: 1, maxSeconds: 1 }),
     riskWeight: pick(undefined, 0.5, 1)
   }),
   ({ openAt, closeAt, lobby, ...settings }): Partial<Configuration> =>
@@ -51,6 +55,12 @@ const changes: ReadonlyArray<Partial<Configuration>> = [
   { capacity: 2 },
   { grantsPerConsumer: 3 },
   { loyaltyBiasEnabled: true },
+  { insideLimit: 1 },
+  { insideLimit: 4 },
+  { standby: true },
+  { standby: true, admitBurst: 3 },
+  { standby: false },
+  { admissionRenewal: { idleSeconds: 1, maxSeconds: 8 } },
   { supportsGuest: true },
   { riskWeight: 0.7 },
   { name: "Renamed" }
@@ -70,6 +80,8 @@ const kinds = [
   "Deny",
   "Complete",
   "Complete",
+  "Renew",
+  "Renew",
   "Remove",
   "Configure",
   "SetExperienceWindow",
@@ -87,6 +99,8 @@ const stepsArbitrary = (waits: ReadonlyArray<number>) =>
       /** Completes with a redemption, and shows a grant: the consumer's last one or another one. */
       redemptionId: pick(undefined, undefined, "one", "two"),
       shown: pick(undefined, undefined, undefined, "last", "first"),
+      /** Renews a grant: one of the first in a history. */
+      grantSequence: pick(3, 3, 3, 5, 7),
       loyaltyScore: pick(0, 0, 0.5, 1),
       risk: pick(...risks),
       change: pick(...changes),
@@ -123,6 +137,8 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return { _tag: kind, window: windowOf(step, current), by: "admin" }
     case "Extend":
       return { _tag: kind, to: consumerId === consumers[0] ? { until: at(4) } : { seconds: 1 }, by: "admin" }
+    case "Renew":
+      return { _tag: kind, consumerId, grantSequence: step.grantSequence }
     case "None":
       return undefined
     case "Leave":
@@ -217,10 +233,13 @@ describe("a queue under random commands", () => {
           }
         }
         decider.evolve(replayed, event)
+        const { insideLimit = Infinity } = decider.configurationOf(replayed)
+        if (event._tag === "Granted") assert.isAtMost(decider.counts(replayed)["GRANTED"]!, insideLimit)
         const { maxAdmissions = Infinity, recycleExpiredAdmissions } = decider.configurationOf(replayed)
         assert.isAtMost(grants - left - (recycleExpiredAdmissions ? returned : 0), maxAdmissions)
       }
-      assertPaced(instants, settings.admitRate!)
+      const { admitRate = 0, standby, admitBurst = Math.max(1, Math.trunc(admitRate / 60)) } = settings
+      assertPaced(instants, admitRate, standby === true ? admitBurst : 1)
     },
     { arbitrary: { runs: 300, size: 60 } }
   )
@@ -237,6 +256,19 @@ describe("contradictory settings of a queue", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
   })
 
+  it("include a burst without standby", () => {
+    assert.deepStrictEqual(fields({ admitBurst: 2 }), ["admitBurst"])
+    assert.deepStrictEqual(fields({ admitBurst: 2, standby: false }), ["admitBurst"])
+    assert.deepStrictEqual(fields({ admitBurst: 2, standby: true }), [])
+  })
+
+  it("include a grant that idles longer than it lives, or that also expires otherwise", () => {
+    const admissionRenewal = { idleSeconds: 60, maxSeconds: 60 }
+    assert.deepStrictEqual(fields({ admissionRenewal }), [])
+    assert.deepStrictEqual(fields({ admissionRenewal: { ...admissionRenewal, idleSeconds: 61 } }), ["admissionRenewal"])
+    assert.deepStrictEqual(fields({ admissionRenewal, admissionExpirationSeconds: 60 }), ["admissionRenewal"])
+  })
+
   it("include a lobby without an opening, or one that does not open before it", () => {
     assert.deepStrictEqual(fields({ lobbyOpenAt: at(1) }), ["lobbyOpenAt"])
     assert.deepStrictEqual(fields({ lobbyOpenAt: at(1), openAt: at(1) }), ["lobbyOpenAt"])
@@ -247,11 +279,11 @@ describe("contradictory settings of a queue", () => {
 /**
  * Instants are whole milliseconds, so a span reaches from the first admission to the end of the last one's millisecond.
  */
-const assertPaced = (instants: ReadonlyArray<number>, admitRate: number): void => {
+const assertPaced = (instants: ReadonlyArray<number>, admitRate: number, burst: number): void => {
   const grain = admitRate > 60_000 ? 1 : 0
   for (let first = 0; first < instants.length; first++) {
     for (let last = first; last < instants.length; last++) {
-      const most = Math.ceil((admitRate * (instants[last]! - instants[first]! + grain)) / 60_000) + 1
+      const most = Math.ceil((admitRate * (instants[last]! - instants[first]! + grain)) / 60_000) + burst
       if (last - first + 1 > most) assert.fail(`from ${instants[first]} to ${instants[last]} at ${admitRate}`)
     }
   }

@@ -6,26 +6,10 @@ import { extension } from "../mechanism/support/extension.ts"
 import type { Command, Configuration, Event, View } from "../../../src/domain/queue/Queue.ts"
 import { riskFactor } from "../../../src/domain/risk/RiskWeight.ts"
 import { seededRandom, shuffle, shuffleByWeight } from "../../../src/domain/values/SeededRandom.ts"
+import { type Draft, expiryOf, pacedAt, type Span, type Standing } from "./referenceParts.ts"
 import { lastRisk } from "../mechanism/support/risks.ts"
 import { completion, grantsOf } from "../mechanism/support/redemption.ts"
 import { afterWindow, held, keepingWindow } from "../mechanism/support/window.ts"
-
-interface Standing {
-  consumerId: string
-  status: "QUEUED" | "GRANTED" | "COMPLETED" | "DENIED" | "LEFT"
-  enteredAt: number
-  since: number
-  order: number
-  expiresAt: number
-  sequence: number
-  /** When its expiry was set last, as a number of events. */
-  listed: number
-  reason: string
-  /** 0 in the lobby. */
-  ticket: number
-}
-
-type Draft = { readonly _tag: Event["_tag"]; readonly [name: string]: unknown }
 
 /** A refusal's name with its fields. */
 export interface Refused {
@@ -44,8 +28,8 @@ export class Reference {
   #standings: Array<Standing> = []
   #tickets = 0
   #isMoved = false
-  /** After each event: its instant, the rate, and whether the rate had a consumer to admit. */
-  readonly #spans: Array<{ at: number; admitRate: number; admissible: boolean }> = []
+  /** After each event: its instant, the settings, and whether the rate had a consumer to admit. */
+  readonly #spans: Array<Span> = []
 
   /** Applies the transitions due until `now` and returns their events. */
   notice(now: number, seed: string): ReadonlyArray<Event> {
@@ -64,8 +48,8 @@ export class Reference {
   view(consumerId: string): View {
     const found = this.#standings.find((standing) => standing.consumerId === consumerId)
     if (found === undefined) return { status: "NOT_QUEUED" }
-    const { status, enteredAt, since, sequence, expiresAt } = found
-    const { admitRate, loyaltyBiasEnabled } = this.configuration
+    const { status, enteredAt, since, sequence, expiresAt, tokenExpiresAt } = found
+    const { admitRate, loyaltyBiasEnabled, insideLimit } = this.configuration
     const position = this.#waiting().indexOf(found) + 1
     const had = grantsOf(this.events, consumerId, "Granted")
     const isLast = had.length >= (this.configuration.grantsPerConsumer ?? Infinity)
@@ -73,14 +57,19 @@ export class Reference {
     const view = {
       QUEUED: {
         ...(this.#inLobby ? {} : { position }),
-        ...(this.#inLobby || this.#isMoved ? {} : { ticket: found.ticket }),
+        ...(this.#inLobby || this.#isMoved ? {} : { ticket: found.ticket, joined: found.joined }),
         ...(this.#isPaused ? { paused: true } : {}),
-        ...(this.#inLobby || admitRate === 0 || this.#isPaused
+        ...(this.#inLobby || admitRate === 0 || this.#isPaused || insideLimit !== undefined
           ? {}
           : { estimatedWaitTimeInSeconds: Math.ceil((position * 60) / admitRate) }),
         positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
       },
-      GRANTED: { grantedAt: since, grantSequence: sequence, ...(expiresAt === Infinity ? {} : { expiresAt }) },
+      GRANTED: {
+        grantedAt: since,
+        grantSequence: sequence,
+        ...(expiresAt === Infinity ? {} : { expiresAt }),
+        ...(tokenExpiresAt > expiresAt ? { tokenExpiresAt } : {})
+      },
       COMPLETED: { completedAt: since, completedGrant: had.at(-1), ...limit },
       DENIED: { deniedAt: since, reason: found.reason, ...limit },
       LEFT: { leftAt: since, ...limit }
@@ -121,14 +110,34 @@ export class Reference {
     const granted = (consumerId: string, before: number) =>
       this.events
         .slice(0, before)
-        .findLast((event) => "consumerId" in event && event._tag !== "GrantExtended" && event.consumerId === consumerId)
-        ?._tag === "Granted"
+        .findLast(
+          (event) =>
+            "consumerId" in event &&
+            event._tag !== "GrantExtended" &&
+            event._tag !== "Renewed" &&
+            event.consumerId === consumerId
+        )?._tag === "Granted"
     const returned = this.events.filter(
       (event, index) => event._tag === "Expired" || (event._tag === "Denied" && granted(event.consumerId, index))
     )
     const left = this.events.filter((event, index) => event._tag === "Left" && granted(event.consumerId, index))
     const back = left.length + (recycleExpiredAdmissions ? returned.length : 0)
     return maxAdmissions - this.#all("Granted").length + back
+  }
+
+  get inside(): number {
+    return this.#standings.filter(({ status }) => status === "GRANTED").length
+  }
+
+  get #insideLeft(): number {
+    return (this.configuration.insideLimit ?? Infinity) - this.inside
+  }
+
+  /** Whether everything but the pace lets the rate admit one who waits. */
+  get #mayAdmit(): boolean {
+    const { admitRate } = this.configuration
+    const isOpen = !this.#isPaused && !this.#inLobby && this.closedAt === undefined
+    return admitRate > 0 && isOpen && this.#admissionsLeft > 0 && this.#insideLeft > 0
   }
 
   #all<Tag extends Event["_tag"]>(tag: Tag): ReadonlyArray<Extract<Event, { _tag: Tag }>> {
@@ -150,25 +159,7 @@ export class Reference {
       if (!span.admissible || span.admitRate !== current.admitRate) break
       since = span.at
     }
-    let anchor = -Infinity
-    let count = 0
-    let last = -Infinity
-    const expected = (admitRate: number) => (count === 0 ? -Infinity : anchor + Math.ceil((count * 60_000) / admitRate))
-    this.events.forEach((event, index) => {
-      const { admitRate } = this.#spans[index]!
-      if (index > 0 && admitRate !== this.#spans[index - 1]!.admitRate && count > 0) {
-        anchor = last
-        count = 1
-      }
-      if (event._tag !== "Granted" || event.by !== undefined) return
-      if (event.at !== expected(admitRate)) {
-        anchor = event.at
-        count = 0
-      }
-      count++
-      last = event.at
-    })
-    const dueAt = Math.max(since, expected(current.admitRate))
+    const dueAt = Math.max(since, pacedAt(this.events, this.#spans))
     return now - dueAt > 250 ? now : dueAt
   }
 
@@ -187,7 +178,7 @@ export class Reference {
         closedAt !== undefined && waiting.length > 0 ? closedAt : Infinity,
         { _tag: "Denied", consumerId: waiting[0]?.consumerId, reason: "QUEUE_CLOSED" }
       ],
-      [expiring[0]?.expiresAt ?? Infinity, { _tag: "Expired", consumerId: expiring[0]?.consumerId }],
+      [expiring[0]?.expiresAt ?? Infinity, expiryOf(expiring[0], lastAt)],
       [this.#admissionDueAt(now), { _tag: "Granted", consumerId: waiting[0]?.consumerId }],
       [over && this.#all("TornDown").length === 0 ? lastAt : Infinity, { _tag: "TornDown" }]
     ]
@@ -208,6 +199,7 @@ export class Reference {
       waiting.forEach((standing, index) => {
         standing.order = index
         standing.ticket = index + 1
+        standing.joined = index + 1
       })
       this.#tickets = waiting.length
     } else if (event._tag === "Entered") {
@@ -223,14 +215,17 @@ export class Reference {
         since: at,
         order,
         expiresAt: Infinity,
+        tokenExpiresAt: Infinity,
         sequence,
         listed: sequence,
         reason: "",
-        ticket: this.#inLobby ? 0 : ++this.#tickets
+        ticket: this.#inLobby ? 0 : ++this.#tickets,
+        joined: this.#inLobby ? 0 : this.#waiting().length + 1
       })
-    } else if (event._tag === "GrantExtended") {
+    } else if (event._tag === "GrantExtended" || event._tag === "Renewed") {
       const standing = this.#standings.find(({ consumerId }) => consumerId === event.consumerId)!
-      Object.assign(standing, { expiresAt: event.expiresAt, listed: sequence })
+      const tokenExpiresAt = Math.max(standing.tokenExpiresAt, event.expiresAt)
+      Object.assign(standing, { expiresAt: event.expiresAt, tokenExpiresAt, listed: sequence })
     } else if ("consumerId" in event) {
       const standing = this.#standings.find((standing) => standing.consumerId === event.consumerId)!
       standing.status = (
@@ -239,20 +234,18 @@ export class Reference {
       standing.since = event.at
       standing.sequence = sequence
       standing.listed = sequence
-      if (event._tag === "Granted")
-        standing.expiresAt = event.at + (this.configuration.admissionExpirationSeconds ?? Infinity) * 1000
+      if (event._tag === "Granted") {
+        const { admissionExpirationSeconds: seconds = Infinity, admissionRenewal } = this.configuration
+        const { idleSeconds, maxSeconds } = admissionRenewal ?? { idleSeconds: seconds, maxSeconds: seconds }
+        standing.expiresAt = event.at + idleSeconds * 1000
+        standing.tokenExpiresAt = event.at + maxSeconds * 1000
+      }
       if (event._tag === "Expired") standing.reason = "ADMISSION_EXPIRED"
       if (event._tag === "Denied") standing.reason = event.reason
     }
-    const { admitRate } = this.configuration
-    const admissible =
-      admitRate > 0 &&
-      !this.#isPaused &&
-      !this.#inLobby &&
-      this.closedAt === undefined &&
-      this.#waiting().length > 0 &&
-      this.#admissionsLeft > 0
-    this.#spans.push({ at: event.at, admitRate, admissible })
+    const { admitRate, standby = false, admitBurst = Math.max(1, Math.trunc(admitRate / 60)) } = this.configuration
+    const admissible = this.#mayAdmit && this.#waiting().length > 0
+    this.#spans.push({ at: event.at, admitRate, standby, burst: standby ? admitBurst : 1, admissible })
     return event
   }
 
@@ -300,15 +293,32 @@ export class Reference {
       case "Admit":
         if (closed) return { refused: "Closed" }
         if (status !== "QUEUED") return { refused: "WrongStatus", status }
-        return this.#admissionsLeft > 0
+        if (this.#admissionsLeft <= 0) return { refused: "AdmissionsUsedUp" }
+        return this.#insideLeft > 0
           ? [{ _tag: "Granted", consumerId, ...givenBy(command) }]
-          : { refused: "AdmissionsUsedUp" }
+          : { refused: "InsideLimitReached" }
+      case "Renew":
+        return this.#renew(command, view, now)
       case "Remove":
         if (status === "QUEUED") return [{ _tag: "Left", consumerId, by: command.by }]
         return status === "GRANTED" ? [{ _tag: "Denied", consumerId, reason: "ADMIN_ACTION", by: command.by }] : []
       case "Enter":
         return this.#enter(command, view, now)
     }
+  }
+
+  #renew(
+    { consumerId, grantSequence }: Extract<Command, { _tag: "Renew" }>,
+    { status }: View,
+    now: number
+  ): ReadonlyArray<Draft> | Refused {
+    const { admissionRenewal } = this.configuration
+    if (admissionRenewal === undefined) return { refused: "NotRenewable" }
+    if (status !== "GRANTED") return { refused: "WrongStatus", status }
+    const standing = this.#standings.find((one) => one.consumerId === consumerId)!
+    if (grantSequence !== standing.sequence) return { refused: "InvalidGrant" }
+    const expiresAt = Math.min(now + admissionRenewal.idleSeconds * 1000, standing.tokenExpiresAt)
+    return expiresAt >= standing.expiresAt + 1000 ? [{ _tag: "Renewed", consumerId, expiresAt }] : []
   }
 
   /** Admits the first waiting consumers one by one. */
@@ -318,9 +328,14 @@ export class Reference {
     if (this.closedAt !== undefined) return { refused: "Closed" }
     if (this.#inLobby || now < openAt) return { refused: "NotOpen", opensAt: openAt }
     if (this.#admissionsLeft <= 0) return { refused: "AdmissionsUsedUp" }
+    if (this.#insideLeft <= 0) return { refused: "InsideLimitReached" }
     const waiting = this.#waiting()
     const admitted: Array<Draft> = []
-    for (let left = this.#admissionsLeft; left > 0 && admitted.length < count && waiting.length > 0; left--) {
+    for (
+      let left = Math.min(this.#admissionsLeft, this.#insideLeft);
+      left > 0 && admitted.length < count && waiting.length > 0;
+      left--
+    ) {
       admitted.push({ _tag: "Granted", consumerId: waiting.shift()!.consumerId, ...givenBy(command) })
     }
     return admitted
@@ -363,9 +378,16 @@ export class Reference {
     if (isGuest && !supportsGuest) return { refused: "GuestsRefused" }
     if (now < (lobbyOpenAt ?? openAt)) return { refused: "NotOpen", opensAt: lobbyOpenAt ?? openAt }
     if (this.#waiting().length >= capacity) {
-      const spacing = admitRate === 0 || this.#isPaused || this.#admissionsLeft <= 0 ? 60 : Math.ceil(60 / admitRate)
+      const isUnknown = admitRate === 0 || this.#isPaused || this.#admissionsLeft <= 0 || this.#insideLeft <= 0
+      const spacing = isUnknown ? 60 : Math.ceil(60 / admitRate)
       return { refused: "Full", retryAfterSeconds: spacing + Math.ceil(Math.max(0, openAt - now) / 1000) }
     }
-    return [{ _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}), ...(risk && { risk }) }]
+    const { standby = false } = this.configuration
+    const isAlone = this.#waiting().length === 0
+    const isGranted = standby && isAlone && this.#mayAdmit && pacedAt(this.events, this.#spans) <= now
+    return [
+      { _tag: "Entered", consumerId, ...(loyaltyScore > 0 ? { loyaltyScore } : {}), ...(risk && { risk }) },
+      ...(isGranted ? [{ _tag: "Granted", consumerId } as const] : [])
+    ]
   }
 }

@@ -87,6 +87,12 @@ export const deny = (consumerId: string): Command => ({
   reason: "FRAUD_DETECTED",
   by: "admin"
 })
+/** The consumer was seen with the grant of this sequence. */
+export const renew = (consumerId: string, grantSequence: number): Command => ({
+  _tag: "Renew",
+  consumerId,
+  grantSequence
+})
 export const remove = (consumerId: string): Command => ({ _tag: "Remove", consumerId, by: "admin" })
 export const end: Command = { _tag: "End", by: "admin" }
 export const archive: Command = { _tag: "Archive", by: "admin" }
@@ -119,6 +125,12 @@ export const expired = (seconds: number, consumerId: string): Event => ({
   at: at(seconds),
   consumerId
 })
+export const renewed = (seconds: number, consumerId: string, until: number): Event => ({
+  _tag: "Renewed",
+  at: at(seconds),
+  consumerId,
+  expiresAt: at(until)
+})
 export const completed = (seconds: number, consumerId: string): Event => ({
   _tag: "Completed",
   at: at(seconds),
@@ -148,3 +160,14 @@ export const tornDown = (seconds: number): Event => ({ _tag: "TornDown", at: at(
 /** Returns when the consumers were admitted by rate, in milliseconds from the start. */
 export const admissions = (events: ReadonlyArray<Event>): ReadonlyArray<number> =>
   events.flatMap((event) => (event._tag === "Granted" && event.by === undefined ? [event.at - start] : []))
+
+/** The names of so many consumers. */
+export const consumers = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => `c${index}`)
+
+/** A queue in which `count` consumers have waited since the start. */
+export const crowd = (settings: Parameters<typeof given>[0], count: number): History =>
+  given(
+    settings,
+    consumers(count).map((consumerId) => entered(0, consumerId))
+  )

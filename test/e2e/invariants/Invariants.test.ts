@@ -150,6 +150,46 @@ describe("the invariants", () => {
     )
   })
 
+  it("find more grants that are live than may be, but let a lowered limit be exceeded", () => {
+    const rules: Rules = { admitRate: 60_000, insideLimit: 1 }
+    const inside: ReadonlyArray<Line> = [
+      ["Entered", 1, "a"],
+      ["Entered", 1, "b"],
+      ["Granted", 1, "a"]
+    ]
+    assert.strictEqual(violations(rules, [...inside, ["Granted", 2, "b"]]).length, 1)
+    assert.strictEqual(violations(rules, [...inside, ["Granted", 2, "b", operator]]).length, 1)
+    assert.deepStrictEqual(violations(rules, [...inside, ["Left", 2, "a"], ["Granted", 2, "b"]]), [])
+    const lowered: Line = ["Configured", 3, undefined, { configuration: rules }]
+    const both: ReadonlyArray<Line> = [...inside, ["Granted", 2, "b"], lowered]
+    assert.deepStrictEqual(violations({ admitRate: 60_000 }, both), [])
+  })
+
+  it("find a burst that is larger than it may be", () => {
+    const rules: Rules = { admitRate: 60, standby: true, admitBurst: 2 }
+    const burst = (...consumers: ReadonlyArray<string>) =>
+      consumers.flatMap((name): ReadonlyArray<Line> => [
+        ["Entered", 1, name],
+        ["Granted", 1, name]
+      ])
+    assert.deepStrictEqual(violations(rules, burst("a", "b")), [])
+    assert.strictEqual(violations(rules, burst("a", "b", "c")).length, 1)
+  })
+
+  it("find a renewal that comes too late, gains nothing, or makes a grant last too long", () => {
+    const rules: Rules = { admitRate: 60, admissionRenewal: { idleSeconds: 1, maxSeconds: 3 } }
+    const renewed = (at: number, expiresAt: number): ReadonlyArray<Line> => [
+      ["Entered", 1, "a"],
+      ["Granted", 1, "a"],
+      ["Renewed", at, "a", { expiresAt }]
+    ]
+    assert.deepStrictEqual(violations(rules, [...renewed(900, 1_900), ["Expired", 1_900, "a"]]), [])
+    assert.strictEqual(violations(rules, [...renewed(900, 1_900), ["Expired", 1_500, "a"]]).length, 1)
+    assert.strictEqual(violations(rules, renewed(1_001, 2_001)).length, 1)
+    assert.strictEqual(violations(rules, renewed(900, 900)).length, 1)
+    assert.strictEqual(violations(rules, renewed(900, 3_002)).length, 1)
+  })
+
   it("find a gap in the event numbers and a time that runs backwards", () => {
     const [first, second, third] = recorded(perSecond, [
       ["Entered", 5, "a"],

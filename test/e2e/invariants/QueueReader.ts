@@ -8,6 +8,10 @@ export interface Rules {
   readonly capacity?: number
   readonly maxAdmissions?: number
   readonly recycleExpiredAdmissions?: boolean
+  readonly insideLimit?: number
+  readonly standby?: boolean
+  readonly admitBurst?: number
+  readonly admissionRenewal?: { readonly idleSeconds: number; readonly maxSeconds: number }
   readonly grantsPerConsumer?: number
   readonly lobbyOpenAt?: unknown
   readonly openAt?: unknown
@@ -30,6 +34,8 @@ export class QueueReader extends Reader {
   private left = 0
   private isOpened = false
   private isClosed = false
+  /** When the live grants end. */
+  private readonly ends = new Map<string, number>()
   private readonly lobby = new Set<string>()
   private readonly waiting = new Map<string, Waiting>()
   private readonly line: Array<Waiting> = []
@@ -62,6 +68,8 @@ export class QueueReader extends Reader {
         return this.expire(event)
       case "Denied":
         return this.end(event, "DENIED", ["QUEUED", "GRANTED"])
+      case "Renewed":
+        return this.renew(event)
       case "Left":
         return this.end(event, "LEFT", ["QUEUED", "GRANTED"])
       case "Completed":
@@ -72,7 +80,7 @@ export class QueueReader extends Reader {
   }
 
   private configure(rules: Rules): void {
-    if (rules.admitRate !== this.rules.admitRate) this.lowestLead = Infinity
+    if (rules.admitRate !== this.rules.admitRate || burstOf(rules) !== burstOf(this.rules)) this.lowestLead = Infinity
     this.rules = rules
   }
 
@@ -101,7 +109,8 @@ export class QueueReader extends Reader {
     if (this.isClosed) this.note(event, "comes after the closing")
     this.grants += 1
     this.startGrant(event)
-    const { maxAdmissions, recycleExpiredAdmissions } = this.rules
+    const { maxAdmissions, recycleExpiredAdmissions, insideLimit = Infinity } = this.rules
+    if (this.inside > insideLimit) this.note(event, `makes ${this.inside} live of ${insideLimit}`)
     const made = this.grants - this.left - (recycleExpiredAdmissions === true ? this.returned : 0)
     if (maxAdmissions !== undefined && made > maxAdmissions) this.note(event, `is grant ${made} of ${maxAdmissions}`)
     if (event.data["by"] === undefined) {
@@ -112,15 +121,26 @@ export class QueueReader extends Reader {
     }
     this.quit(event.consumerId!)
     this.setStatus(event, "GRANTED")
+    const { admissionExpirationSeconds = Infinity, admissionRenewal } = this.rules
+    this.ends.set(event.consumerId!, event.at + (admissionRenewal?.idleSeconds ?? admissionExpirationSeconds) * 1000)
+  }
+
+  private renew(event: Recorded): void {
+    const before = this.states.get(event.consumerId!)
+    const expiresAt = Number(event.data["expiresAt"])
+    const end = this.ends.get(event.consumerId!)!
+    if (before?.status !== "GRANTED") return this.note(event, `comes from ${before?.status ?? "nowhere"}`)
+    if (event.at >= end) this.note(event, "comes after the grant's time was over")
+    if (expiresAt <= end) this.note(event, "makes the grant end no later")
+    const { maxSeconds = 0 } = this.rules.admissionRenewal ?? {}
+    if (expiresAt > before.since + maxSeconds * 1000) this.note(event, "makes the grant end after its maximum")
+    this.ends.set(event.consumerId!, expiresAt)
   }
 
   private expire(event: Recorded): void {
     const before = this.states.get(event.consumerId!)
-    const { admissionExpirationSeconds } = this.rules
     if (before?.status !== "GRANTED") this.note(event, `comes from ${before?.status ?? "nowhere"}`)
-    else if (admissionExpirationSeconds === undefined || event.at < before.since + admissionExpirationSeconds * 1000) {
-      this.note(event, "comes before the grant's time is over")
-    }
+    else if (event.at < this.ends.get(event.consumerId!)!) this.note(event, "comes before the grant's time is over")
     this.returned += 1
     this.endGrant(event)
     this.setStatus(event, "DENIED", "ADMISSION_EXPIRED")
@@ -131,12 +151,8 @@ export class QueueReader extends Reader {
     if (before === undefined || !from.includes(before.status)) {
       this.note(event, `comes from ${before?.status ?? "nowhere"}`)
     }
-    const { admissionExpirationSeconds } = this.rules
-    const isLate =
-      before?.status === "GRANTED" &&
-      admissionExpirationSeconds !== undefined &&
-      event.at >= before.since + admissionExpirationSeconds * 1000
-    if (isLate) this.note(event, "comes after the grant's time was over")
+    if (before?.status === "GRANTED" && event.at >= this.ends.get(event.consumerId!)!)
+      this.note(event, "comes after the grant's time was over")
     this.endGrant(event)
     if (before?.status === "QUEUED") this.quit(event.consumerId!)
     else if (status === "DENIED") this.returned += 1
@@ -179,8 +195,9 @@ export class QueueReader extends Reader {
   }
 
   /**
-   * Checks that any span of t seconds contains at most ceil(admitRate × t / 60) + 1 admissions by rate. With the k-th
-   * admission at t(k), no k − admitRate × t(k) may exceed an earlier one by 1 or more. All numbers are whole. Above
+   * Checks that any span of t seconds contains at most ceil(admitRate × t / 60) + 1 admissions by rate; with `standby`,
+   * the burst instead of 1. With the k-th admission at t(k), no k − admitRate × t(k) may exceed an earlier one by that
+   * number or more. All numbers are whole. Above
    * 60,000 per minute several admissions share a millisecond, and a span extends to the end of its last one.
    */
   private pace(event: Recorded): void {
@@ -188,7 +205,12 @@ export class QueueReader extends Reader {
     const { admitRate } = this.rules
     const sharedMillis = admitRate > 60_000 ? 1 : 0
     const lead = this.paced * 60_000 - admitRate * (event.at - this.firstAt)
-    if (lead - this.lowestLead >= 60_000 + sharedMillis * admitRate) this.note(event, "is faster than the rate allows")
+    const mostLead = burstOf(this.rules) * 60_000 + sharedMillis * admitRate
+    if (lead - this.lowestLead >= mostLead) this.note(event, "is faster than the rate allows")
     this.lowestLead = Math.min(this.lowestLead, lead)
   }
 }
+
+/** Admissions that may be made at once. */
+const burstOf = ({ admitRate, standby, admitBurst }: Rules): number =>
+  standby === true ? (admitBurst ?? Math.max(1, Math.floor(admitRate / 60))) : 1

@@ -72,19 +72,25 @@ export abstract class Reader implements Reading {
     this.grantCounts.set(consumerId!, this.grantsOf(consumerId!) + 1)
   }
 
+  /** The number of grants that are live. */
+  protected get inside(): number {
+    return this.liveGrants.size
+  }
+
   /** Returns how many grants the consumer has had. */
   protected grantsOf(consumerId: string): number {
     return this.grantCounts.get(consumerId) ?? 0
   }
 
   /**
-   * Checks that an event names the live grant that it ends before its time, and no other. A journal in which no event
+   * Checks that an event names the live grant that it ends before its token expires, and no other. A journal in which no event
    * names a grant is from before that was recorded.
    */
   protected endGrant(event: Recorded): void {
     const live = this.liveGrants.get(event.consumerId!)
     const named = (event.data["grant"] as { readonly sequence: number } | undefined)?.sequence
-    const expected = event.type === "Expired" ? undefined : live
+    const isNamed = event.type !== "Expired" || named !== undefined
+    const expected = isNamed ? live : undefined
     this.liveGrants.delete(event.consumerId!)
     if (named !== undefined) {
       for (const unnamed of this.unnamed ?? []) this.note(unnamed, "names no grant")

@@ -19,12 +19,12 @@ export const alwaysOpen = Object.fromEntries(
 
 const soon = (millis: number): string => new Date(Date.now() + millis).toISOString()
 
-/** Creates a fast queue, a tight one, one that admits by hand, and an appointment. */
+/** Creates a fast queue, a tight one, one in front of a site, one that admits by hand, and an appointment. */
 export async function lasting(apis: Apis): Promise<ReadonlyArray<Loaded>> {
   const sequenceId = await apis.createSequence()
-  const queue = async (name: string, settings: object, byHand = false): Promise<Loaded> => {
+  const queue = async (name: string, settings: object, more: Partial<Loaded> = {}): Promise<Loaded> => {
     const id = await apis.create("/queues", { sequenceId, name, ...settings })
-    return { kind: "queue", id, byHand }
+    return { kind: "queue", id, ...more }
   }
   return [
     await queue("fast", {
@@ -40,7 +40,12 @@ export async function lasting(apis: Apis): Promise<ReadonlyArray<Loaded>> {
       recycleExpiredAdmissions: true,
       capacity: 12
     }),
-    await queue("by hand", { admitRate: 0, capacity: 100 }, true),
+    await queue(
+      "in front",
+      { admitRate: 6_000, insideLimit: 5, standby: true, admissionRenewal: { idleSeconds: 2, maxSeconds: 6 } },
+      { isRenewed: true }
+    ),
+    await queue("by hand", { admitRate: 0, capacity: 100 }, { byHand: true }),
     await appointment(apis, sequenceId)
   ]
 }

@@ -11,6 +11,8 @@ export interface Loaded {
   readonly id: string
   /** A queue that admits by hand: the shop admits. */
   readonly byHand?: boolean
+  /** A queue whose grants are renewed: the shop says that it has seen the guest. */
+  readonly isRenewed?: boolean
   /** An auction whose price falls. */
   readonly isDutch?: boolean
   /** The slots of an appointment that may be booked. */
@@ -40,10 +42,14 @@ export interface Visitor {
 /** Returns true if the guest cannot visit any mechanism of this kind again. */
 type Visit = (mechanism: Loaded, visitor: Visitor) => Promise<boolean>
 
-const queue: Visit = async ({ byHand }, { act, look, shop, dice, rest }) => {
+const queue: Visit = async ({ byHand, isRenewed }, { act, look, shop, dice, rest }) => {
   if ((await act("enter")) === undefined) return false
   for (let looks = dice.between(1, 8); looks > 0; looks--) {
-    const { status } = await look()
+    const { status, admissionGrant } = await look()
+    if (status === "GRANTED" && isRenewed === true && dice.chance(0.3)) {
+      await rest(1_200)
+      await shop("renew", { grants: [admissionGrant] })
+    }
     if (status === "QUEUED" && byHand === true) {
       if (dice.chance(0.8)) await shop("admit")
       else await shop("deny", { reason: "ADMIN_ACTION" })

@@ -230,6 +230,8 @@ async function stopEach(options: Options, installation: Installation): Promise<F
         onRound?.(name, figures)
       }
     }
+  } catch (error) {
+    throw new Error(`${String(error)}; the log of ${first.name}:\n${first.log}`, { cause: error })
   } finally {
     await load.stop()
   }
@@ -258,17 +260,18 @@ interface Scene {
 /** Stops a part and lets it come back. Returns the longest wait of each observer meanwhile, and how long it took. */
 async function stopAndRestore(event: Event, { apis, clients, queueId, guests, figures }: Scene) {
   let isBack = false
-  const waits = guests.map((guest) => longestWait(apis, queueId, guest, () => isBack))
+  const longest = Promise.all(guests.map((guest) => longestWait(apis, queueId, guest, () => isBack)))
   const stopWatching = watchExchanges(clients, event, figures)
   const begun = performance.now()
   const complaint = await event.stop()
   if (complaint !== undefined) figures.violations.push(`${event.signal} ${event.part}: ${complaint}`)
-  await event.restore()
+  // An observer ends before that only with a failure.
+  await Promise.race([event.restore(), longest])
   const returnMillis = performance.now() - begun
   isBack = true
-  const longest = await Promise.all(waits)
+  const waits = await longest
   stopWatching()
-  return { waits: longest, returnMillis }
+  return { waits, returnMillis }
 }
 
 /**

@@ -51,7 +51,9 @@ export const start = Effect.fnUntraced(function* (
   assert.isDefined(operationsUrl, run.stderr())
   const keys = other?.keys ?? (yield* newKeys(databaseUrl))
   const scrape = Effect.promise(async () => {
-    const answer = await fetch(`${operationsUrl}/metrics`)
+    const answer = await fetch(`${operationsUrl}/metrics`).catch((error: unknown) => {
+      throw new Error(`no metrics from a server that wrote:\n${run.stderr()}`, { cause: error })
+    })
     return scrapeOf(await answer.text(), performance.now() / 1_000)
   })
   const server: ScrapedServer = { ...run, databaseUrl, scrape, keys, consumerUrl: consumerUrl!, adminUrl: adminUrl! }

@@ -12,7 +12,7 @@ import { consumer, queue } from "../engineFixture.ts"
 const enteredAt = Date.parse("2026-11-26T18:00:00.000Z")
 
 const waiting = (position: number, ticket: number) =>
-  ({ status: "QUEUED", position, ticket, positionDisplayMode: "precise", enteredAt }) as const
+  ({ status: "QUEUED", position, ticket, joined: ticket, positionDisplayMode: "precise", enteredAt }) as const
 
 /** An owner of a queue whose tickets wait, except those that are gone. Its answers wait for `gate`, if there is one. */
 class Owner {

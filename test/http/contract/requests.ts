@@ -11,15 +11,17 @@ export interface Draft {
   readonly params: { readonly [name: string]: string }
   readonly query: ReadonlyArray<readonly [name: string, value: string]>
   readonly body?: unknown
+  readonly file?: Input["file"]
   readonly headers: { readonly [name: string]: string }
 }
 
 /** Returns the request that the operation's row in the matrix creates. */
-export const baseOf = ({ params = {}, query, body }: Input, headers: Draft["headers"]): Draft => ({
+export const baseOf = ({ params = {}, query, body, file }: Input, headers: Draft["headers"]): Draft => ({
   params,
   query: [...new URLSearchParams(query)],
   headers,
-  ...(body !== undefined && { body })
+  ...(body !== undefined && { body }),
+  ...(file !== undefined && { file })
 })
 
 /** Returns the credentials of the own tenant that the operation accepts. */
@@ -29,14 +31,19 @@ export const credentialsFor = ({ operation }: Declared, world: World): ReadonlyA
     .map(({ headers }) => headers)
 
 /** Serializes the draft. */
-export function written({ operation }: Declared, { params, query, body, headers }: Draft): Wire {
+export function written({ operation }: Declared, { params, query, body, file, headers }: Draft): Wire {
   const path = operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name]!))
   const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&")
   return {
     method: operation.method,
     path: search === "" ? path : `${path}?${search}`,
-    headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
-    ...(body !== undefined && { body: JSON.stringify(body) })
+    headers: {
+      ...headers,
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(file !== undefined && { "content-type": file.type })
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(file !== undefined && { body: file.bytes })
   }
 }
 

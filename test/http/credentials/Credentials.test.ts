@@ -18,6 +18,7 @@ type Row =
   | "session end"
   | "consumer action"
   | "server action"
+  | "gate action"
 
 /**
  * The table of credentials: for each row the alternatives, and within an alternative everything that is required
@@ -33,7 +34,8 @@ const requirements: { readonly [R in Row]: ReadonlyArray<ReadonlyArray<Scheme>> 
     ["publishableKey", "accessToken"],
     ["secretKey", "consumerId"]
   ],
-  "server action": [["secretKey"]]
+  "server action": [["secretKey"]],
+  "gate action": [["secretKey"], ["gateKey"]]
 }
 
 /** The row of each operation; `*` is any mechanism or record. An operation without a row fails the suite. */
@@ -73,6 +75,10 @@ const rows: { readonly [operation: string]: Row } = {
   "POST /api/*/:id/deny": "server action",
   "POST /api/*/:id/complete": "server action",
   "POST /api/*/:id/validate": "server action",
+  "POST /api/*/:id/pass": "gate action",
+  "POST /api/*/:id/renew": "gate action",
+  "GET /api/gates/:gateId": "gate action",
+  "GET /api/gates/:gateId/ended": "gate action",
   "GET /api/grants/revoked": "server action",
   "GET /api/*/:id/live": "anyone",
   "GET /api/*/:id/live/events": "anyone",

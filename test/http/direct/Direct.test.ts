@@ -30,7 +30,8 @@ const refusing = Layer.mergeAll(
   Layer.succeed(Credentials.SessionEnd, refuse),
   Layer.succeed(Credentials.ConsumerAction, refuse),
   Layer.succeed(Credentials.ConsumerStream, refuse),
-  Layer.succeed(Credentials.ServerAction, refuse)
+  Layer.succeed(Credentials.ServerAction, refuse),
+  Layer.succeed(Credentials.GateAction, refuse)
 )
 const directOnly = Server.layer({ consumer: ConsumerRoutes.layerWith(refusing), admin: AdminRoutes.layer })
 

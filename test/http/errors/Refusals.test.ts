@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { Challenges } from "../../../src/auth/challenge/Challenges.ts"
 import { EntryRisks } from "../../../src/auth/risk/EntryRisks.ts"
 import { ApiKeys, type KeyHolder } from "../../../src/auth/keys/ApiKeys.ts"
+import { GateKeys } from "../../../src/auth/keys/GateKeys.ts"
 import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { ExternalIdentities } from "../../../src/auth/sessions/ExternalIdentities.ts"
 import { GrantNames } from "../../../src/auth/tokens/GrantNames.ts"
@@ -19,6 +20,7 @@ import { ConsumerSessions } from "../../../src/auth/sessions/ConsumerSessions.ts
 import { Sessions } from "../../../src/auth/sessions/Sessions.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
 import { Tokens } from "../../../src/auth/tokens/Tokens.ts"
+import { VisitTokens } from "../../../src/auth/tokens/VisitTokens.ts"
 import * as Refusals from "../../../src/domain/mechanism/Refusals.ts"
 import { Overloaded } from "../../../src/engine/actor/Actor.ts"
 import { Delivery } from "../../../src/delivery/Delivery.ts"
@@ -29,6 +31,8 @@ import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { Gates } from "../../../src/store/gate/Gates.ts"
+import { GrantHolders } from "../../../src/store/mechanism/GrantHolders.ts"
 import { RevokedGrants } from "../../../src/store/mechanism/RevokedGrants.ts"
 import { ConsumerRecords } from "../../../src/store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../../src/store/experience/ExperienceEntries.ts"
@@ -164,6 +168,21 @@ const stubs = Layer.unwrap(
         all: refuse("store"),
         find: () => refuse("store")
       }),
+      Layer.succeed(GateKeys, {
+        lookup: () => Effect.undefined,
+        lookupRemembered: () => Effect.undefined,
+        changed: Effect.void
+      }),
+      Layer.succeed(GrantHolders, { find: () => refuse("store") }),
+      Layer.succeed(Gates, {
+        find: () => refuse("store"),
+        list: () => refuse("store"),
+        create: () => refuse("store"),
+        change: () => refuse("store"),
+        archive: () => refuse("store"),
+        restore: () => refuse("store"),
+        rotateKey: () => refuse("store")
+      }),
       Layer.succeed(Delivery, {
         canSend: () => true,
         send: () => Effect.succeed(true),
@@ -175,7 +194,9 @@ const stubs = Layer.unwrap(
 )
 
 const served = Server.layer({ consumer: ConsumerRoutes.layerNoRecords, admin: Layer.empty }).pipe(
-  Layer.provideMerge(Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, Readiness.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, VisitTokens.layer, Readiness.layer)
+  ),
   Layer.provideMerge(Tokens.layer),
   Layer.provideMerge(Layer.mergeAll(SigningKeys.layerMemory, GrantNames.layerMemory, Revocations.layerMemory)),
   Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 1 }))
@@ -282,6 +303,14 @@ describe("A refusal", () => {
     assert.deepStrictEqual(said("queue", new Refusals.AdmissionsUsedUp()), {
       error: "Queue has no admissions left",
       code: "ADMISSIONS_USED_UP"
+    })
+    assert.deepStrictEqual(said("queue", new Refusals.InsideLimitReached()), {
+      error: "Queue has as many grants as may be live",
+      code: "INSIDE_LIMIT_REACHED"
+    })
+    assert.deepStrictEqual(said("queue", new Refusals.NotRenewable()), {
+      error: "Queue does not renew grants",
+      code: "NOT_RENEWABLE"
     })
     assert.deepStrictEqual(said("auction", new Refusals.BidTooLow({ minimumBid: "12.5" })), {
       error: "Bid is too low",

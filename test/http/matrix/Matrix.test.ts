@@ -26,7 +26,7 @@ const shownAs = (operation: Operation, credential: Credential) => `${operation.n
 /** Sends the request; `replaced` replaces own identifiers by others. */
 const send = (
   { api, method, path }: Operation,
-  { params = {}, query, body }: Input,
+  { params = {}, query, body, file }: Input,
   headers: Credential["headers"],
   replaced: ReadonlyArray<readonly [own: string, other: string]> = []
 ) => {
@@ -35,8 +35,9 @@ const send = (
   return call(api, {
     method,
     path: replace(query === undefined ? filled : `${filled}?${query}`),
-    headers,
-    ...(body !== undefined && { body: replace(JSON.stringify(body)) })
+    headers: file === undefined ? headers : { ...headers, "content-type": file.type },
+    ...(body !== undefined && { body: replace(JSON.stringify(body)) }),
+    ...(file !== undefined && { body: file.bytes })
   })
 }
 

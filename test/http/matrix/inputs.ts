@@ -10,20 +10,24 @@ import { auctionInputs } from "./inputs/auctionInputs.ts"
 import { catalogueInputs } from "./inputs/catalogueInputs.ts"
 import { consumerInputs } from "./inputs/consumerInputs.ts"
 import { drawInputs } from "./inputs/drawInputs.ts"
+import { gateInputs } from "./inputs/gateInputs.ts"
 import { messageInputs } from "./inputs/messageInputs.ts"
 import { orderInputs } from "./inputs/orderInputs.ts"
+import { pictureInputs } from "./inputs/pictureInputs.ts"
 import { peopleInputs } from "./inputs/peopleInputs.ts"
 import { receiverInputs } from "./inputs/receiverInputs.ts"
 import { webhookInputs } from "./inputs/webhookInputs.ts"
 import { experiencePageInputs } from "./inputs/experiencePageInputs.ts"
 import { timedReleaseInputs, waitlistInputs } from "./inputs/timedReleaseInputs.ts"
 import { variantOptionInputs } from "./inputs/variantOptionInputs.ts"
-import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
+import { byServer, call, queueOf, type Side, type Tenancy, type World } from "./world.ts"
 
 export interface Input {
   readonly params?: { readonly [name: string]: string }
   readonly query?: string
   readonly body?: unknown
+  /** In place of a body: a file, and its type. */
+  readonly file?: { readonly type: string; readonly bytes: Buffer }
   /** The status for the own tenant. */
   readonly status: number
   /** The status for another tenant, and for an unknown identifier. Default: 404 */
@@ -216,6 +220,14 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/queues/:queueId/deny": forConsumer("admit", { reason: "ADMIN_ACTION" }),
   "POST /api/queues/:queueId/complete": forConsumer("admit"),
   "POST /api/queues/:queueId/validate": forConsumer("admit", { token: "" }),
+  "POST /api/queues/:queueId/pass": onQueue({ body: {}, status: 200 }),
+  "POST /api/queues/:queueId/renew": (own, { sides }) =>
+    Effect.map(queueOf(own, { admissionRenewal: { idleSeconds: 60, maxSeconds: 600 } }), ({ queueId }) => ({
+      params: { queueId },
+      body: { grants: ["a.b.c"] },
+      status: 200,
+      names: [{ own: queueId, others: [sides.test.queueId, sides.foreign.queueId], unknown: randomUUID() }]
+    })),
 
   "GET /api/grants/revoked": (own) =>
     Effect.gen(function* () {
@@ -289,8 +301,10 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...experiencePageInputs,
   ...webhookInputs,
   ...receiverInputs,
+  ...gateInputs,
   ...messageInputs,
   ...peopleInputs,
+  ...pictureInputs,
   ...appointmentInputs,
   ...auctionInputs,
   ...catalogueInputs,
@@ -308,7 +322,11 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
     secrets: [queueId]
   })),
   "GET /api/distributions/:id": record("id", "queueId"),
+  "GET /api/distributions/:id/live": record("id", "queueId"),
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
+  "GET /api/distributions/:id/waiting-time": record("id", "queueId"),
+  "GET /api/distributions/:id/contacts": record("id", "queueId"),
+  "GET /api/distributions/:id/consumers.csv": record("id", "queueId"),
   "POST /api/distributions/:id/deny": record("id", "queueId", { minRiskScore: 1, reason: "BOT_DETECTED" }),
   "POST /api/distributions/:id/extend": record("id", "queueId", { seconds: 60 }),
   "GET /api/distributions/:id/history": record("id", "queueId"),

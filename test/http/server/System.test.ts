@@ -93,6 +93,7 @@ describe("Outside /api", () => {
         assert.deepStrictEqual(Object.keys(components.securitySchemes).toSorted(), [
           "accessToken",
           "consumerId",
+          "gateKey",
           "publishableKey",
           "secretKey"
         ])

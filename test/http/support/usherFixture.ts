@@ -34,7 +34,7 @@ export interface Call {
   readonly method?: string
   readonly path: string
   readonly headers?: { readonly [name: string]: string }
-  /** Sent as JSON; a string is sent unchanged. */
+  /** Sent as JSON; a string and bytes are sent unchanged. */
   readonly body?: unknown
   /** The connections to use. Default: a new connection. */
   readonly agent?: Agent
@@ -74,7 +74,8 @@ export const send = (
   { method = "GET", path, headers = {}, body, agent, localAddress }: Call
 ): Effect.Effect<Answer> =>
   Effect.callback((resume) => {
-    const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
+    const isPlain = body === undefined || typeof body === "string" || body instanceof Uint8Array
+    const payload = isPlain ? body : JSON.stringify(body)
     const outgoing = request(
       new URL(path, url),
       {

@@ -23,6 +23,7 @@ const draft = (name: string, more: Partial<ProductDraft> = {}): ProductDraft => 
   settings: { name },
   variants: [],
   media: [],
+  pictures: [],
   ...more
 })
 

@@ -203,14 +203,15 @@ describe("The journal of a tenant", () => {
         const columns = yield* sql<{ table: string; column: string }>`
           select table_name as table, column_name as column from information_schema.columns
           where table_schema = 'public' and is_generated = 'NEVER'`
-        /** Identity, author and time; counts; and what belongs to the delivery of webhooks and to keys. */
+        /** Identity, author and time; counts; what follows from settings; and what belongs to webhooks' delivery and to keys. */
         const others = new Set(
           (
             "id organization_id mode created_at created_by updated_at updated_by archived last_refreshed_at window_revision " +
             "activated_at completed_at published_at last_published_at document_bytes placed_at paid_at fulfilled_at cancelled_at " +
             "taken_units grant_sequence payment_id grant_lapsed status_override_at status_override_by teardown_status " +
             "mailed_at failing_since last_sign_in_at " +
-            "secret_sealed_by challenge_secret_sealed_by former_secret former_secret_sealed_by former_secret_until hash display"
+            "secret_sealed_by challenge_secret_sealed_by former_secret former_secret_sealed_by former_secret_until hash display " +
+            "key_hash queue_ids"
           ).split(" ")
         )
         for (const [table, own] of Map.groupBy(triggers, ({ table }) => table)) {

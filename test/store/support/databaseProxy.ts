@@ -9,6 +9,8 @@ export interface DatabaseProxy {
   /** The database's address through the proxy. */
   readonly url: string
   isSilent: boolean
+  /** The first connection that sends this text gets no answer to it, nor to what follows. */
+  unanswered: string | undefined
   /** The number of open connections. */
   readonly connections: ReadonlySet<Socket>
   /** Cuts all connections. */
@@ -24,8 +26,13 @@ export const databaseProxy = Effect.fnUntraced(function* (url: string) {
     // Requests that arrive meanwhile reach the server when the proxy continues.
     const held: Array<Buffer> = []
     connections.add(client)
+    let isMute = false
     client.on("data", (data) => {
-      if (proxy.isSilent) return void held.push(data)
+      if (proxy.unanswered !== undefined && data.includes(proxy.unanswered)) {
+        proxy.unanswered = undefined
+        isMute = true
+      }
+      if (isMute || proxy.isSilent) return void held.push(data)
       for (const earlier of held.splice(0)) upstream.write(earlier)
       upstream.write(data)
     })
@@ -50,6 +57,7 @@ export const databaseProxy = Effect.fnUntraced(function* (url: string) {
   const proxy: DatabaseProxy = {
     url: through.href,
     isSilent: false,
+    unanswered: undefined,
     connections,
     cut: Effect.sync(() => connections.forEach((socket) => socket.destroy()))
   }

@@ -25,6 +25,7 @@ import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
 import { Mechanisms } from "../../../src/store/mechanism/Mechanisms.ts"
 import { Orders } from "../../../src/store/consumer/Orders.ts"
 import type { Page, PageQuery } from "../../../src/store/records/Pagination.ts"
+import { OrderedPlaces } from "../../../src/store/mechanism/OrderedPlaces.ts"
 import { Places } from "../../../src/store/mechanism/Places.ts"
 import { Profiles } from "../../../src/store/consumer/Profiles.ts"
 import { SequenceAccess } from "../../../src/store/experience/SequenceAccess.ts"
@@ -38,6 +39,7 @@ export const layer = Layer.mergeAll(
   Sequences.layer,
   Mechanisms.layer,
   Places.layer,
+  OrderedPlaces.layer,
   History.layer,
   Audiences.layer,
   AudienceMembers.layer,

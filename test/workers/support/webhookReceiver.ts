@@ -1,7 +1,7 @@
 /** A real endpoint of webhooks on loopback, whose answers the test sets. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { createServer, type ServerResponse } from "node:http"
+import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { payloadProblem } from "../../support/webhookPayloads.ts"
 
@@ -22,6 +22,8 @@ export const aReceiver = Effect.gen(function* () {
     problem: undefined as string | undefined,
     answer: (_: Received): number | "hang" => 204,
     retryAfter: undefined as string | undefined,
+    /** How long an answer takes. Requests that are sent at the same time overlap. */
+    answerMillis: 5,
     inFlight: 0,
     inFlightMost: 0
   }
@@ -39,9 +41,15 @@ export const aReceiver = Effect.gen(function* () {
           const headers = request.headers as Record<string, string>
           const seen = { id, type, consumerId: data.consumer_id, headers, body }
           world.received.push(seen)
-          respond(response, world.answer(seen), world.retryAfter)
+          const { retryAfter } = world
+          const status = world.answer(seen)
+          if (status === "hang") return
+          setTimeout(() => {
+            // Before the answer, for the next request may arrive before this one's end is noticed.
+            world.inFlight--
+            response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end("seen")
+          }, world.answerMillis)
         })
-        response.on("close", () => world.inFlight--)
       })
       server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
     }),
@@ -54,10 +62,3 @@ export const aReceiver = Effect.gen(function* () {
   )
   return Object.assign(world, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` })
 })
-
-const respond = (response: ServerResponse, status: number | "hang", retryAfter: string | undefined) => {
-  if (status === "hang") return
-  const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter }
-  // Requests that are sent at the same time overlap.
-  setTimeout(() => response.writeHead(status, headers).end("seen"), 5)
-}

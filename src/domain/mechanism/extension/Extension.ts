@@ -118,6 +118,7 @@ export const moveExpiry = <P extends Extendable<P>>(
   if (place?.grants === undefined || !expiring.has(place)) return
   expiring.remove(place)
   place.order = expiresAt
-  place.grants.expiresAt = expiresAt
+  // The token of a grant that is renewed lasts longer already.
+  place.grants.expiresAt = Math.max(place.grants.expiresAt, expiresAt)
   expiring.insert(place)
 }

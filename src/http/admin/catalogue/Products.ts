@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Settings } from "../../../domain/catalogue/Product.ts"
-import { Products } from "../../../store/catalogue/Products.ts"
+import { type ProductDraft, Products } from "../../../store/catalogue/Products.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { revising } from "../records/Settings.ts"
@@ -15,14 +15,9 @@ export const ProductHandlers = HttpApiBuilder.group(AdminApi, "products", (handl
   Effect.map(Products, (products) =>
     handlers.handleAll({
       createProduct: ({ payload }) =>
-        forTenant((tenant, by) => {
-          const draft = {
-            settings: revised({}, payload),
-            variants: (payload.variants ?? []).map(variantDraft),
-            media: payload.productMediaAssets ?? []
-          }
-          return products.create(tenant, by, draft).pipe(orInvalidReferences(CreateProduct, payload))
-        }),
+        forTenant((tenant, by) =>
+          products.create(tenant, by, productDraft(payload)).pipe(orInvalidReferences(CreateProduct, payload))
+        ),
 
       listProducts: onList(products.list),
 
@@ -31,8 +26,9 @@ export const ProductHandlers = HttpApiBuilder.group(AdminApi, "products", (handl
       changeProduct: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => {
           const media = payload.productMediaAssets === null ? [] : payload.productMediaAssets
+          const changed = { media, pictures: payload.pictures ?? [] }
           return products
-            .change(tenant, id, by, (settings) => revised(settings, payload), media)
+            .change(tenant, id, by, (settings) => revised(settings, payload), changed)
             .pipe(orInvalidReferences(ChangeProduct, payload))
         }),
 
@@ -46,3 +42,11 @@ export const ProductHandlers = HttpApiBuilder.group(AdminApi, "products", (handl
 const inUse = orInUse({ record: "Product", code: "PRODUCT_IN_USE", users: "experience(s)" })
 
 const revised = revising<Settings>(Settings.fields)
+
+/** The data from which a product is created, alone or with the experience that offers it. */
+export const productDraft = (body: typeof CreateProduct.Type): ProductDraft => ({
+  settings: revised({}, body),
+  variants: (body.variants ?? []).map(variantDraft),
+  media: body.productMediaAssets ?? [],
+  pictures: body.pictures ?? []
+})

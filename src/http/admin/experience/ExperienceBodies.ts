@@ -19,6 +19,7 @@ import { issueAt, issuesMax } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { problemIssues } from "../records/Answers.ts"
 import { ChangeExperience, CreateExperience } from "../../../api/admin/ExperienceApi.ts"
+import { productDraft } from "../catalogue/Products.ts"
 import { withChanges } from "../records/Settings.ts"
 import { namedIn as namedInSequence, type NewSequence, sequenceIn } from "./SequenceBodies.ts"
 
@@ -36,7 +37,8 @@ export const namedIn = (body: CreateBody): NamedRecords => {
   return {
     productIds: [...new Set(named.flatMap(({ productIds }) => productIds))],
     variantIds: [...new Set(named.flatMap(({ variantIds }) => variantIds))],
-    audienceIds: [...new Set(sequences.flatMap(({ audienceId }) => audienceId ?? []))]
+    audienceIds: [...new Set(sequences.flatMap(({ audienceId }) => audienceId ?? []))],
+    newProducts: (body.newProducts ?? []).map(productDraft)
   }
 }
 
@@ -54,8 +56,10 @@ export const newAggregate = (
 ): Result.Result<NewAggregate, ValidationError> => {
   const { settings, issues } = revised(defaults, body, defaults)
   const input = () => encodeCreation(body)
-  const offers = offersOf(body.products ?? [])
-  issues.push(...productIssues(offers, known, settings.currencyCode, input))
+  const named = body.products ?? []
+  const offers = offersOf([...named, ...known.created.map((productId) => ({ productId }))])
+  const pathOf = (index: number) => (index < named.length ? ["products", index] : ["newProducts", index - named.length])
+  issues.push(...productIssues(offers, known, settings.currencyCode, input, pathOf))
   const around = {
     surroundings: settings,
     products: known.products,
@@ -110,13 +114,14 @@ const productIssues = (
   offers: ReadonlyArray<Offer>,
   known: KnownProducts,
   currencyCode: string,
-  input: () => Input
+  input: () => Input,
+  pathOf = (index: number): ReadonlyArray<string | number> => ["products", index]
 ): ReadonlyArray<Issue> => {
   const seen = new Set<string>()
   const fractional = known.prices.filter(({ price }) => !isWhole(price, fractionDigitsOf(currencyCode)))
   return offers.flatMap(({ productId, productVariantId }, index) => {
     const problem = (field: string, expected: string) => [
-      issueAt(input(), ["products", index, field], { ...unknown, expected })
+      issueAt(input(), [...pathOf(index), field], { ...unknown, expected })
     ]
     if (!known.products.has(productId)) return problem("productId", "a product")
     if (productVariantId !== null && known.variants.get(productVariantId) !== productId) {
@@ -128,7 +133,10 @@ const productIssues = (
     const isFractional = fractional.some(
       (one) => one.productId === productId && one.variantId === (productVariantId ?? one.variantId)
     )
-    return isFractional ? problem("productId", `a product with prices in whole minor units of ${currencyCode}`) : []
+    const isNew = pathOf(index)[0] === "newProducts"
+    return isFractional
+      ? problem(isNew ? "variants" : "productId", `a product with prices in whole minor units of ${currencyCode}`)
+      : []
   })
 }
 

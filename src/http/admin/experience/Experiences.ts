@@ -26,9 +26,10 @@ import { EventStreams } from "../../streams/EventStreams.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { copyOf, isTooLarge, namedBy } from "../mechanism/Duplication.ts"
 import { WatchedExperiences } from "../mechanism/WatchedExperiences.ts"
-import type { ChangeExperience, DuplicateExperience, CreateExperience } from "../../../api/admin/ExperienceApi.ts"
+import { type ChangeExperience, CreateExperience, type DuplicateExperience } from "../../../api/admin/ExperienceApi.ts"
 import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from "./ExperienceBodies.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
+import { orInvalidReferences } from "../records/References.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", (handlers) =>
@@ -108,7 +109,9 @@ const makeCreation = Effect.gen(function* () {
 
   const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateExperience.Type) {
     const defaults = yield* experiences.defaults(tenant)
-    return yield* make(tenant, by, namedIn(payload), (known) => newAggregate(payload, defaults, known))
+    return yield* make(tenant, by, namedIn(payload), (known) => newAggregate(payload, defaults, known)).pipe(
+      orInvalidReferences(CreateExperience, payload)
+    )
   })
 
   const duplicate = Effect.fnUntraced(function* (
@@ -121,7 +124,10 @@ const makeCreation = Effect.gen(function* () {
     if (isTooLarge(original)) return yield* tooLarge
     const own = yield* experiences.settings(tenant, id)
     const now = yield* Clock.currentTimeMillis
-    return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload, now, known))
+    return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload, now, known)).pipe(
+      // A copy creates no product.
+      Effect.catchTag("UnknownReferences", Effect.die)
+    )
   })
 
   return { create, duplicate }

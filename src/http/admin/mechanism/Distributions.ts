@@ -1,7 +1,7 @@
 /** The handlers of distributions: the state and the history of mechanisms for admins. */
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { slotId } from "../../../domain/appointment/Appointment.ts"
+import type { PlaceStatus } from "../../../domain/mechanism/PlaceFields.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { History, type HistoryEntry } from "../../../store/journal/History.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
@@ -12,13 +12,21 @@ import { NotFound } from "../../../api/Errors.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
+import { orAnswer } from "../../errors/Refusals.ts"
 import { orBusy } from "../records/Answers.ts"
+import type { ExtensionBody } from "../../../api/admin/DistributionApi.ts"
+import type { BulkDenial } from "../../../api/admin/SteeringApi.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant } from "../records/Operations.ts"
 import { kindsOfMechanism } from "./Kinds.ts"
 import * as Denials from "../steering/Denials.ts"
 import * as Extensions from "./extension/Extensions.ts"
+import * as ConsumersCsv from "./ConsumersCsv.ts"
+import * as Contacts from "./Contacts.ts"
+import * as DistributionFacts from "./DistributionFacts.ts"
 import * as Inspections from "./Inspections.ts"
+import { bookingOf, consumerOf } from "./PlaceAnswers.ts"
+import * as Waits from "./Waits.ts"
 import { WatchedDistributions } from "./WatchedDistributions.ts"
 
 /** Mechanisms of one list that are inspected at the same time. */
@@ -34,11 +42,12 @@ export const DistributionHandlers = HttpApiBuilder.group(
     const current = currentOf(mechanisms)
     const streams = yield* EventStreams
     const watched = yield* WatchedDistributions
-    const deny = yield* Denials.make
-    const extend = yield* Extensions.make
     const { asked, listed, parked } = yield* Inspections.make
 
     return handlers.handleAll({
+      ...(yield* makeReports(current)),
+      ...(yield* makeActs(current)),
+
       listDistributions: Effect.fnUntraced(function* ({ query }) {
         const { tenant } = yield* CurrentTenant
         const { data, pageInfo } = yield* mechanisms.listDistributions(tenant, query, query).pipe(orInvalidPage(query))
@@ -68,15 +77,9 @@ export const DistributionHandlers = HttpApiBuilder.group(
         const misplaced = kind === "appointment" ? [] : bookingFilters.filter((name) => query[name] !== undefined)
         if (misplaced.length > 0) return yield* onlyOfAppointments(query, misplaced)
         const { data, pageInfo } = yield* places.list(tenant, id, query, query).pipe(orInvalidPage(query))
-        const shown = kind === "appointment" ? (place: ConsumerPlace) => withSlot(id, place) : consumerOf
+        const shown = kind === "appointment" ? (place: ConsumerPlace) => bookingOf(id, place) : consumerOf
         return { data: data.map(shown), pageInfo }
       }, orBusy),
-
-      denyDistributionConsumers: ({ params: { id }, payload }) =>
-        forTenant((tenant, by) => Effect.flatMap(current(tenant, id), (found) => deny(found, payload, by))),
-
-      extendDistribution: ({ params: { id }, payload }) =>
-        forTenant((tenant, by) => Effect.flatMap(current(tenant, id), (found) => extend(found, payload, by))),
 
       listDistributionHistory: Effect.fnUntraced(function* ({ params: { id }, query }) {
         const { tenant } = yield* CurrentTenant
@@ -98,18 +101,58 @@ const currentOf = (mechanisms: Mechanisms["Service"]) =>
     return found === undefined || found.status.archived ? yield* notFound : found
   })
 
+/** Makes the handlers that tell of a mechanism as a whole. */
+const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof currentOf>) {
+  const factsOf = yield* DistributionFacts.make
+  const csvOf = yield* ConsumersCsv.make
+  const waitsOf = yield* Waits.make
+  const contactsOf = yield* Contacts.make
+  return {
+    getDistributionContacts: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
+      const { tenant } = yield* CurrentTenant
+      yield* current(tenant, id)
+      return yield* contactsOf(tenant, id)
+    }, orBusy),
+    getDistributionFacts: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
+      const { tenant } = yield* CurrentTenant
+      const mechanism = yield* current(tenant, id)
+      return yield* orAnswer(mechanism.identity.kind)(factsOf(mechanism))
+    }, orBusy),
+    exportDistributionConsumers: Effect.fnUntraced(function* ({
+      params: { id },
+      query
+    }: OfOne & { readonly query: { readonly status?: PlaceStatus } }) {
+      const { tenant } = yield* CurrentTenant
+      yield* current(tenant, id)
+      return yield* csvOf(tenant, id, query.status).pipe(orInvalidPage(query))
+    }, orBusy),
+    getDistributionWaits: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
+      const { tenant } = yield* CurrentTenant
+      const { identity } = yield* current(tenant, id)
+      return yield* waitsOf(tenant, id, identity.kind)
+    }, orBusy)
+  }
+})
+
+/** Makes the handlers that change many places, or the times of a mechanism. */
+const makeActs = Effect.fnUntraced(function* (current: ReturnType<typeof currentOf>) {
+  const deny = yield* Denials.make
+  const extend = yield* Extensions.make
+  return {
+    denyDistributionConsumers: ({ params: { id }, payload }: OfOne & { readonly payload: BulkDenial }) =>
+      forTenant((tenant, by) => Effect.flatMap(current(tenant, id), (found) => deny(found, payload, by))),
+    extendDistribution: ({ params: { id }, payload }: OfOne & { readonly payload: ExtensionBody }) =>
+      forTenant((tenant, by) => Effect.flatMap(current(tenant, id), (found) => extend(found, payload, by)))
+  }
+})
+
+interface OfOne {
+  readonly params: { readonly id: string }
+}
+
 const withoutSecrets = (entry: HistoryEntry, secrets: ReadonlyArray<string>): HistoryEntry => ({
   ...entry,
   data: Object.fromEntries(Object.entries(entry.data).filter(([name]) => !secrets.includes(name)))
-})
-
-/** The fields of the status and the common fields. */
-const consumerOf = ({ fields, ...common }: ConsumerPlace) => ({ ...fields, ...common })
-
-/** The same of a booking, with the name of its slot. */
-const withSlot = (appointmentId: string, place: ConsumerPlace) => ({
-  slotId: slotId(appointmentId, Date.parse(place.fields["startTime"] as string)),
-  ...consumerOf(place)
 })
 
 /** The filters that only bookings have. */

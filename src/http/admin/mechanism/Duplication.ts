@@ -45,7 +45,8 @@ export const namedBy = ({ products, sequences }: ExperienceAggregate): NamedReco
     ])
   ],
   variantIds: [...new Set(products.flatMap(({ productVariantId }) => productVariantId ?? []))],
-  audienceIds: [...new Set(sequences.flatMap(({ sequence }) => sequence.audienceId ?? []))]
+  audienceIds: [...new Set(sequences.flatMap(({ sequence }) => sequence.audienceId ?? []))],
+  newProducts: []
 })
 
 /** The copy, or an issue for each time that is not in the future. */

@@ -35,7 +35,7 @@ export const problemIssues = (problems: ReadonlyArray<Problem>, settings: object
 const typeOf = (field: string, value: unknown): string => {
   if (/(At|Until)$/.test(field)) return "date_time"
   if (/(Price|Amount|Increment|Bid|BidJump)$/.test(field)) return "amount"
-  if (/(Seconds|Minutes)$/.test(field)) return "integer"
+  if (/(Seconds|Minutes|Burst)$/.test(field)) return "integer"
   return typeof value === "object" ? "object" : "picklist"
 }
 

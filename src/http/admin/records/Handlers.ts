@@ -19,7 +19,9 @@ import { Operations } from "../../../store/mechanism/Operations.ts"
 import { ParkedMechanisms } from "../../../store/mechanism/ParkedMechanisms.ts"
 import { Orders } from "../../../store/consumer/Orders.ts"
 import { ConsumerPlaces } from "../../../store/mechanism/ConsumerPlaces.ts"
+import { OrderedPlaces } from "../../../store/mechanism/OrderedPlaces.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
+import { Pictures } from "../../../store/catalogue/Pictures.ts"
 import { Products } from "../../../store/catalogue/Products.ts"
 import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
 import { Sequences } from "../../../store/experience/Sequences.ts"
@@ -40,9 +42,13 @@ import { DistributionHandlers } from "../mechanism/Distributions.ts"
 import { DrawHandlers } from "../draw/Draws.ts"
 import { ExperiencePageHandlers } from "../experience/ExperiencePages.ts"
 import { ExperienceHandlers } from "../experience/Experiences.ts"
+import { GateHandlers } from "../gate/Gates.ts"
+import { Gates } from "../../../store/gate/Gates.ts"
 import { NodeHandlers } from "../organization/Nodes.ts"
 import { OrganizationHandlers } from "../organization/Organizations.ts"
 import { MediaAssetHandlers } from "../catalogue/MediaAssets.ts"
+import { PictureHandlers } from "../catalogue/Pictures.ts"
+import { PictureCleaner } from "../catalogue/CleanPicture.ts"
 import { OrderHandlers } from "../consumer/Orders.ts"
 import { OutboxHandlers } from "../organization/Outbox.ts"
 import { ProductHandlers } from "../catalogue/Products.ts"
@@ -88,6 +94,7 @@ export const layer = Layer.mergeAll(
   ProductHandlers,
   VariantHandlers,
   MediaAssetHandlers,
+  PictureHandlers,
   SyncSourceHandlers,
   VariantOptionHandlers,
   OrderHandlers,
@@ -95,6 +102,7 @@ export const layer = Layer.mergeAll(
   WebhookHandlers,
   AuditLogHandlers,
   ReceiverHandlers,
+  GateHandlers,
   MessageHandlers,
   PeopleHandlers,
   SecurityEventHandlers,
@@ -116,11 +124,13 @@ export const layer = Layer.mergeAll(
   Layer.provide(
     Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer, TenantEvents.layer)
   ),
+  Layer.provide(OrderedPlaces.layer),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(ConsumerExports.layer, Erasures.layer, ParkedMechanisms.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
+  Layer.provide(Layer.merge(Pictures.layer, PictureCleaner.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
   Layer.provide(Layer.merge(SentMessages.layer, StoppedAddresses.layer)),
-  Layer.provide(Layer.mergeAll(Receivers.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
+  Layer.provide(Layer.mergeAll(Receivers.layer, Gates.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
 )

@@ -71,11 +71,10 @@ const makeAdmitNamed = Effect.map(Engine, (engine) => {
         ? Effect.succeed<Outcome>("unchanged")
         : engine.send(queue, { _tag: "Admit", consumerId, ...admitting }).pipe(
             Effect.as<Outcome>("admitted"),
-            // The consumer does not wait here, or no admission is left.
-            Effect.catchTags({
-              WrongStatus: () => Effect.succeed<Outcome>("refused"),
-              AdmissionsUsedUp: () => Effect.succeed<Outcome>("refused")
-            })
+            // The consumer does not wait here, or no grant may be made.
+            Effect.catchTag(["WrongStatus", "AdmissionsUsedUp", "InsideLimitReached"], () =>
+              Effect.succeed<Outcome>("refused")
+            )
           )
     )
 

@@ -14,7 +14,7 @@ import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { orInvalidPage } from "../records/Refusals.ts"
 import { revising } from "../records/Settings.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
-import { sendTestEvent } from "./TestEvent.ts"
+import { recordTest, sendTestEvent } from "./TestEvent.ts"
 
 const overlapSecondsDefault = 86_400
 
@@ -59,7 +59,9 @@ export const WebhookHandlers = HttpApiBuilder.group(AdminApi, "webhooks", (handl
 
       testWebhook: ({ params: { id }, payload }) =>
         forTenant((tenant) =>
-          Effect.flatMap(webhooks.target(tenant, id), sendTestEvent(client, tenant, payload?.type))
+          Effect.flatMap(webhooks.target(tenant, id), sendTestEvent(client, tenant, payload?.type)).pipe(
+            Effect.flatMap(recordTest(deliveries, id))
+          )
         ),
 
       listWebhookDeliveries: ({ params: { id }, query }) =>

@@ -8,7 +8,7 @@ import { smsAttempt } from "../../../auth/codes/CodeLimits.ts"
 import { codeMinutes } from "../../../auth/codes/CodeRows.ts"
 import { OneTimeCodes, type WrongCode } from "../../../auth/codes/OneTimeCodes.ts"
 import { Delivery } from "../../../delivery/Delivery.ts"
-import { defaultSmsCodesPerDay, takesSms } from "../../../domain/organization/Organization.ts"
+import { defaultSmsCodesPerDay, takesSms, unnamedOrganization } from "../../../domain/organization/Organization.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
 import { CurrentTenant } from "../../../api/Credentials.ts"
@@ -57,6 +57,12 @@ export const makeSendCode = Effect.gen(function* () {
   const addressIn = yield* makeAddressIn
   const clientOf = yield* makeClientOf
   const admitSms = yield* makeAdmitSms
+  const organizations = yield* Organizations
+  const brandOf = ({ organizationId }: Tenant) =>
+    Effect.map(organizations.find(organizationId), (found) => {
+      const { name } = Option.getOrThrow(found)
+      return name === unnamedOrganization ? undefined : name
+    })
 
   return Effect.fnUntraced(function* (request: Request, payload: SentAddress) {
     const { tenant } = yield* CurrentTenant
@@ -71,7 +77,8 @@ export const makeSendCode = Effect.gen(function* () {
         channel: address.channel,
         to: address.value,
         code: Redacted.value(code),
-        minutes: codeMinutes
+        minutes: codeMinutes,
+        brand: yield* brandOf(tenant)
       })
     )
     // No more messages can wait.

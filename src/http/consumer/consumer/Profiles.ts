@@ -88,12 +88,12 @@ const makeChange = Effect.gen(function* () {
   const addressIn = yield* makeAddressIn
   const clientOf = yield* makeClientOf
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, payload: Change) {
-    const { tenant, consumerId, sessionId, keyId, isGuest } = yield* CurrentConsumer
+    const { tenant, consumerId, sessionId, isGuest, by: server } = yield* CurrentConsumer
     const known = yield* records.find(tenant, consumerId)
     const addresses = (yield* addressesOf(payload, (sent) => addressIn(tenant, sent))).filter(
       ({ channel, value }) => known[channel] !== value
     )
-    const by = sessionId === undefined ? `api_key:${keyId}` : `consumer:${consumerId}`
+    const by = server ?? `consumer:${consumerId}`
     const changed = records.change(tenant, consumerId, by, (settings) => revised(settings, payload, addresses))
     const [address] = addresses
     if (sessionId === undefined || address === undefined) yield* changed

@@ -56,7 +56,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
   /** A consumer's view in a response: a grant comes with its token. */
   const present: Present<K, State["Type"]> = (mechanism, consumerId, view) => {
     if (!isHolding<K>(view)) return Effect.succeed(standing(view as NotHolding<K>))
-    const { grantSequence: _, ...shown } = view
+    const { grantSequence: _, tokenExpiresAt: __, ...shown } = view
     return Effect.map(grants.token(mechanism, consumerId, heldGrant(view)), (admissionGrant) => ({
       ...shown,
       admissionGrant
@@ -64,7 +64,7 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
   }
 
   const heldGrant = (view: Holding<K>): GrantAnswers.HeldGrant => {
-    const { grantSequence, expiresAt } = view
+    const { grantSequence, expiresAt: endsAt, tokenExpiresAt: expiresAt = endsAt } = view
     return { grantSequence, grantedAt: grantedAt(view), ...(expiresAt !== undefined && { expiresAt }) }
   }
 

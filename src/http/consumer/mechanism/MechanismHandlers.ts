@@ -16,6 +16,7 @@ import { countedAddress, Origins } from "../../server/Origins.ts"
 import { EventStreams } from "../../streams/EventStreams.ts"
 import type { Owner } from "../../streams/StreamOwners.ts"
 import * as Entries from "./Entries.ts"
+import { StreamAddition } from "./StreamAddition.ts"
 
 /** The handlers of a kind. `present` makes the answer to `status`, which is also sent as live updates. */
 export const makeHandlers = Effect.fnUntraced(function* <
@@ -121,50 +122,66 @@ const makeLiveUpdates = Effect.gen(function* () {
   ) => {
     const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(state)))
 
-    class Follower implements Listener<ViewOf<K>>, EventSource {
-      readonly consumerId: string
-      readonly since: number | undefined
-      lastView: unknown
-      private stream: EventStream | undefined
-      private readonly mechanism: MechanismRef<K>
-      private readonly audience: Following<ViewOf<K>>
-
-      constructor(mechanism: MechanismRef<K>, consumerId: string, lastEventId: string, audience: Following<ViewOf<K>>) {
-        this.consumerId = consumerId
-        this.since = sequencePattern.test(lastEventId) ? Number(lastEventId) : undefined
-        this.mechanism = mechanism
-        this.audience = audience
-      }
-
-      begin(stream: EventStream): void {
-        this.stream = stream
-        this.audience.add(this)
-      }
-      stop(): void {
-        this.audience.remove(this)
-      }
-      send(view: ViewOf<K>, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
-        return sent(this.mechanism, this.consumerId, view).pipe(
-          Effect.flatMap(encode),
-          Effect.map((data) => this.stream?.send(`id: ${sequence}\nevent: state\ndata: ${data}\n\n`))
-        )
-      }
-
-      end(ending: Ending): void {
-        this.stream?.end(ending)
-      }
-    }
-
     return Effect.fnUntraced(function* (id: string, headers: { readonly "last-event-id"?: string }) {
       const consumer = yield* CurrentConsumer
       const mechanism = { kind, id, tenant: consumer.tenant }
       const audience = yield* orAnswer(kind)(engine.subscribers(mechanism))
-      const follower = new Follower(mechanism, consumer.consumerId, headers["last-event-id"] ?? "", audience)
+      const lastEventId = headers["last-event-id"] ?? ""
+      const addFields = yield* StreamAddition
+      const follower = new Follower(consumer.consumerId, { lastEventId, audience }, (view: ViewOf<K>) => {
+        const text = Effect.flatMap(sent(mechanism, consumer.consumerId, view), encode)
+        return addFields === undefined ? text : Effect.zipWith(text, addFields(mechanism, view), withFields)
+      })
       const { address } = origins.of(yield* HttpServerRequest.HttpServerRequest)
       return yield* streams.open(yield* CurrentStreamCredentials, follower, ownerOf(consumer, address))
     })
   }
 })
+
+/** How a stream is opened. */
+interface Opening<View> {
+  readonly lastEventId: string
+  readonly audience: Following<View>
+}
+
+/** A stream of the states of one consumer's place. `textOf` makes a state as JSON from a view of the place. */
+class Follower<View> implements Listener<View>, EventSource {
+  readonly consumerId: string
+  readonly since: number | undefined
+  lastView: unknown
+  private stream: EventStream | undefined
+  private readonly audience: Following<View>
+  private readonly textOf: (view: View) => Effect.Effect<string, EngineError | Schema.SchemaError>
+
+  constructor(consumerId: string, { lastEventId, audience }: Opening<View>, textOf: Follower<View>["textOf"]) {
+    this.consumerId = consumerId
+    this.since = sequencePattern.test(lastEventId) ? Number(lastEventId) : undefined
+    this.audience = audience
+    this.textOf = textOf
+  }
+
+  begin(stream: EventStream): void {
+    this.stream = stream
+    this.audience.add(this)
+  }
+  stop(): void {
+    this.audience.remove(this)
+  }
+  send(view: View, sequence: number): Effect.Effect<void, EngineError | Schema.SchemaError> {
+    return Effect.map(this.textOf(view), (data) =>
+      this.stream?.send(`id: ${sequence}\nevent: state\ndata: ${data}\n\n`)
+    )
+  }
+  end(ending: Ending): void {
+    this.stream?.end(ending)
+  }
+}
+
+/** The JSON of an object with further fields at its end. */
+const withFields = (text: string, fields: object): string => {
+  const more = JSON.stringify(fields)
+  return more === "{}" ? text : `${text.slice(0, -1)},${more.slice(1)}`
+}
 
 /** The owner of a consumer's stream. A server that follows for many consumers has no limit by address. */
 const ownerOf = ({ tenant, consumerId, by }: Consumer, address: string): Owner => ({

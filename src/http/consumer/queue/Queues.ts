@@ -7,6 +7,8 @@ import { CurrentTenant } from "../../../api/Credentials.ts"
 import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { makeGrantHandlers } from "../mechanism/GrantHandlers.ts"
 import { location } from "../../../api/consumer/QueueApi.ts"
+import * as Passes from "./Passes.ts"
+import * as Renewals from "./Renewals.ts"
 
 export const layer = HttpApiBuilder.group(ConsumerApi, "queues", (handlers) =>
   Effect.gen(function* () {
@@ -18,6 +20,10 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "queues", (handlers) =>
       grantedAt: (view) => view.grantedAt,
       standing: (view) => view
     })
+
+    const enter = queue.loyalEntry((ref, { consumerId, isGuest, risk }, _, loyaltyScore) =>
+      engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore, risk })
+    )
 
     const admitByCount = (request: { readonly params: { readonly queueId: string } }, count: number) =>
       queue.orHttpAnswer(
@@ -32,9 +38,9 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "queues", (handlers) =>
     return handlers.handleAll({
       ...queue.reads,
       ...queue.grantActions,
-      enter: queue.loyalEntry((ref, { consumerId, isGuest, risk }, _, loyaltyScore) =>
-        engine.send(ref, { _tag: "Enter", consumerId, isGuest, loyaltyScore, risk })
-      ),
+      enter,
+      pass: yield* Passes.make(enter),
+      renew: yield* Renewals.make,
       leave: queue.act(({ consumerId, by }) => ({ _tag: "Leave", consumerId, by })),
       admit: ({ params, payload: { consumerId, count } }) =>
         typeof count === "number"

@@ -5,8 +5,8 @@
  *
  * Providers keep few addresses, so one address may send many requests in a minute.
  */
-import { ByteSize, Clock, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Clock, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AdapterName, InboundRequest, RejectedReason } from "../../../domain/receiver/Adapter.ts"
 import { bytesMaxOf, receive } from "../../../domain/receiver/Adapters.ts"
 import { pathOf } from "../../../domain/receiver/Receiver.ts"
@@ -15,6 +15,7 @@ import { ReceivedEvents } from "../../../store/receiver/ReceivedEvents.ts"
 import { type AddressedReceiver, Receivers } from "../../../store/receiver/Receivers.ts"
 import { limitByAddress } from "../../limits/RateLimit.ts"
 import { Origins } from "../../server/Origins.ts"
+import { bytesOf } from "../../server/RawBodies.ts"
 
 /** Requests of one address in a minute. */
 const hookRequestsMax = 6_000
@@ -51,7 +52,7 @@ export const layer = HttpRouter.use(
       const now = yield* Clock.currentTimeMillis
       const receiver = isUuid(receiverId) ? yield* receivers.addressed(receiverId.toLowerCase(), now) : undefined
       if (receiver === undefined) return notFound
-      const rawBody = yield* bodyOf(request, bytesMaxOf(receiver.adapter))
+      const rawBody = yield* bytesOf(request, bytesMaxOf(receiver.adapter))
       if (rawBody === undefined) return tooLarge(receiver.adapter)
       const { isEncrypted } = origins.of(request)
       const inbound = { headers: request.headers, url: urlOf(request, receiver, isEncrypted), rawBody }
@@ -65,22 +66,6 @@ export const layer = HttpRouter.use(
 ).pipe(Layer.provide(Layer.merge(Receivers.layer, ReceivedEvents.layer)))
 
 const expectedOf = ({ secrets, tenant: { mode } }: AddressedReceiver) => ({ secrets, mode })
-
-/** Returns the body; undefined if it has more bytes. */
-const bodyOf = (
-  request: HttpServerRequest.HttpServerRequest,
-  bytesMax: number
-): Effect.Effect<Uint8Array | undefined> => {
-  if (Number(request.headers["content-length"] ?? 0) > bytesMax) return Effect.undefined
-  return request.arrayBuffer.pipe(
-    Effect.map((buffer) => new Uint8Array(buffer)),
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bytesMax)),
-    Effect.catchTag("HttpServerError", (error) => {
-      const isTooLarge = error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-      return isTooLarge ? Effect.undefined : Effect.die(error)
-    })
-  )
-}
 
 /** The URL that the provider called: the one that an admin set, or the request's. */
 const urlOf = (

@@ -12,6 +12,7 @@ const subjects = [
   "experiences",
   "mechanisms",
   "messages",
+  "gates",
   "processes",
   "invalidations",
   "auditLog"

@@ -46,6 +46,13 @@ describe("The body of a page as HTML", () => {
     )
   })
 
+  it("shows an uploaded picture, which is on the page's own origin, and nothing else there", () => {
+    const src = "/pictures/0190a6e0-5c7e-7a10-8d7e-6f2f3b1c4d5e"
+    assert.strictEqual(html({ type: "image", src, alt: "A shoe" }), `<img src="${src}" alt="A shoe" loading="lazy">`)
+    for (const other of ["/a.png", `${src}/x`, `/${src}`, "/dashboard"])
+      assert.strictEqual(html({ type: "image", src: other, alt: "A shoe" }), "A shoe", other)
+  })
+
   it("has the parts that the page fills, each once", () => {
     const { html, slots } = render(
       { type: "place" },

@@ -67,7 +67,7 @@ export const completion = (
 const ends: ReadonlySet<string> = new Set(["Expired", "Left", "Denied", "Completed"])
 
 /**
- * Asserts that each event which ends a live grant before its time names that grant, that no other event names one, and
+ * Asserts that each event which ends a live grant before its token expires names that grant, that no other event names one, and
  * that no grant is redeemed twice.
  */
 export const assertGrantsNamed = (events: ReadonlyArray<object>, made: string): void => {
@@ -79,7 +79,8 @@ export const assertGrantsNamed = (events: ReadonlyArray<object>, made: string): 
     else if (ends.has(_tag)) {
       const sequence = live.get(consumerId)
       if (_tag === "Completed") assert.isDefined(sequence, `${index + 1} completes no grant`)
-      assert.strictEqual(grant?.sequence, _tag === "Expired" ? undefined : sequence, `${_tag} ${index + 1}`)
+      const isNamed = _tag !== "Expired" || grant !== undefined
+      assert.strictEqual(grant?.sequence, isNamed ? sequence : undefined, `${_tag} ${index + 1}`)
       if (grant?.expiresAt !== undefined) assert.isBelow(event.at, grant.expiresAt)
       live.delete(consumerId)
     } else assert.isUndefined(grant)

@@ -222,6 +222,48 @@ describe("Appointments on the Admin API", () => {
       })
     )
 
+    it.effect("are moved by staff to another slot with a place, and show the slots of a day", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id } = yield* anAppointment({ hours: always, timeZone: "Pacific/Auckland" })
+        const startTime = dayIn(3)
+        const consumerId = yield* book(id, startTime)
+        yield* book(id, startTime + hourMillis)
+        const day = new Intl.DateTimeFormat("en-CA", { timeZone: "Pacific/Auckland", dateStyle: "short" }).format(
+          startTime
+        )
+        const slotsOf = call("GET", `/appointments/${id}/slots?day=${day}`)
+        const shown = (yield* slotsOf).body
+        assert.deepInclude(shown, { timeZone: "Pacific/Auckland", day })
+        const at = (hours: number, slots: typeof shown = shown) =>
+          slots.data.find((slot: any) => Date.parse(slot.startTime) === startTime + hours * hourMillis)
+        assert.deepStrictEqual(
+          [at(0), at(1), at(2)].map(({ available }: any) => available),
+          [0, 0, 1]
+        )
+        const move = (newSlotId: string, of = consumerId) =>
+          call("POST", `/appointments/${id}/reschedule`, { consumerId: of, newSlotId })
+        const full = yield* move(at(1).id)
+        assert.deepStrictEqual([full.status, full.body.code], [409, "SLOT_FULL"])
+        const moved = yield* move(at(2).id)
+        assert.deepInclude(moved.body, { status: "BOOKED", slotId: at(2).id, startTime: at(2).startTime, revision: 1 })
+        const after = (yield* slotsOf).body
+        assert.deepStrictEqual([at(0, after).available, at(2, after).available], [1, 0])
+        const { data } = (yield* call("GET", `/distributions/${id}/history?type=Rescheduled`)).body
+        const { createdBy: author } = (yield* call("GET", `/appointments/${id}`)).body
+        assert.deepStrictEqual(
+          data.map((event: any) => [event.consumerId, event.data.by]),
+          [[consumerId, author]]
+        )
+        const nobody = yield* move(at(3).id, yield* aConsumer())
+        assert.deepStrictEqual([nobody.status, nobody.body.code], [409, "INVALID_STATUS"])
+        assert.deepStrictEqual(issuesOf(yield* call("GET", `/appointments/${id}/slots?day=2026-02-30`)), [
+          "day: date_time"
+        ])
+        assert.strictEqual((yield* call("GET", `/appointments/${randomUUID()}/slots`)).status, 404)
+      })
+    )
+
     it.effect("send watchers an event for each change of a booking", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

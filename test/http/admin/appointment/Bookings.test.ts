@@ -8,6 +8,52 @@ import { issuesOf } from "../adminFixture.ts"
 
 describe("Bookings of an appointment", () => {
   layer(Fixture.layer, { excludeTestServices: true })((it) => {
+    it.effect("are listed in the order of their slots, of one day in the zone of the appointment", () =>
+      Effect.gen(function* () {
+        const { admin, guest, queue, brand, stranger } = yield* Usher
+        const day = 86_400_000
+        // Noon UTC, so that the first days of both zones are not over.
+        const noon = Math.ceil(Date.now() / day) * day + day / 2
+        const settings = { timeZone: "Pacific/Auckland", slotDurationMinutes: 360 }
+        const fitting = yield* anAppointment(settings, noon)
+        const slots = (yield* fitting.offered).slice(0, 9)
+        const guests = yield* Effect.replicateEffect(guest(), slots.length)
+        // Booked in another order than that of the slots.
+        for (const [index, someone] of guests.entries()) yield* fitting.book(someone, slots[(index * 4) % 9]!.id)
+        const list = (query = "", secretKey = brand.secretKey) =>
+          admin({ path: `/api/appointments/${fitting.id}/bookings?${query}`, headers: asServer(secretKey) })
+        const times = (query = "") =>
+          Effect.map(list(query), ({ body }) => body.data.map(({ startTime }: any) => startTime))
+        const all = slots.map(({ startTime }) => startTime)
+        assert.deepStrictEqual(yield* times(), all)
+        assert.deepStrictEqual(yield* times("sortDir=desc&first=2"), all.toReversed().slice(0, 2))
+        const { endCursor } = (yield* list("first=4")).body.pageInfo
+        assert.deepStrictEqual(yield* times(`first=4&after=${endCursor}`), all.slice(4, 8))
+
+        const dayThere = (at: string) =>
+          new Intl.DateTimeFormat("en-CA", { timeZone: settings.timeZone, dateStyle: "short" }).format(Date.parse(at))
+        const wanted = dayThere(all[4]!)
+        const ofDay = all.filter((at) => dayThere(at) === wanted)
+        assert.notDeepEqual(ofDay, all)
+        assert.deepStrictEqual(yield* times(`day=${wanted}`), ofDay)
+        // The first of them moves to another day, and back.
+        const [first] = ofDay
+        const mover = guests[guests.findIndex((_, index) => slots[(index * 4) % 9]!.startTime === first)]!
+        const away = (yield* fitting.offered)[10]!
+        yield* fitting.reschedule(mover, away.id)
+        assert.deepStrictEqual(yield* times(`day=${wanted}`), ofDay.slice(1))
+        yield* fitting.reschedule(mover, slots.find(({ startTime }) => startTime === first)!.id)
+        yield* fitting.checkIn(mover)
+        assert.deepStrictEqual(yield* times(`day=${wanted}`), ofDay)
+        assert.deepStrictEqual(yield* times(`day=${wanted}&status=CHECKED_IN`), [first])
+        assert.deepStrictEqual((yield* list(`day=${wanted}&first=1`)).body.data[0].consumerId, mover.consumerId)
+        assert.deepStrictEqual(issuesOf(yield* list("day=2026-02-30")), ["day: date_time"])
+        assert.strictEqual((yield* list("", stranger.secretKey)).status, 404)
+        const ofQueue = { path: `/api/appointments/${yield* queue()}/bookings`, headers: asServer(brand.secretKey) }
+        assert.strictEqual((yield* admin(ofQueue)).status, 404)
+      })
+    )
+
     it.effect("are found by slot and by confirmation code, in every status", () =>
       Effect.gen(function* () {
         const { admin, guest, queue, brand, stranger } = yield* Usher

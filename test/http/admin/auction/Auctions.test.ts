@@ -230,5 +230,20 @@ describe("Auctions on the Admin API", () => {
         assert.deepStrictEqual((yield* call("GET", `/auctions/${id}`)).body, { error: "Auction not found" })
       })
     )
+
+    it.effect("are closed before their time, once, and end with the bids that lead", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { body } = yield* create({ openAt: inSeconds(3_000) })
+        const early = yield* call("POST", `/auctions/${body.id}/close`)
+        assert.strictEqual(early.status, 423)
+        const { id } = (yield* create()).body
+        const closed = yield* call("POST", `/auctions/${id}/close`)
+        assert.strictEqual(closed.status, 200)
+        assert.strictEqual(closed.body.closeAt, closed.body.settleAt)
+        assert.isNull(closed.body.statusOverride)
+        assert.strictEqual((yield* call("POST", `/auctions/${id}/close`)).body.code, "CLOSED")
+      })
+    )
   })
 })

@@ -18,6 +18,50 @@ const notFound = [404, "Product not found"]
 
 describe("Products on the Admin API", () => {
   layer(adminLayer, { excludeTestServices: true })((it) => {
+    it.effect("get pictures by their addresses, and sizes by their names, when they are created and changed", () =>
+      Effect.gen(function* () {
+        const { call, stranger } = yield* Admin
+        const urls = (answer: { readonly body: any }) =>
+          answer.body.productMediaAssets.map(({ mediaAsset }: any) => mediaAsset.publicUrl.at(-1))
+        const { id: mediaAssetId } = yield* aMediaAsset({ publicUrl: "https://cdn.example/1" })
+        const created = yield* call("POST", "/products", {
+          name: "Sneaker",
+          productMediaAssets: [{ mediaAssetId, position: 7 }],
+          pictures: [{ url: "https://cdn.example/2", altText: "Side" }],
+          variants: [{ options: [{ option: "Size", value: "42" }] }]
+        })
+        assert.deepStrictEqual(urls(created), ["1", "2"])
+        const { id } = created.body
+        assert.deepStrictEqual(
+          urls(yield* call("PUT", `/products/${id}`, { pictures: [{ url: "https://cdn.example/3" }] })),
+          ["1", "2", "3"]
+        )
+        const replaced = { productMediaAssets: [], pictures: [{ url: "https://cdn.example/4" }] }
+        assert.deepStrictEqual(urls(yield* call("PUT", `/products/${id}`, replaced)), ["4"])
+        const [{ options }] = created.body.variants
+        const [{ optionId, valueId }] = options
+        const again = yield* aVariant({ productId: id, options: [{ option: "Size", value: "42" }] })
+        assert.deepInclude(again.options[0], { optionId, valueId })
+        const changed = yield* call("PUT", `/variants/${again.id}`, { options: [{ option: "Size", value: "43" }] })
+        assert.deepInclude(changed.body.options[0], { optionId, value: "43" })
+        const twice = [
+          { optionId, valueId },
+          { option: "Size", value: "44" }
+        ]
+        assert.strictEqual((yield* call("PUT", `/variants/${again.id}`, { options: twice })).status, 400)
+        const theirs = yield* call(
+          "POST",
+          "/products",
+          {
+            name: "Theirs",
+            variants: [{ options: [{ option: "Size", value: "42" }] }]
+          },
+          stranger
+        )
+        assert.notStrictEqual(theirs.body.variants[0].options[0].optionId, optionId)
+      })
+    )
+
     it.effect("return every field, null where nothing is set, and change the fields that are sent", () =>
       Effect.gen(function* () {
         const { call, brand } = yield* Admin

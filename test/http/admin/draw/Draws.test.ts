@@ -162,6 +162,20 @@ describe("Draws on the Admin API", () => {
       })
     )
 
+    it.effect("are drawn before their time, once", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const { id } = yield* aDraw({ winnerCount: 2, drawAt: inDays(1) })
+        yield* enter(id, 3)
+        const { status, body } = yield* call("POST", `/draws/${id}/draw`)
+        assert.strictEqual(status, 200)
+        assert.strictEqual(body.closeAt, body.drawAt)
+        assert.isAtMost(Date.parse(body.drawAt), Date.now())
+        yield* eventually(call("GET", `/draws/${id}`), ({ body }) => body.drawnAt !== null)
+        assert.strictEqual((yield* call("POST", `/draws/${id}/draw`)).body.code, "CLOSED")
+      })
+    )
+
     it.effect("do not change the settings that decide the winners after the first entry", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

@@ -151,6 +151,78 @@ describe("Whole experiences on the Admin API", () => {
       })
     )
 
+    it.effect("are created with new products, whose options and pictures are created too", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const sneaker = (name: string, ...sizes: ReadonlyArray<string>) => ({
+          name,
+          pictures: [{ url: "https://cdn.example/side.jpg", altText: "Side" }, { url: "https://cdn.example/top.jpg" }],
+          variants: sizes.map((value) => ({ price: "129.00", options: [{ option: "Shoe size", value }] }))
+        })
+        const { body: known } = yield* call("POST", "/products", { name: "Known" })
+        const body = {
+          ...everything(),
+          products: [{ productId: known.id }],
+          newProducts: [sneaker("Aurora", "41", "42"), sneaker("Borealis", "42", "43")]
+        }
+        const { status, body: made, text } = yield* call("POST", "/experiences", body)
+        assert.strictEqual(status, 201, text)
+        const [first, aurora, borealis] = made.products
+        assert.deepStrictEqual([first.productId, made.products.length], [known.id, 3])
+        const sizesOf = (offered: any) => offered.product.variants.map(({ options: [one] }: any) => one.value)
+        assert.deepStrictEqual(
+          [sizesOf(aurora), sizesOf(borealis)],
+          [
+            ["41", "42"],
+            ["42", "43"]
+          ]
+        )
+        const picturesOf = aurora.product.productMediaAssets.map(({ mediaAsset }: any) => mediaAsset.publicUrl)
+        assert.deepStrictEqual(picturesOf, ["https://cdn.example/side.jpg", "https://cdn.example/top.jpg"])
+        // One option has the sizes of both products, each once.
+        const { data } = (yield* call("GET", "/variant-options?search=Shoe%20size")).body
+        assert.strictEqual(data.length, 1)
+        const { values } = (yield* call("GET", `/variant-options/${data[0].id}`)).body
+        assert.deepStrictEqual(
+          values.map(({ value }: { value: string }) => value),
+          ["41", "42", "43"]
+        )
+      })
+    )
+
+    it.effect("leave no product, option or picture if any part of them is refused", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const counted = Effect.map(
+          Effect.forEach(["/products", "/media-assets", "/variant-options"], (path) =>
+            call("GET", `${path}?first=100`)
+          ),
+          (lists) => lists.map(({ body }) => body.data.length)
+        )
+        const before = yield* counted
+        const newProduct = {
+          name: "Aurora",
+          pictures: [{ url: "https://cdn.example/side.jpg" }],
+          variants: [{ price: "129.50", options: [{ option: "Never seen", value: "1" }] }]
+        }
+        const sourceId = randomUUID()
+        const mistakes: ReadonlyArray<readonly [object, string]> = [
+          [{ sequences: [{ name: "S", audienceId: randomUUID() }] }, "sequences.0.audienceId: picklist"],
+          [{ currencyCode: "JPY" }, "newProducts.0.variants: picklist"],
+          [
+            { newProducts: [{ ...newProduct, primarySyncSourceId: sourceId }] },
+            "newProducts.0.primarySyncSourceId: picklist"
+          ],
+          [{ newProducts: [{ ...newProduct, pictures: [{ url: "ftp://x" }] }] }, "newProducts.0.pictures.0.url: string"]
+        ]
+        for (const [mistake, issue] of mistakes) {
+          const answer = yield* call("POST", "/experiences", { name: "Drop", newProducts: [newProduct], ...mistake })
+          assert.deepStrictEqual(issuesOf(answer), [issue])
+          assert.deepStrictEqual(yield* counted, before, issue)
+        }
+      })
+    )
+
     it.effect("have limited numbers of sequences and mechanisms", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

@@ -40,6 +40,10 @@ describe("Queues on the Admin API", () => {
           capacity: null,
           maxAdmissions: null,
           recycleExpiredAdmissions: false,
+          insideLimit: null,
+          standby: false,
+          admitBurst: null,
+          admissionRenewal: null,
           grantsPerConsumer: null,
           loyaltyBiasEnabled: false,
           loyaltyHeadStartSeconds: 60,
@@ -104,6 +108,27 @@ describe("Queues on the Admin API", () => {
       })
     )
 
+    it.effect("take the settings of a queue in front of a site, and say how many are inside", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        const admissionRenewal = { idleSeconds: 60, maxSeconds: 3_600 }
+        const settings = { insideLimit: 1, standby: true, admitBurst: 5, admissionRenewal }
+        const { id } = yield* aQueue({ admitRate: 600, ...settings })
+        assert.deepInclude((yield* call("GET", `/queues/${id}`)).body, settings)
+        assert.deepInclude((yield* call("GET", `/distributions/${id}/live`)).body, { inside: 0, engaged: false })
+        yield* enter(id, 2)
+        assert.deepInclude((yield* call("GET", `/distributions/${id}/live`)).body, {
+          inside: 1,
+          engaged: true,
+          waiting: 1
+        })
+        yield* call("PUT", `/queues/${id}`, { insideLimit: 2 })
+        assert.deepInclude((yield* call("GET", `/distributions/${id}/live`)).body, { inside: 2, waiting: 0 })
+        const reset = yield* call("PUT", `/queues/${id}`, { standby: null, admitBurst: null, admissionRenewal: null })
+        assert.deepInclude(reset.body, { standby: false, admitBurst: null, admissionRenewal: null, insideLimit: 2 })
+      })
+    )
+
     it.effect("lose no change when several admins change different fields at the same time", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
@@ -158,6 +183,13 @@ describe("Queues on the Admin API", () => {
           [{ openAt: inDays(2), closeAt: inDays(1) }, ["closeAt: date_time"]],
           [{ lobbyOpenAt: inDays(1) }, ["lobbyOpenAt: date_time"]],
           [{ lobbyOpenAt: inDays(2), openAt: inDays(1) }, ["lobbyOpenAt: date_time"]],
+          [{ insideLimit: 0 }, ["insideLimit: min_value"]],
+          [{ standby: "yes" }, ["standby: boolean"]],
+          [{ standby: true, admitBurst: 0 }, ["admitBurst: min_value"]],
+          [{ admitBurst: 5 }, ["admitBurst: integer"]],
+          [{ admissionRenewal: { idleSeconds: 0, maxSeconds: 5 } }, ["admissionRenewal.idleSeconds: min_value"]],
+          [{ admissionRenewal: { idleSeconds: 5 } }, ["admissionRenewal.maxSeconds: number"]],
+          [{ admissionRenewal: { idleSeconds: 6, maxSeconds: 5 } }, ["admissionRenewal: object"]],
           [{ name: "", admitRate: -1, capacity: "x" }, ["admitRate: min_value", "capacity: number", "name: min_length"]]
         ]
         for (const [mistake, expected] of mistakes) {

@@ -160,15 +160,13 @@ describe("A forged cursor", () => {
       )
     }
 
-    it.effect(
-      "cannot be sent to the Consumer API: only revoked grants have positions there, which are not cursors",
-      () =>
-        Effect.sync(() => {
-          const taking = Object.entries(OpenApi.fromApi(ConsumerApi).paths).flatMap(([path, { get }]) =>
-            get?.parameters.some(({ name }) => name === "after" || name === "before") ? [path] : []
-          )
-          assert.deepStrictEqual(taking, ["/api/grants/revoked"])
-        })
+    it.effect("cannot be sent to the Consumer API: only ended grants have positions there, which are not cursors", () =>
+      Effect.sync(() => {
+        const taking = Object.entries(OpenApi.fromApi(ConsumerApi).paths).flatMap(([path, { get }]) =>
+          get?.parameters.some(({ name }) => name === "after" || name === "before") ? [path] : []
+        )
+        assert.deepStrictEqual(taking, ["/api/grants/revoked", "/api/gates/{gateId}/ended"])
+      })
     )
   })
 })

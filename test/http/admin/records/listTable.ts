@@ -8,6 +8,7 @@ import { SecurityEvents } from "../../../../src/store/organization/SecurityEvent
 import { ofTenant } from "../../../../src/store/records/Tenancy.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
+import { bids, bookings } from "./orderedLists.ts"
 import { messages, stoppedAddresses } from "./messageLists.ts"
 import {
   byId,
@@ -169,6 +170,28 @@ const webhookDeliveries: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
+/** Uploaded pictures. They leave the list when they are removed. */
+const pictures: MakeList = (as) =>
+  Effect.succeed({
+    path: "/pictures",
+    sorts: { createdAt: sorted.createdAt },
+    idOf: byId,
+    make: (n: number) =>
+      inserted("pictures", {
+        id: randomUUID(),
+        organization_id: as.tenant.organizationId,
+        mode: as.tenant.mode,
+        content_type: "image/webp",
+        width: 8,
+        height: 6,
+        size: 1,
+        bytes: Buffer.from([0]),
+        created_at: new Date(instant(n)),
+        created_by: "test"
+      }),
+    archive: (id: Key) => request(as, "DELETE", `/pictures/${id}`)
+  })
+
 /** The events of a receiver. No row is removed before it is old. */
 const receivedEvents: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* request(as, "POST", "/receivers", { adapter: "stripe", secret: "whsec_0123456789" })
@@ -321,6 +344,8 @@ export const lists: { readonly [rows: string]: MakeList } = {
   waitlists,
   distributions,
   "distribution consumers": placed,
+  "appointment bookings": bookings,
+  "auction bids": bids,
   "distribution history": history,
   audiences,
   "audience members": members,
@@ -341,6 +366,7 @@ export const lists: { readonly [rows: string]: MakeList } = {
     description: name(n)
   })),
   "received events": receivedEvents,
+  gates: records("/gates", sorted, (n) => ({ name: name(n), hosts: ["shop.example"], rules: [] })),
   people: records("/people", { createdAt: sorted.createdAt, email: ({ email }) => email }, (n) => ({
     email: `person-${n}@example.com`,
     name: name(n),
@@ -367,5 +393,6 @@ export const lists: { readonly [rows: string]: MakeList } = {
   "audit log": auditLog,
   "security events": securityEvents,
   messages,
-  "stopped addresses": stoppedAddresses
+  "stopped addresses": stoppedAddresses,
+  pictures
 }

@@ -1,3 +1,4 @@
+// oxlint-disable unicorn/no-thenable -- the rules of gates have this field
 /**
  * Every kind of record that the Admin API can change or archive, for the rules that apply to all of them. A new kind
  * needs a row in `records`, and nothing else.
@@ -181,6 +182,17 @@ export const records: { readonly [kind: string]: Kind } = {
   receiver: {
     make: alone("/receivers", () => ({ adapter: "stripe", secret: "whsec_0123456789" })),
     change: { description: "Till" },
+    archives: "and restores"
+  },
+  gate: {
+    make: Effect.fnUntraced(function* (as: Organization) {
+      const { id: sequenceId } = yield* aSequence({}, as)
+      const { id: queueId } = yield* create(as, "/queues", { name: "One", sequenceId, admitRate: 0 })
+      const rules = [{ when: { pathPrefix: "/checkout" }, then: { queueId } }]
+      const { id } = yield* create(as, "/gates", { name: "Shop", hosts: ["shop.example"], rules })
+      return { path: `/gates/${id}`, list: "/gates" }
+    }),
+    change: { name: "Another", rules: [] },
     archives: "and restores"
   },
   person: {

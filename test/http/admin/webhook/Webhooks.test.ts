@@ -83,6 +83,22 @@ describe("Webhooks on the Admin API", () => {
       })
     )
 
+    it.effect("list a test event with the deliveries, and never send it again", () =>
+      Effect.gen(function* () {
+        const { call, stranger } = yield* Admin
+        const { id: made } = yield* aWebhook({ url: "https://localhost:8443/" })
+        const { body: attempt } = yield* call("POST", `/webhooks/${made}/test`, { type: "order.paid" })
+        const { data } = (yield* call("GET", `/webhooks/${made}/deliveries`)).body
+        assert.strictEqual(data.length, 1)
+        assert.deepInclude(data[0], { type: "order.paid", status: "FAILED" })
+        assert.match(data[0].eventId, /^evt_test_/)
+        assert.deepStrictEqual(data[0].attempts, [attempt])
+        yield* call("POST", `/webhooks/${made}/replay`, { from: "failed" })
+        assert.strictEqual((yield* call("GET", `/webhooks/${made}/deliveries`)).body.data[0].status, "FAILED")
+        assert.strictEqual((yield* call("GET", `/webhooks/${made}/deliveries`, undefined, stranger)).status, 404)
+      })
+    )
+
     it.effect("refuse every trick to reach an inward address, or at the latest the look-up of its host does", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

@@ -56,7 +56,7 @@ const textedCode = Effect.fnUntraced(function* (to: string) {
     until: (answer) => answer.body.data.length > 0,
     schedule: Schedule.spaced("5 millis")
   }).pipe(Effect.timeout("20 minutes"))
-  return body.data[0].text.slice(0, 6) as string
+  return /\b\d{6}\b/.exec(body.data[0].text)![0]
 })
 
 const statusOf = Effect.fnUntraced(function* (queueId: string, accessToken: string) {

@@ -115,6 +115,22 @@ export const appointmentInputs: { readonly [operation: string]: MakeInput } = {
   "DELETE /api/appointments/:id": record(),
   "POST /api/appointments/:id/end": record(),
   "POST /api/appointments/:id/unpark": record(),
+  "GET /api/appointments/:id/bookings": (own, world) =>
+    Effect.gen(function* () {
+      const { id, slots, appointment } = yield* namedTo(own, world)
+      yield* booked(own, id, slots[0])
+      return { params: { id }, names: [appointment], status: 200, secrets: [own.consumerId] }
+    }),
+  "GET /api/appointments/:id/slots": record(),
+  "POST /api/appointments/:id/reschedule": (own, world) =>
+    Effect.gen(function* () {
+      const { id, slots, appointment } = yield* namedTo(own, world)
+      const { consumerId } = own
+      yield* booked(own, id, slots[0])
+      const others = [world.sides.test.consumerId, world.sides.foreign.consumerId]
+      const names = [appointment, { own: consumerId, others, unknown: randomUUID() }]
+      return { params: { id }, body: { consumerId, newSlotId: slots[1] }, names, status: 200 }
+    }),
   "POST /api/appointments/:id/check-in": onBooking(200),
   "POST /api/appointments/:id/complete": onBooking(200),
   // The slot has not begun.

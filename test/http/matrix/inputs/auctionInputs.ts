@@ -15,7 +15,7 @@ const settings = () => ({
   settleAt: new Date(Date.now() + 3_600_000).toISOString()
 })
 
-const { on, forHolder, admin } = inputsOf("auctions", "auctionId", settings, (own, id) =>
+const { on, forHolder, admin, record } = inputsOf("auctions", "auctionId", settings, (own, id) =>
   byServer("consumer", own, `/auctions/${id}/bid`, {}, own.consumerId)
 )
 
@@ -33,5 +33,7 @@ export const auctionInputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/auctions/:auctionId/deny": forHolder({ reason: "ADMIN_ACTION" }),
   "POST /api/auctions/:auctionId/complete": forHolder(),
   "POST /api/auctions/:auctionId/validate": forHolder({ token: "" }),
-  ...admin
+  ...admin,
+  "GET /api/auctions/:id/bids": record(),
+  "POST /api/auctions/:id/close": record()
 }

@@ -27,7 +27,7 @@ const win = Effect.fnUntraced(function* ({ consumerId, secretKey }: Side, id: st
 })
 
 const settings = () => ({ winnerCount: 1, drawAt: inAnHour() })
-const { on, forHolder, admin } = inputsOf("draws", "drawId", settings, win)
+const { on, forHolder, admin, record } = inputsOf("draws", "drawId", settings, win)
 
 /** The inputs, by operation. */
 export const drawInputs: { readonly [operation: string]: MakeInput } = {
@@ -40,5 +40,6 @@ export const drawInputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/draws/:drawId/deny": forHolder({ reason: "ADMIN_ACTION" }),
   "POST /api/draws/:drawId/complete": forHolder(),
   "POST /api/draws/:drawId/validate": forHolder({ token: "" }),
-  ...admin
+  ...admin,
+  "POST /api/draws/:id/draw": record()
 }

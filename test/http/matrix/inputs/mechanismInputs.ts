@@ -99,5 +99,5 @@ export const inputsOf = (group: string, param: string, settings: () => object, g
     [`POST /api/${group}/:id/unpark`]: record()
   }
 
-  return { on, forHolder, admin }
+  return { on, forHolder, admin, record }
 }

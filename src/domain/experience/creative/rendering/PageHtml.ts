@@ -6,6 +6,7 @@
  * name gets a prefix, and there is no style. A node that is unknown or malformed is skipped and named.
  */
 import { Option, Predicate, Schema } from "effect"
+import { isPicturePath } from "../../../catalogue/Picture.ts"
 import { EmailNode, nodeLevelsMax, nodesMax } from "../EmailNode.ts"
 import { attributesOf, elementOf, escapeHtml, linesOf } from "./Escaping.ts"
 import { imageAddress, instantOf, type InstantFormat, linkAddress, mailAddress } from "./Words.ts"
@@ -142,13 +143,17 @@ const anchor = (href: string, className: string | undefined, content: string): s
 
 const image = (node: NodeOf<"image">): string => {
   const { alt, width, height, href, fallbackSrc } = node
-  const source = imageAddress(node.src, {}) ?? (fallbackSrc === undefined ? undefined : imageAddress(fallbackSrc, {}))
+  const source = pictureAddress(node.src) ?? (fallbackSrc === undefined ? undefined : pictureAddress(fallbackSrc))
   const shown =
     source === undefined
       ? escapeHtml(alt)
       : `<img${attributesOf({ class: classOf(node), src: source, alt, width, height, loading: "lazy" })}>`
   return href === undefined ? shown : anchor(href, undefined, shown)
 }
+
+/** An uploaded picture is at the page's own origin. An email has none, so it shows only absolute addresses. */
+const pictureAddress = (address: string): string | undefined =>
+  isPicturePath(address) ? address : imageAddress(address, {})
 
 const instant = (node: NodeOf<"date-time">, context: PageContext): string => {
   const at = instantOf(node.iso, node.timeZone)

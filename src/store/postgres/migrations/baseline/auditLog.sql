@@ -186,6 +186,31 @@ create function note_consumer_event() returns trigger language plpgsql as $$
     return null;
   end $$;
 
+-- Notes that a picture was uploaded or removed, without its bytes. `usher.actor` names who removes it.
+create function note_picture_event() returns trigger language plpgsql as $$
+  declare
+    picture pictures := case when tg_op = 'INSERT' then new else old end;
+    shown jsonb := jsonb_build_object(
+      'contentType', picture.content_type, 'width', picture.width, 'height', picture.height, 'bytes', picture.size
+    );
+  begin
+    insert into noted_events (organization_id, mode, at, type, actor, subject_id, data)
+    values (
+      picture.organization_id, picture.mode,
+      case when tg_op = 'INSERT' then picture.created_at else clock_timestamp() end,
+      case when tg_op = 'INSERT' then 'picture.created' else 'picture.removed' end,
+      case when tg_op = 'INSERT' then picture.created_by
+        else coalesce(nullif(current_setting('usher.actor', true), ''), 'operator') end,
+      picture.id,
+      jsonb_build_object(
+        'changed', (select jsonb_agg(key order by key) from jsonb_object_keys(shown) key),
+        'before', case when tg_op = 'INSERT' then '{}' else shown end,
+        'after', case when tg_op = 'INSERT' then shown else '{}' end
+      )
+    );
+    return null;
+  end $$;
+
 -- Numbers the events of the transaction.
 create function number_tenant_events() returns trigger language plpgsql as $$
   declare
@@ -245,6 +270,8 @@ create trigger media_assets_insert_noted after insert on media_assets
   execute function note_tenant_event('media_asset', '', 'name record', 'name altText description mimeType publicUrl thumbnailUrl', '', '');
 create trigger media_assets_update_noted after update on media_assets for each row
   execute function note_tenant_event('media_asset', '', 'name record', 'name altText description mimeType publicUrl thumbnailUrl', '', '');
+create trigger pictures_noted after insert or delete on pictures for each row
+  execute function note_picture_event();
 create trigger products_insert_noted after insert on products
   for each row when (new.created_by is distinct from 'seed')
   execute function note_tenant_event('product', '', 'name record default_variant_id primary_sync_source_id', 'name url handle description defaultVariantId primarySyncSourceId primaryExternalId primarySourceVendor', '', 'lists');
@@ -300,10 +327,10 @@ create trigger experience_pages_update_noted after update on experience_pages fo
   execute function note_tenant_event('experience_page', '', 'experience_id slug title status creative_document record', 'experienceId slug title status creativeDesignId creativeTemplateKey', '', '');
 create trigger mechanisms_insert_noted after insert on mechanisms
   for each row when ((new.created_by is distinct from 'seed') and (new.updated_by is distinct from 'system'))
-  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
+  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions insideLimit standby admitBurst admissionRenewal grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
 create trigger mechanisms_update_noted after update on mechanisms
   for each row when (new.updated_by is distinct from 'system')
-  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
+  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions insideLimit standby admitBurst admissionRenewal grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
 create trigger orders_insert_noted after insert on orders
   for each row when (new.created_by is distinct from 'seed')
   execute function note_tenant_event('order', '', 'consumer_id experience_id sequence_id distribution_id distribution_type external_id number status currency_code record total', 'consumerId experienceId sequenceId distributionId distributionType status currencyCode total items', 'consumer_id experience_id sequence_id distribution_id status currency_code total', '');
@@ -320,6 +347,14 @@ create trigger receivers_update_secret_rotated after update on receivers
 create trigger receivers_update_secret_sealed after update on receivers
   for each row when ((new.secret_sealed_by is distinct from old.secret_sealed_by) and (new.updated_at = old.updated_at))
   execute function note_tenant_event('receiver', 'secret_sealed', 'secret', '', '', '');
+create trigger gates_insert_noted after insert on gates
+  for each row when (new.created_by is distinct from 'seed')
+  execute function note_tenant_event('gate', '', 'name record', 'name hosts failMode returnPath', '', '');
+create trigger gates_update_noted after update on gates for each row
+  execute function note_tenant_event('gate', '', 'name record', 'name hosts failMode returnPath', '', '');
+create trigger gates_update_key_rotated after update on gates
+  for each row when (new.key_hash is distinct from old.key_hash)
+  execute function note_tenant_event('gate', 'key_rotated', 'key_display', '', '', '');
 create trigger webhooks_insert_noted after insert on webhooks
   for each row when (new.created_by is distinct from 'seed')
   execute function note_tenant_event('webhook', '', 'url record', 'events description ordering schedule', '', '');

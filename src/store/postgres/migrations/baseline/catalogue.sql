@@ -33,6 +33,21 @@ create index media_assets_archived_by_age on media_assets (organization_id, mode
 create index media_assets_by_name on media_assets (organization_id, mode, name, id) where not archived;
 create index media_assets_by_tenant on media_assets (organization_id, mode, created_at, id) where not archived;
 
+-- Uploaded pictures, decoded and encoded again.
+create table pictures (
+  id uuid primary key,
+  organization_id uuid not null references organizations,
+  mode text not null,
+  content_type text not null,
+  width int not null,
+  height int not null,
+  size int not null,
+  bytes bytea not null,
+  created_at timestamptz not null,
+  created_by text not null
+);
+create index pictures_by_tenant on pictures (organization_id, mode, created_at, id);
+
 create table products (
   id uuid primary key,
   organization_id uuid not null references organizations,

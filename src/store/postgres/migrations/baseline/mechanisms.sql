@@ -47,7 +47,7 @@ create table journal (
   primary key (mechanism_id, sequence)
 );
 create index journal_by_confirmation_code on journal (mechanism_id, ((data ->> 'confirmationCode'))) where type = 'Booked';
-create index journal_by_ended_grant on journal (mechanism_id, at, sequence) where type in ('Left', 'Denied', 'Completed') and ((data -> 'grant') is not null);
+create index journal_by_ended_grant on journal (mechanism_id, at, sequence) where type in ('Left', 'Denied', 'Completed', 'Expired') and ((data -> 'grant') is not null);
 create index journal_by_slot on journal (mechanism_id, ((data ->> 'startTime'))) where type in ('Booked', 'Rescheduled');
 create index journal_by_time_and_type on journal using brin (at, type text_bloom_ops) with (pages_per_range = 32, autosummarize = on);
 

@@ -55,5 +55,6 @@ create index experience_pages_by_text on experience_pages using gin (search_piec
 create index mechanisms_archived_by_text on mechanisms using gin (search_pieces(organization_id, mode, fold_case((configuration ->> 'name')))) with (fastupdate = on) where archived;
 create index mechanisms_by_text on mechanisms using gin (search_pieces(organization_id, mode, fold_case((configuration ->> 'name')))) with (fastupdate = on) where not archived;
 create index orders_by_text on orders using gin (search_pieces(organization_id, mode, fold_case(((coalesce(external_id, '') || ' ') || coalesce(number, ''))))) with (fastupdate = on);
+create index gates_by_text on gates using gin (search_pieces(organization_id, mode, fold_case(name))) with (fastupdate = on) where not archived;
 create index receivers_by_text on receivers using gin (search_pieces(organization_id, mode, fold_case(((adapter || ' ') || coalesce(description, ''))))) with (fastupdate = on) where not archived;
 create index webhooks_by_text on webhooks using gin (search_pieces(organization_id, mode, fold_case(url))) with (fastupdate = on) where not archived;
