@@ -14,6 +14,9 @@ import { endSpan } from "../../measures/Traces.ts"
 /** The ends of responses that this turn of the event loop has asked for, in order. */
 let ends: Array<() => void> = []
 
+/** So many leave together at most. Clients of the first then already work while the turn goes on. */
+const endsMax = 64
+
 function runEnds(): void {
   const due = ends
   ends = []
@@ -43,7 +46,9 @@ export class OneWriteResponse extends ServerResponse {
   override end(...last: ReadonlyArray<unknown>): this {
     if (this.isEnding) return this
     this.isEnding = true
-    if (ends.push(() => super.end(...(last as []))) === 1) setImmediate(runEnds)
+    const count = ends.push(() => super.end(...(last as [])))
+    if (count === 1) setImmediate(runEnds)
+    if (count === endsMax) runEnds()
     return this
   }
 }

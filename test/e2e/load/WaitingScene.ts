@@ -248,11 +248,13 @@ export class WaitingScene {
   private async write(request: Promise<HttpAnswer>): Promise<void> {
     const sentAt = performance.now()
     const { status } = await request
+    if (status === 503) {
+      this.figures.writesRefused += 1
+      this.figures.slowestWriteMillis = Math.max(this.figures.slowestWriteMillis, performance.now() - sentAt)
+      return
+    }
     // A write in flight at the return of the database may have succeeded.
-    if (!this.isAway) return
-    this.figures.slowestWriteMillis = Math.max(this.figures.slowestWriteMillis, performance.now() - sentAt)
-    if (status === 503) this.figures.writesRefused += 1
-    else this.figures.violations.push(`a write returned ${status}`)
+    if (this.isAway) this.figures.violations.push(`a write returned ${status}`)
   }
 
   /** Checks health and readiness, and that an uncached token is refused once the process cannot verify it. */
