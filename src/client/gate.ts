@@ -25,6 +25,8 @@ export interface GateRecord {
 
 interface GateQueue {
   readonly experienceId: string
+  /** An Usher of an earlier version does not say. `scheduled`: it has not opened yet. */
+  readonly state?: "scheduled" | "open" | "ended"
   readonly engaged: boolean
   readonly roomUrl: string
   /** The decision does not need it: after this time a grant that was not renewed ends. */
@@ -53,23 +55,29 @@ export type Decision =
   | { readonly kind: "room"; readonly location: string }
   /** A 429 with the room's address. */
   | { readonly kind: "wait"; readonly roomUrl: string; readonly retryAfterSeconds: number }
-  /** A 503 that tries again by itself. */
-  | { readonly kind: "closed"; readonly retryAfterSeconds: number }
+  /** A 503 that tries again by itself. `because`: the queue has ended; absent: Usher is out of reach or refuses. */
+  | { readonly kind: "closed"; readonly retryAfterSeconds: number; readonly because?: "ended" }
 
 /** A decision after which nothing is left to ask. */
 export type Settled = Exclude<Decision, { readonly kind: "ask" }>
 
-/** The answer of `POST /queues/{queueId}/pass`, or that there was none. */
+/**
+ * The answer of `POST /queues/{queueId}/pass`. `ENDED`: the queue has ended. `REFUSED`: the queue does not take this
+ * visitor. `FAILED`: there was no answer.
+ */
 export type PassAnswer =
   | { readonly status: "GRANTED"; readonly admissionGrant: string }
   | { readonly status: "QUEUED"; readonly roomUrl: string }
-  | { readonly status: "FAILED" }
+  | { readonly status: "ENDED" | "REFUSED" | "FAILED" }
 
 /** Seconds after which a program may try again. */
 const retryAfterSeconds = 10
 
 /** Seconds after which the page of a closed gate tries again. */
 const closedRetrySeconds = 5
+
+/** The same for a queue that has ended, which rarely begins again. */
+const endedRetrySeconds = 60
 
 /** Cookies of one name that are verified. Two paths can give two; more is no browser's. */
 const cookiesMax = 4
@@ -90,7 +98,8 @@ export const decide = async (knowledge: Knowledge, request: GateRequest): Promis
     const claims = await grantIn(knowledge, token)
     if (claims?.experienceId === queue.experienceId) return { kind: "pass", jti: claims.jti }
   }
-  if (!knowledge.isReachable) return failed(gate, rule)
+  if (queue.state === "ended") return ended(rule)
+  if (!knowledge.isReachable) return queue.state === "scheduled" ? closed : failed(gate, rule)
   return queue.engaged ? sentAway(gate, request, queue.roomUrl) : { kind: "ask", queueId }
 }
 
@@ -98,8 +107,11 @@ export const decide = async (knowledge: Knowledge, request: GateRequest): Promis
 export const settle = async (knowledge: Knowledge, request: GateRequest, answer: PassAnswer): Promise<Settled> => {
   const { gate } = knowledge
   if (answer.status === "QUEUED") return sentAway(gate, request, answer.roomUrl)
+  if (answer.status === "REFUSED") return closed
+  const rule = ruleFor(gate.rules, request)
+  if (answer.status === "ENDED") return ended(rule)
   const claims = answer.status === "GRANTED" ? await grantIn(knowledge, answer.admissionGrant) : undefined
-  if (answer.status !== "GRANTED" || !claims) return failed(gate, ruleFor(gate.rules, request))
+  if (answer.status !== "GRANTED" || !claims) return failed(gate, rule)
   return { kind: "pass", jti: claims.jti, cookie: cookieOf(knowledge, request, answer.admissionGrant, claims) }
 }
 
@@ -115,18 +127,25 @@ const returned = async (knowledge: Knowledge, request: GateRequest): Promise<Dec
 }
 
 /** The claims of a grant that opens one of the gate's queues. */
-const grantIn = async ({ gate, keys, ended, now }: Knowledge, token: string): Promise<GrantClaims | undefined> => {
+const grantIn = async (known: Knowledge, token: string): Promise<GrantClaims | undefined> => {
+  const { gate, keys, now } = known
   const parts = partsOf(token)
   const claims = parts && (await isSignedBy(keys, parts)) ? parts.claims() : undefined
-  if (!claims || problemOf(claims, gate, now) !== undefined || ended.has(claims.jti)) return undefined
+  if (!claims || problemOf(claims, gate, now) !== undefined || known.ended.has(claims.jti)) return undefined
   const isOfGate = Object.values(gate.queues).some(({ experienceId }) => experienceId === claims.experienceId)
   return isOfGate ? claims : undefined
 }
 
+const closed: Settled = { kind: "closed", retryAfterSeconds: closedRetrySeconds }
+
 const failed = (gate: GateRecord, rule: GateRule | undefined): Settled =>
-  (rule?.failMode ?? gate.failMode) === "open"
+  (rule?.failMode ?? gate.failMode) === "open" ? { kind: "pass" } : closed
+
+/** What a queue protected stays closed after its end, whatever the fail mode says. */
+const ended = (rule: GateRule | undefined): Settled =>
+  rule?.afterEnd === "pass"
     ? { kind: "pass" }
-    : { kind: "closed", retryAfterSeconds: closedRetrySeconds }
+    : { kind: "closed", retryAfterSeconds: endedRetrySeconds, because: "ended" }
 
 const sentAway = (gate: GateRecord, request: GateRequest, roomUrl: string): Settled => {
   if (!isNavigation(request)) return { kind: "wait", roomUrl, retryAfterSeconds }

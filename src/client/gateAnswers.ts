@@ -18,7 +18,7 @@ export const answerTo = (decision: OwnDecision): GateAnswer => {
     case "wait":
       return later(429, decision.retryAfterSeconds, "application/json", waitBody(decision.roomUrl))
     case "closed":
-      return later(503, decision.retryAfterSeconds, "text/html; charset=utf-8", closedPage(decision.retryAfterSeconds))
+      return later(503, decision.retryAfterSeconds, "text/html; charset=utf-8", closedPage(decision))
   }
 }
 
@@ -38,7 +38,10 @@ const later = (status: number, seconds: number, contentType: string, body: strin
 
 const waitBody = (roomUrl: string): string => JSON.stringify({ error: "Please wait in the room", roomUrl })
 
-const closedPage = (seconds: number): string =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="${seconds}">` +
-  `<meta name="viewport" content="width=device-width"><title>One moment</title>` +
-  `<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>`
+const closedPage = ({ retryAfterSeconds, because }: Extract<OwnDecision, { readonly kind: "closed" }>): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="${retryAfterSeconds}">` +
+  `<meta name="viewport" content="width=device-width">` +
+  (because === "ended"
+    ? `<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p></html>`
+    : `<title>One moment</title><h1>One moment</h1>` +
+      `<p>The shop is not available right now. This page tries again by itself.</p></html>`)

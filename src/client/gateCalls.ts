@@ -40,6 +40,14 @@ export interface EndedGrants {
 
 export type GateCalls = ReturnType<typeof makeCalls>
 
+/** Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor. */
+const refusals = [403, 404, 409, 423]
+
+const refusedPass = (error: unknown): PassAnswer => {
+  if (!(error instanceof CallRefused) || !refusals.includes(error.status)) throw error
+  return { status: error.text.includes('"CLOSED"') ? "ENDED" : "REFUSED" }
+}
+
 export const makeCalls = (address: GateAddress) => {
   const { url, gateId, key, patienceMillis = patienceMillisDefault } = address
   const { fetch: send = (to, init) => fetch(to, init) } = address
@@ -84,8 +92,8 @@ export const makeCalls = (address: GateAddress) => {
     },
 
     /** `attempt` names the visitor, so that a repeated call is about the same one. */
-    pass: (queueId: string, attempt: string) =>
-      post<PassAnswer>(`/api/queues/${queueId}/pass`, {}, { "idempotency-key": attempt }),
+    pass: (queueId: string, attempt: string): Promise<PassAnswer> =>
+      post<PassAnswer>(`/api/queues/${queueId}/pass`, {}, { "idempotency-key": attempt }).catch(refusedPass),
 
     renew: (queueId: string, grants: ReadonlyArray<string>) =>
       post<Renewed & { readonly renewed: number }>(`/api/queues/${queueId}/renew`, { grants })

@@ -23,6 +23,8 @@ export interface GateRule {
   readonly when: RuleConditions
   readonly then: "pass" | { readonly queueId: string }
   readonly failMode?: FailMode
+  /** What becomes of visitors without a grant once the queue has ended. Default: closed. */
+  readonly afterEnd?: "pass" | "closed"
 }
 
 /** What a gate reads of a request. */

@@ -157,9 +157,7 @@ const renew = Effect.fnUntraced(function* (
 export const ask = (field: Field, upstream: Upstream, queueId: string, attempt: string): Effect.Effect<PassAnswer> =>
   field.ask(
     Effect.map(noting(field, upstream.pass(queueId, attempt)), (answer): PassAnswer => {
-      if (answer === undefined) return { status: "FAILED" }
-      if (answer.status === "GRANTED") return answer
-      field.engage(queueId)
-      return answer
+      if (answer?.status === "QUEUED") field.engage(queueId)
+      return answer ?? { status: "FAILED" }
     })
   )

@@ -3,6 +3,7 @@ import { Data, Effect, Redacted, Schema } from "effect"
 import { Pass, Renewals } from "../../api/consumer/PassApi.ts"
 import { GateRecord } from "../../api/consumer/GateApi.ts"
 import { RevokedGrants } from "../../api/consumer/RevokedGrantApi.ts"
+import type { PassAnswer } from "../../client/gate.ts"
 import { CallRefused, makeCalls } from "../../client/gateCalls.ts"
 
 /** Usher did not answer, or not as it does. */
@@ -62,7 +63,8 @@ export const make = ({ key, ...address }: Options) => {
     pass: (queueId: string, attempt: string) =>
       Effect.flatMap(
         asked(() => calls.pass(queueId, attempt)),
-        (answer) => decoded(decodePass(answer))
+        (answer): Effect.Effect<PassAnswer, OutOfReach> =>
+          "roomUrl" in answer || "admissionGrant" in answer ? decoded(decodePass(answer)) : Effect.succeed(answer)
       ),
 
     renew: (queueId: string, grants: ReadonlyArray<string>) =>

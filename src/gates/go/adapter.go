@@ -63,9 +63,17 @@ type Field struct {
 }
 
 // refused: Usher has answered with a refusal. Any other error means that it is out of reach.
-type refused struct{ text string }
+type refused struct {
+	status int
+	text   string
+}
 
-func (r refused) Error() string { return "Usher refuses: " + r.text }
+func (r refused) Error() string { return fmt.Sprintf("Usher refuses: %d %s", r.status, r.text) }
+
+// Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor.
+func (r refused) isToVisitor() bool {
+	return r.status == 403 || r.status == 404 || r.status == 409 || r.status == 423
+}
 
 // Handler lets requests through to the site, or answers them.
 func (f *Field) Handler(site http.Handler) http.Handler {
@@ -159,6 +167,13 @@ func formOf(r *http.Request) string {
 func (f *Field) ask(queueID string) (answer Answer) {
 	headers := map[string]string{"Idempotency-Key": newAttempt()}
 	if _, err := f.call("POST", "/api/queues/"+queueID+"/pass", struct{}{}, headers, &answer); err != nil {
+		var no refused
+		if errors.As(err, &no) && no.isToVisitor() {
+			if strings.Contains(no.text, `"CLOSED"`) {
+				return Answer{Status: "ENDED"}
+			}
+			return Answer{Status: "REFUSED"}
+		}
 		f.failed(err)
 		return Answer{Status: "FAILED"}
 	}
@@ -437,7 +452,7 @@ func (f *Field) call(method, path string, body any, headers map[string]string, f
 	case reply.StatusCode == http.StatusNotModified:
 		return "", nil
 	case reply.StatusCode >= 400 && reply.StatusCode < 500:
-		return "", refused{fmt.Sprintf("%d %.1000s", reply.StatusCode, text)}
+		return "", refused{reply.StatusCode, fmt.Sprintf("%.1000s", text)}
 	case reply.StatusCode >= 300:
 		return "", errors.New(reply.Status)
 	}
@@ -474,12 +489,20 @@ func (d Decision) answer(w http.ResponseWriter) {
 	}
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	fmt.Fprintf(w, closedPage, d.RetryAfterSeconds)
+	page := laterPage
+	if d.Because == "ended" {
+		page = overPage
+	}
+	fmt.Fprintf(w, closedPage, d.RetryAfterSeconds, page)
 }
 
 const closedPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%d">` +
-	`<meta name="viewport" content="width=device-width"><title>One moment</title>` +
-	`<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>`
+	`<meta name="viewport" content="width=device-width">%s</html>`
+
+const laterPage = `<title>One moment</title><h1>One moment</h1>` +
+	`<p>The shop is not available right now. This page tries again by itself.</p>`
+
+const overPage = `<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>`
 
 // answering adds the cookie as late as the site writes, which may have headers of its own.
 type answering struct {

@@ -26,7 +26,9 @@ type Record struct {
 	ReturnPath     string
 	Queues         map[string]struct {
 		ExperienceID string `json:"experienceId"`
-		Engaged      bool
+		// "scheduled", "open" or "ended"; an Usher of an earlier version does not say.
+		State   string
+		Engaged bool
 		RoomURL      string `json:"roomUrl"`
 		// The decision does not need it: after this time a grant that was not renewed ends.
 		AdmissionRenewal *struct{ IdleSeconds float64 }
@@ -48,6 +50,7 @@ type Rule struct {
 	}
 	Then     json.RawMessage
 	FailMode string
+	AfterEnd string
 }
 
 // KeySet is the answer of the record's keysUrl.
@@ -78,9 +81,11 @@ type Decision struct {
 	Location          string `json:"location,omitempty"`
 	RoomURL           string `json:"roomUrl,omitempty"`
 	RetryAfterSeconds int    `json:"retryAfterSeconds,omitempty"`
+	Because           string `json:"because,omitempty"`
 }
 
-// Answer is what pass of a queue answered; its status is FAILED if there was no answer.
+// Answer is what pass of a queue answered. Its status is ENDED if the queue has ended, REFUSED if it does not take this
+// visitor, FAILED if there was no answer.
 type Answer struct{ Status, AdmissionGrant, RoomURL string }
 
 type claims struct {
@@ -105,6 +110,8 @@ var (
 	escapePattern = regexp.MustCompile(`(?i)%[0-9a-f]{2}`)
 )
 
+var closed = Decision{Kind: "closed", RetryAfterSeconds: 5}
+
 // Decide says what to do with a request. After "ask" call pass of the queue, then Settle.
 func (k Knowledge) Decide(r Request) Decision {
 	if pathOf(r.Target) == k.Gate.ReturnPath {
@@ -126,7 +133,12 @@ func (k Knowledge) Decide(r Request) Decision {
 			return Decision{Kind: "pass", JTI: c.JTI}
 		}
 	}
-	if !k.Reachable {
+	switch {
+	case queue.State == "ended":
+		return ended(rule)
+	case !k.Reachable && queue.State == "scheduled":
+		return closed
+	case !k.Reachable:
 		return k.failed(rule)
 	}
 	if queue.Engaged {
@@ -137,10 +149,14 @@ func (k Knowledge) Decide(r Request) Decision {
 
 // Settle says what follows from the answer of pass.
 func (k Knowledge) Settle(r Request, a Answer) Decision {
-	if a.Status == "QUEUED" {
+	switch a.Status {
+	case "QUEUED":
 		return k.sentAway(r, a.RoomURL)
-	}
-	if a.Status == "GRANTED" {
+	case "REFUSED":
+		return closed
+	case "ENDED":
+		return ended(k.ruleFor(r))
+	case "GRANTED":
 		if c := k.grantIn(a.AdmissionGrant); c != nil {
 			return Decision{Kind: "pass", JTI: c.JTI, Cookie: k.cookieOf(r, a.AdmissionGrant, c)}
 		}
@@ -208,7 +224,15 @@ func (k Knowledge) failed(rule *Rule) Decision {
 	if mode == "open" {
 		return Decision{Kind: "pass"}
 	}
-	return Decision{Kind: "closed", RetryAfterSeconds: 5}
+	return closed
+}
+
+// What a queue protected stays closed after its end, whatever the fail mode says.
+func ended(rule *Rule) Decision {
+	if rule != nil && rule.AfterEnd == "pass" {
+		return Decision{Kind: "pass"}
+	}
+	return Decision{Kind: "closed", RetryAfterSeconds: 60, Because: "ended"}
 }
 
 func (k Knowledge) sentAway(r Request, roomURL string) Decision {

@@ -38,14 +38,18 @@ final class Site
     private const ENDED_MAX = 10_000;
     private const GRANTS_AT_ONCE_MAX = 1_000;
     private const FORM_MAX = 16_384;
+    /** Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor. */
+    private const REFUSALS = [403, 404, 409, 423];
     private const WAITING_BYTES_MAX = 4_000_000;
     /** Visitors share a slot by chance; they are renewed more often then. */
     private const SLOTS = 65_536;
 
     private const CLOSED = '<!doctype html><html lang="en"><meta charset="utf-8">'
         . '<meta http-equiv="refresh" content="%d"><meta name="viewport" content="width=device-width">'
-        . '<title>One moment</title><h1>One moment</h1>'
-        . '<p>The shop is not available right now. This page tries again by itself.</p></html>';
+        . '%s</html>';
+    private const LATER = '<title>One moment</title><h1>One moment</h1>'
+        . '<p>The shop is not available right now. This page tries again by itself.</p>';
+    private const OVER = '<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>';
 
     /**
      * @param string $folder which the site alone may write
@@ -148,7 +152,7 @@ final class Site
             return;
         }
         header('Content-Type: text/html; charset=utf-8');
-        printf(self::CLOSED, $decision['retryAfterSeconds']);
+        printf(self::CLOSED, $decision['retryAfterSeconds'], isset($decision['because']) ? self::OVER : self::LATER);
     }
 
     /** What is known, which is read now if it is nothing, or old; else after the answer, if it is due. */
@@ -262,6 +266,9 @@ final class Site
             $attempt = 'Idempotency-Key: ' . bin2hex(random_bytes(16));
             [$answer] = $this->call("/api/queues/$queueId/pass", new \stdClass(), [$attempt]);
         } catch (\RuntimeException $error) {
+            if ($error instanceof Refused && in_array($error->getCode(), self::REFUSALS, true)) {
+                return ['status' => str_contains($error->getMessage(), '"CLOSED"') ? 'ENDED' : 'REFUSED'];
+            }
             $this->failed($error, microtime(true));
             return ['status' => 'FAILED'];
         }
@@ -345,7 +352,7 @@ final class Site
             return null;
         }
         if ($status >= 400 && $status < 500) {
-            throw new Refused("Usher refuses: $status " . substr((string) $text, 0, 1_000));
+            throw new Refused("Usher refuses: $status " . substr((string) $text, 0, 1_000), $status);
         }
         $answer = $text === false || $status >= 300 ? null : json_decode($text, true);
         if (!is_array($answer)) {

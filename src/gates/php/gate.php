@@ -15,6 +15,7 @@ final class Gate
     private const TOKEN_LENGTH_MAX = 4096;
     private const COOKIES_MAX = 4;
     private const FORM_TYPE = 'application/x-www-form-urlencoded';
+    private const CLOSED = ['kind' => 'closed', 'retryAfterSeconds' => 5];
 
     /** @var list<string> */
     private array $keys = [];
@@ -61,19 +62,32 @@ final class Gate
                 return ['kind' => 'pass', 'jti' => $claims['jti']];
             }
         }
+        $state = $queue['state'] ?? 'open';
+        if ($state === 'ended') {
+            return self::ended($rule);
+        }
         if (!$this->isReachable) {
-            return $this->failed($rule);
+            return $state === 'scheduled' ? self::CLOSED : $this->failed($rule);
         }
         return $queue['engaged']
             ? $this->sentAway($request, $queue['roomUrl'])
             : ['kind' => 'ask', 'queueId' => $queueId];
     }
 
-    /** What follows from the answer of `pass`; `['status' => 'FAILED']` if there was none. */
+    /**
+     * What follows from the answer of `pass`. Its status is `ENDED` if the queue has ended, `REFUSED` if it does not take
+     * this visitor, `FAILED` if there was no answer.
+     */
     public function settle(array $request, array $answer): array
     {
         if ($answer['status'] === 'QUEUED') {
             return $this->sentAway($request, $answer['roomUrl']);
+        }
+        if ($answer['status'] === 'REFUSED') {
+            return self::CLOSED;
+        }
+        if ($answer['status'] === 'ENDED') {
+            return self::ended($this->ruleFor($request));
         }
         $token = $answer['status'] === 'GRANTED' ? $answer['admissionGrant'] : '';
         $claims = $this->grantIn($token);
@@ -138,7 +152,14 @@ final class Gate
     private function failed(?array $rule): array
     {
         $isOpen = ($rule['failMode'] ?? $this->gate['failMode']) === 'open';
-        return $isOpen ? ['kind' => 'pass'] : ['kind' => 'closed', 'retryAfterSeconds' => 5];
+        return $isOpen ? ['kind' => 'pass'] : self::CLOSED;
+    }
+
+    /** What a queue protected stays closed after its end, whatever the fail mode says. */
+    private static function ended(?array $rule): array
+    {
+        $passes = ($rule['afterEnd'] ?? 'closed') === 'pass';
+        return $passes ? ['kind' => 'pass'] : ['kind' => 'closed', 'retryAfterSeconds' => 60, 'because' => 'ended'];
     }
 
     private function sentAway(array $request, string $roomUrl): array

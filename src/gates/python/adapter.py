@@ -29,6 +29,8 @@ ENDED_MAX = 1_000_000
 VISITORS_MAX = 200_000
 GRANTS_AT_ONCE_MAX = 1_000
 FORM_MAX = 16_384
+# Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor.
+REFUSALS = (403, 404, 409, 423)
 
 # A visitor brings the same cookie again and again.
 rules.is_signature = functools.lru_cache(20_000)(rules.is_signature)
@@ -36,6 +38,10 @@ rules.is_signature = functools.lru_cache(20_000)(rules.is_signature)
 
 class Refused(Exception):
     """Usher has answered with a refusal. Any other error means that it is out of reach."""
+
+    def __init__(self, status, text):
+        super().__init__(f"Usher refuses: {status} {text}")
+        self.status = status
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -93,6 +99,8 @@ class Field:
         try:
             answer, _ = self._call(f"/api/queues/{queue_id}/pass", {}, {"Idempotency-Key": str(uuid.uuid4())})
         except Exception as error:
+            if isinstance(error, Refused) and error.status in REFUSALS:
+                return {"status": "ENDED" if '"CLOSED"' in str(error) else "REFUSED"}
             self._failed(error)
             return {"status": "FAILED"}
         if answer["status"] == "QUEUED":
@@ -203,7 +211,7 @@ class Field:
                     return None, None
                 if error.code < 400 or error.code >= 500:
                     raise
-                raise Refused(f"Usher refuses: {error.code} {error.read(1000).decode(errors='replace')}") from None
+                raise Refused(error.code, error.read(1000).decode(errors="replace")) from None
 
     def _failed(self, error):
         if not isinstance(error, Refused):
@@ -221,14 +229,19 @@ def answer_to(decision):
     if decision["kind"] == "wait":
         body = json.dumps({"error": "Please wait in the room", "roomUrl": decision["roomUrl"]})
         return 429, [*headers, ("Content-Type", "application/json")], body
-    return 503, [*headers, ("Content-Type", "text/html; charset=utf-8")], CLOSED % decision["retryAfterSeconds"]
+    page = CLOSED % (decision["retryAfterSeconds"], OVER if "because" in decision else LATER)
+    return 503, [*headers, ("Content-Type", "text/html; charset=utf-8")], page
 
 
 CLOSED = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%s">'
-    '<meta name="viewport" content="width=device-width"><title>One moment</title>'
-    "<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>"
+    '<meta name="viewport" content="width=device-width">%s</html>'
 )
+LATER = (
+    "<title>One moment</title><h1>One moment</h1>"
+    "<p>The shop is not available right now. This page tries again by itself.</p>"
+)
+OVER = "<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>"
 REASONS = {303: "See Other", 429: "Too Many Requests", 503: "Service Unavailable"}
 
 

@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote_to_bytes
 TOKEN_LENGTH_MAX = 4096
 COOKIES_MAX = 4
 FORM_TYPE = "application/x-www-form-urlencoded"
+CLOSED = {"kind": "closed", "retryAfterSeconds": 5}
 TOKEN = re.compile(r"([\w-]+\.([\w-]+))\.([\w-]+)", re.ASCII)
 HOST = re.compile(r"([a-z0-9.-]+?)\.?(:[0-9]{1,5})?")
 LOCAL = re.compile(r"(localhost|127\.0\.0\.1)(:[0-9]+)?")
@@ -54,14 +55,25 @@ class Gate:
             claims = self._grant_in(token)
             if claims and claims["experienceId"] == queue["experienceId"]:
                 return {"kind": "pass", "jti": claims["jti"]}
+        state = queue.get("state", "open")
+        if state == "ended":
+            return ended(rule)
         if not self.reachable:
-            return self._failed(rule)
+            return dict(CLOSED) if state == "scheduled" else self._failed(rule)
         return self._sent_away(request, queue["roomUrl"]) if queue["engaged"] else {"kind": "ask", "queueId": queue_id}
 
     def settle(self, request, answer):
-        """What follows from the answer of `pass`; `{"status": "FAILED"}` if there was none."""
+        """What follows from the answer of `pass`.
+
+        Its status is `ENDED` if the queue has ended, `REFUSED` if it does not take this visitor, `FAILED` if there was
+        no answer.
+        """
         if answer["status"] == "QUEUED":
             return self._sent_away(request, answer["roomUrl"])
+        if answer["status"] == "REFUSED":
+            return dict(CLOSED)
+        if answer["status"] == "ENDED":
+            return ended(self._rule_for(request))
         token = answer["admissionGrant"] if answer["status"] == "GRANTED" else ""
         claims = self._grant_in(token)
         if claims is None:
@@ -100,7 +112,7 @@ class Gate:
 
     def _failed(self, rule):
         mode = (rule or {}).get("failMode", self.gate["failMode"])
-        return {"kind": "pass"} if mode == "open" else {"kind": "closed", "retryAfterSeconds": 5}
+        return {"kind": "pass"} if mode == "open" else dict(CLOSED)
 
     def _sent_away(self, request, room_url):
         if not is_navigation(request["headers"]):
@@ -143,6 +155,13 @@ class Gate:
             if (all(fitting) if lets else any(fitting)) and fits_rest(rule["when"], request):
                 return rule
         return None
+
+
+def ended(rule):
+    """What a queue protected stays closed after its end, whatever the fail mode says."""
+    if (rule or {}).get("afterEnd") == "pass":
+        return {"kind": "pass"}
+    return {"kind": "closed", "retryAfterSeconds": 60, "because": "ended"}
 
 
 def is_navigation(headers):

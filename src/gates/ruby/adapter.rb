@@ -14,7 +14,14 @@ require_relative "gate"
 # new visitor costs one call of `pass`. After one failed call nobody waits for Usher until a call succeeds.
 class UsherGate
   # Usher has answered with a refusal. Any other error means that it is out of reach.
-  class Refused < StandardError; end
+  class Refused < StandardError
+    attr_reader :status
+
+    def initialize(status, text)
+      super("Usher refuses: #{status} #{text}")
+      @status = status
+    end
+  end
 
   # What the gate knows. fail_mode: what happens to all requests until the record has been read once.
   class Field
@@ -26,6 +33,8 @@ class UsherGate
     ENDED_MAX = 1_000_000
     VISITORS_MAX = 200_000
     GRANTS_AT_ONCE_MAX = 1_000
+    # Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor.
+    REFUSALS = [403, 404, 409, 423].freeze
 
     def initialize(url:, gate_id:, key:, fail_mode: "closed", report: method(:warn))
       @base = URI(url.chomp("/"))
@@ -79,6 +88,10 @@ class UsherGate
       @gate["queues"][queue_id]["engaged"] = true if answer["status"] == "QUEUED"
       answer
     rescue StandardError => e
+      if e.is_a?(Refused) && REFUSALS.include?(e.status)
+        return { "status" => e.message.include?('"CLOSED"') ? "ENDED" : "REFUSED" }
+      end
+
       failed(e)
       { "status" => "FAILED" }
     end
@@ -194,7 +207,7 @@ class UsherGate
       case reply.code.to_i
       when 200..299 then [JSON.parse(reply.body), reply["ETag"]]
       when 304 then nil
-      when 400..499 then raise Refused, "Usher refuses: #{reply.code} #{reply.body[0, 1000]}"
+      when 400..499 then raise Refused.new(reply.code.to_i, reply.body[0, 1000])
       else raise IOError, "status #{reply.code}"
       end
     end
@@ -213,8 +226,10 @@ class UsherGate
   class Rack
     FORM_MAX = 16_384
     CLOSED = '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%d">' \
-             '<meta name="viewport" content="width=device-width"><title>One moment</title>' \
-             "<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>"
+             '<meta name="viewport" content="width=device-width">%s</html>'
+    LATER = "<title>One moment</title><h1>One moment</h1>" \
+            "<p>The shop is not available right now. This page tries again by itself.</p>"
+    OVER = "<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>"
 
     def initialize(site, crawler: ->(_) {}, **settings)
       @site = site
@@ -259,7 +274,8 @@ class UsherGate
         body = JSON.generate("error" => "Please wait in the room", "roomUrl" => decision["roomUrl"])
         return [429, headers.merge("content-type" => "application/json"), [body]]
       end
-      [503, headers.merge("content-type" => "text/html; charset=utf-8"), [format(CLOSED, decision["retryAfterSeconds"])]]
+      page = format(CLOSED, decision["retryAfterSeconds"], decision["because"] ? OVER : LATER)
+      [503, headers.merge("content-type" => "text/html; charset=utf-8"), [page]]
     end
 
     # The visitor's answer is nobody else's. Rack 2 has cookies as lines, Rack 3 as a list.

@@ -11,6 +11,7 @@ class UsherGate
   TOKEN_LENGTH_MAX = 4096
   COOKIES_MAX = 4
   FORM_TYPE = "application/x-www-form-urlencoded"
+  CLOSED = { "kind" => "closed", "retryAfterSeconds" => 5 }.freeze
 
   # What stands before the bytes of an Ed25519 key in a SubjectPublicKeyInfo.
   KEY_HEAD = ["302a300506032b6570032100"].pack("H*")
@@ -44,14 +45,19 @@ class UsherGate
       claims = grant_in(token)
       return { "kind" => "pass", "jti" => claims["jti"] } if claims && claims["experienceId"] == queue["experienceId"]
     end
-    return failed(rule) unless @reachable
+    state = queue["state"]
+    return ended(rule) if state == "ended"
+    return state == "scheduled" ? CLOSED : failed(rule) unless @reachable
 
     queue["engaged"] ? sent_away(request, queue["roomUrl"]) : { "kind" => "ask", "queueId" => queue_id }
   end
 
-  # What follows from the answer of `pass`; `{"status" => "FAILED"}` if there was none.
+  # What follows from the answer of `pass`. Its status is `ENDED` if the queue has ended, `REFUSED` if it does not take
+  # this visitor, `FAILED` if there was no answer.
   def settle(request, answer)
     return sent_away(request, answer["roomUrl"]) if answer["status"] == "QUEUED"
+    return CLOSED if answer["status"] == "REFUSED"
+    return ended(rule_for(request)) if answer["status"] == "ENDED"
 
     token = answer["status"] == "GRANTED" ? answer["admissionGrant"] : ""
     claims = grant_in(token)
@@ -95,7 +101,14 @@ class UsherGate
 
   def failed(rule)
     mode = (rule && rule["failMode"]) || @gate["failMode"]
-    mode == "open" ? { "kind" => "pass" } : { "kind" => "closed", "retryAfterSeconds" => 5 }
+    mode == "open" ? { "kind" => "pass" } : CLOSED
+  end
+
+  # What a queue protected stays closed after its end, whatever the fail mode says.
+  def ended(rule)
+    return { "kind" => "pass" } if rule && rule["afterEnd"] == "pass"
+
+    { "kind" => "closed", "retryAfterSeconds" => 60, "because" => "ended" }
   end
 
   def sent_away(request, room_url)

@@ -8,7 +8,9 @@ import {
   cookieName,
   grant,
   head,
+  inside,
   now,
+  over,
   pass,
   plain,
   post,
@@ -198,6 +200,48 @@ const failures = vectors("while Usher is out of reach", [
   ]
 ])
 
+const ends = vectors("a queue", [
+  ["that has ended is closed", visit(), over, { gate: "ended" }],
+  ["that has ended is closed to programs", plain({}), over, { gate: "ended" }],
+  ["that has ended is closed while Usher is out of reach", visit(), over, { gate: "ended", isReachable: false }],
+  ["that has ended lets pass where the rule says so", visit("/later"), pass, { gate: "ended" }],
+  [
+    "that has ended lets pass where the rule says so while Usher is out of reach",
+    visit("/later"),
+    pass,
+    { gate: "ended", isReachable: false }
+  ],
+  ["that has ended admits who is inside", withCookie(valid), inside(), { gate: "ended" }],
+  ["that has ended does not admit an ended grant", withCookie(valid), over, { gate: "ended", ended: ["grant-1"] }],
+  ["that has ended still takes grants", post(valid), back("/checkout", cookie(valid)), { gate: "ended" }],
+  ["that has not opened leads to the room", visit(), toRoom(), { gate: "scheduled" }],
+  ["that has not opened lets programs wait", plain({}), wait, { gate: "scheduled" }],
+  [
+    "that has not opened is closed while Usher is out of reach",
+    visit(),
+    closed,
+    { gate: "scheduled", isReachable: false }
+  ],
+  [
+    "that has not opened is closed even where its end lets pass",
+    visit("/later"),
+    closed,
+    { gate: "scheduled", isReachable: false }
+  ],
+  ["that is open leads to the room", visit(), toRoom(), { gate: "begun" }],
+  ["that is open passes by the fail mode", visit(), pass, { gate: "begun", isReachable: false }],
+  ["that is open is asked", visit(), ask, { gate: "begunQuiet" }],
+  ["that ends meanwhile is closed", visit(), over, { gate: "begunQuiet", answer: { status: "ENDED" } }],
+  [
+    "that ends meanwhile lets pass where the rule says so",
+    visit("/later"),
+    pass,
+    { gate: "begunQuiet", answer: { status: "ENDED" } }
+  ],
+  ["that refuses a visitor is closed", visit(), closed, { gate: "begunQuiet", answer: { status: "REFUSED" } }],
+  ["that does not answer passes by the fail mode", visit(), pass, { gate: "begunQuiet", answer: { status: "FAILED" } }]
+])
+
 const answers = vectors("a new visitor", [
   ["is asked for where nobody waits", visit(), ask, { gate: "quiet" }],
   ["by a program is asked for where nobody waits", plain({}), ask, { gate: "quiet" }],
@@ -245,4 +289,4 @@ const answers = vectors("a new visitor", [
   ]
 ])
 
-export const answerCases = [...returns, ...failures, ...answers]
+export const answerCases = [...returns, ...failures, ...ends, ...answers]

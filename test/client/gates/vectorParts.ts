@@ -101,6 +101,14 @@ const shop: GateRecord = {
 
 const all = [{ when: {}, then: { queueId: "queue-1" } }] as const
 
+/** An open gate whose queue has this state, with a rule of its own for what happens after its end. */
+const inState = (state: "scheduled" | "open" | "ended", engaged = true): GateRecord => ({
+  ...shop,
+  rules: [{ when: { pathPrefix: "/later" }, then: { queueId: "queue-1" }, afterEnd: "pass" }, ...all],
+  failMode: "open",
+  queues: { "queue-1": { ...shop.queues["queue-1"]!, state, engaged } }
+})
+
 export const gates: { readonly [name: string]: GateRecord } = {
   shop,
   open: { ...shop, rules: all, failMode: "open" },
@@ -112,6 +120,10 @@ export const gates: { readonly [name: string]: GateRecord } = {
     failMode: "open",
     queues: { "queue-1": { ...shop.queues["queue-1"]!, engaged: false } }
   },
+  scheduled: inState("scheduled"),
+  begun: inState("open"),
+  begunQuiet: inState("open", false),
+  ended: inState("ended"),
   test: { ...shop, mode: "test" },
   domain: { ...shop, cookie: { name: "inside", domain: "example.com" } },
   folder: { ...shop, cookie: { path: "/checkout" } },
@@ -145,6 +157,7 @@ export const post = (token: string, query = "?to=%2Fcheckout", headers: GateRequ
 export const inside = (jti = "grant-1"): Decision => ({ kind: "pass", jti })
 export const pass: Decision = { kind: "pass" }
 export const closed: Decision = { kind: "closed", retryAfterSeconds: 5 }
+export const over: Decision = { kind: "closed", retryAfterSeconds: 60, because: "ended" }
 export const wait: Decision = { kind: "wait", roomUrl: room, retryAfterSeconds: 10 }
 export const ask: Decision = { kind: "ask", queueId: "queue-1" }
 
