@@ -25,8 +25,10 @@ export function createGate(settings: GateSettings) {
     const asked = { method: request.method, target: pathname + search, headers, ...(crawler && { crawler }) }
     const decision: Settled = await field.decide(asked, () => formOf(request), waitUntil)
     if (decision.kind !== "pass") {
-      const { status, headers, body } = answerTo(decision)
-      return new Response(body || null, { status, headers })
+      const { status, headers, cookies, body } = answerTo(decision)
+      const answer = new Response(body || null, { status, headers })
+      for (const cookie of cookies) answer.headers.append("set-cookie", cookie)
+      return answer
     }
     const page = await next(request)
     return decision.cookie === undefined ? page : withCookie(page, decision.cookie)

@@ -4,6 +4,7 @@ import type { Settled } from "./gate.ts"
 export interface GateAnswer {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
+  readonly cookies: ReadonlyArray<string>
   readonly body: string
 }
 
@@ -13,8 +14,9 @@ export type OwnDecision = Exclude<Settled, { readonly kind: "pass" }>
 export const answerTo = (decision: OwnDecision): GateAnswer => {
   switch (decision.kind) {
     case "return":
+      return leading(decision.location, decision.cookies ?? [])
     case "room":
-      return leading(decision.location, decision.kind === "return" ? decision.cookie : undefined)
+      return leading(decision.location, [decision.cookie])
     case "wait":
       return later(429, decision.retryAfterSeconds, "application/json", waitBody(decision.roomUrl))
     case "closed":
@@ -24,15 +26,17 @@ export const answerTo = (decision: OwnDecision): GateAnswer => {
 
 const uncached = { "cache-control": "no-store" }
 
-const leading = (location: string, cookie: string | undefined): GateAnswer => ({
+const leading = (location: string, cookies: ReadonlyArray<string>): GateAnswer => ({
   status: 303,
-  headers: { ...uncached, location, ...(cookie !== undefined && { "set-cookie": cookie }) },
+  headers: { ...uncached, location },
+  cookies,
   body: ""
 })
 
 const later = (status: number, seconds: number, contentType: string, body: string): GateAnswer => ({
   status,
   headers: { ...uncached, "retry-after": `${seconds}`, "content-type": contentType },
+  cookies: [],
   body
 })
 

@@ -46,8 +46,8 @@ export function createGate(settings: NodeGateSettings): NodeGate {
       if (decision.cookie !== undefined) addCookie(outgoing, decision.cookie)
       return false
     }
-    const { status, headers, body } = answerTo(decision)
-    outgoing.writeHead(status, headers)
+    const { status, headers, cookies, body } = answerTo(decision)
+    outgoing.writeHead(status, cookies.length > 0 ? { ...headers, "set-cookie": cookies } : headers)
     outgoing.end(body)
     return true
   }

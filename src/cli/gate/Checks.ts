@@ -53,10 +53,10 @@ export const requestOf = (asking: Asking, { method, url, headers: sent }: Sent, 
 /** The answer to a proxy. A "yes" and a "no" look otherwise to each, and the rest is as without a proxy. */
 export const answerOf = (asking: Asking, decision: Settled): GateAnswer => {
   if (decision.kind === "pass") {
-    const cookie = decision.cookie === undefined ? {} : { "set-cookie": decision.cookie }
+    const cookies = decision.cookie === undefined ? [] : [decision.cookie]
     // Envoy takes a 200 alone for a "yes".
     const status = asking === "ext-authz" ? 200 : 204
-    return { status, headers: { "cache-control": "no-store", ...cookie }, body: "" }
+    return { status, headers: { "cache-control": "no-store" }, cookies, body: "" }
   }
   const answer = answerTo(decision)
   if (decision.kind === "return") return answer

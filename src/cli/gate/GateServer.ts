@@ -4,7 +4,7 @@
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Cookies, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import { type Decision, decide, settle } from "../../client/gate.ts"
@@ -96,9 +96,9 @@ const formOf = (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<st
     ? Effect.succeed("")
     : Effect.orElseSucceed(incoming.text, () => "")
 
-const responseOf = ({ status, headers, body }: GateAnswer) =>
+const responseOf = ({ status, headers, cookies, body }: GateAnswer) =>
   body === ""
-    ? HttpServerResponse.empty({ status, headers })
+    ? HttpServerResponse.empty({ status, headers, cookies: Cookies.fromSetCookie(cookies) })
     : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] ?? "text/plain" })
 
 const json = (body: object, status = 200) =>

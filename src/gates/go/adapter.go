@@ -136,7 +136,7 @@ func (f *Field) decide(r *http.Request) Decision {
 func (f *Field) knowing(decide func(Knowledge) Decision) Decision {
 	f.mutex.RLock()
 	defer f.mutex.RUnlock()
-	return decide(Knowledge{*f.record, f.keys, f.ended, f.reachable, time.Now().UnixMilli()})
+	return decide(Knowledge{*f.record, f.keys, f.ended, f.reachable, time.Now().UnixMilli(), newName()})
 }
 
 func (f *Field) requestOf(r *http.Request) Request {
@@ -165,7 +165,7 @@ func formOf(r *http.Request) string {
 }
 
 func (f *Field) ask(queueID string) (answer Answer) {
-	headers := map[string]string{"Idempotency-Key": newAttempt()}
+	headers := map[string]string{"Idempotency-Key": newName()}
 	if _, err := f.call("POST", "/api/queues/"+queueID+"/pass", struct{}{}, headers, &answer); err != nil {
 		var no refused
 		if errors.As(err, &no) && no.isToVisitor() {
@@ -189,8 +189,8 @@ func (f *Field) ask(queueID string) (answer Answer) {
 	return answer
 }
 
-// Names a visitor, so that a repeated call is about the same one.
-func newAttempt() string {
+// Names a visitor, so that a repeated call is about the same one, or a browser.
+func newName() string {
 	bytes := make([]byte, 16)
 	_, _ = rand.Read(bytes)
 	return fmt.Sprintf("%x", bytes)
@@ -476,6 +476,9 @@ func (d Decision) answer(w http.ResponseWriter) {
 		header.Set("Location", d.Location)
 		if d.Cookie != "" {
 			header.Add("Set-Cookie", d.Cookie)
+		}
+		for _, cookie := range d.Cookies {
+			header.Add("Set-Cookie", cookie)
 		}
 		w.WriteHeader(http.StatusSeeOther)
 		return

@@ -63,25 +63,28 @@ type Request struct {
 	Headers                       map[string]string
 }
 
-// Knowledge is what a gate knows when a request arrives. Now is in milliseconds since the Unix epoch.
+// Knowledge is what a gate knows when a request arrives. Now is in milliseconds since the Unix epoch. NewState is a random
+// text, new for each request, that names a browser which is sent to the room.
 type Knowledge struct {
 	Gate      Record
 	Keys      KeySet
 	Ended     map[string]bool
 	Reachable bool
 	Now       int64
+	NewState  string
 }
 
 // Decision has the fields of its kind.
 type Decision struct {
-	Kind              string `json:"kind"`
-	JTI               string `json:"jti,omitempty"`
-	Cookie            string `json:"cookie,omitempty"`
-	QueueID           string `json:"queueId,omitempty"`
-	Location          string `json:"location,omitempty"`
-	RoomURL           string `json:"roomUrl,omitempty"`
-	RetryAfterSeconds int    `json:"retryAfterSeconds,omitempty"`
-	Because           string `json:"because,omitempty"`
+	Kind              string   `json:"kind"`
+	JTI               string   `json:"jti,omitempty"`
+	Cookie            string   `json:"cookie,omitempty"`
+	Cookies           []string `json:"cookies,omitempty"`
+	QueueID           string   `json:"queueId,omitempty"`
+	Location          string   `json:"location,omitempty"`
+	RoomURL           string   `json:"roomUrl,omitempty"`
+	RetryAfterSeconds int      `json:"retryAfterSeconds,omitempty"`
+	Because           string   `json:"because,omitempty"`
 }
 
 // Answer is what pass of a queue answered. Its status is ENDED if the queue has ended, REFUSED if it does not take this
@@ -99,6 +102,8 @@ const (
 	tokenLengthMax = 4096
 	cookiesMax     = 4
 	pageLengthMax  = 2000
+	// For which a browser that was sent to the room may return.
+	stateSeconds = 86_400
 )
 
 var (
@@ -107,6 +112,7 @@ var (
 	localPattern  = regexp.MustCompile(`^(localhost|127\.0\.0\.1)(:|$)`)
 	pagePattern   = regexp.MustCompile(`^/([!-.0-\[\]-~][!-\[\]-~]*)?$`)
 	originPattern = regexp.MustCompile(`(?i)^https?://[^/?#]*`)
+	statePattern  = regexp.MustCompile(`^[\w-]{20,64}$`)
 	escapePattern = regexp.MustCompile(`(?i)%[0-9a-f]{2}`)
 )
 
@@ -164,15 +170,16 @@ func (k Knowledge) Settle(r Request, a Answer) Decision {
 	return k.failed(k.ruleFor(r))
 }
 
-// A grant that does not admit leads on too: the page's own rule decides.
+// A grant counts only from the browser that was sent away, and once: another one may have been led here with a grant of
+// its own, and a request may be repeated. One that does not count leads on too: the page's own rule decides.
 func (k Knowledge) returned(r Request) Decision {
 	_, query, _ := strings.Cut(r.Target, "?")
 	d := Decision{Kind: "return", Location: pageIn(fieldIn(query, "to"))}
 	isForm := strings.HasPrefix(strings.ToLower(r.Headers["content-type"]), "application/x-www-form-urlencoded")
-	if r.Method == "POST" && isForm {
+	if r.Method == "POST" && isForm && contains(k.statesIn(r), fieldIn(query, "state")) {
 		token := fieldIn(r.Form, "usher_grant")
 		if c := k.grantIn(token); c != nil {
-			d.Cookie = k.cookieOf(r, token, c)
+			d.Cookies = []string{k.cookieOf(r, token, c), k.stateCookie(r, "", 0)}
 		}
 	}
 	return d
@@ -246,8 +253,46 @@ func (k Knowledge) sentAway(r Request, roomURL string) Decision {
 	if strings.Contains(roomURL, "?") {
 		mark = "&"
 	}
-	back := scheme + host + k.Gate.ReturnPath + "?to=" + escaped(pageIn(r.Target))
-	return Decision{Kind: "room", Location: roomURL + mark + "return=" + escaped(back)}
+	// The tabs of a browser share its state.
+	state := k.NewState
+	if states := k.statesIn(r); len(states) > 0 {
+		state = states[0]
+	}
+	back := scheme + host + k.Gate.ReturnPath + "?to=" + escaped(pageIn(r.Target)) + "&state=" + state
+	location := roomURL + mark + "return=" + escaped(back)
+	return Decision{Kind: "room", Location: location, Cookie: k.stateCookie(r, state, stateSeconds)}
+}
+
+// Its path is always the root: the return path must get it.
+func (k Knowledge) stateName(r Request) string {
+	switch {
+	case localPattern.MatchString(k.hostOf(r)):
+		return "usher-state"
+	case k.Gate.Cookie.Domain != "":
+		return "__Secure-usher-state"
+	}
+	return "__Host-usher-state"
+}
+
+func (k Knowledge) statesIn(r Request) (states []string) {
+	for i, state := range cookiesIn(r, k.stateName(r)) {
+		if i < cookiesMax && statePattern.MatchString(state) {
+			states = append(states, state)
+		}
+	}
+	return states
+}
+
+// The room may be another site, which posts the grant: a browser sends only SameSite=None cookies with such a form.
+func (k Knowledge) stateCookie(r Request, state string, maxAge int) string {
+	domain, rest := "", "SameSite=None; Secure"
+	if k.Gate.Cookie.Domain != "" {
+		domain = "; Domain=" + k.Gate.Cookie.Domain
+	}
+	if localPattern.MatchString(k.hostOf(r)) {
+		rest = "SameSite=Lax"
+	}
+	return fmt.Sprintf("%s=%s; Path=/%s; HttpOnly; %s; Max-Age=%d", k.stateName(r), state, domain, rest, maxAge)
 }
 
 func isNavigation(headers map[string]string) bool {

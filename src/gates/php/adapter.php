@@ -111,7 +111,8 @@ final class Site
     {
         $now = (int) (microtime(true) * 1000);
         $ended = array_map('strval', array_keys($state['ended'] ?? []));
-        return new Gate($state['record'], $state['keySet'], $ended, $state['isReachable'] ?? true, $now);
+        $newState = bin2hex(random_bytes(16));
+        return new Gate($state['record'], $state['keySet'], $ended, $state['isReachable'] ?? true, $now, $newState);
     }
 
     private static function request(?string $crawler): array
@@ -139,8 +140,8 @@ final class Site
         if ($decision['kind'] === 'return' || $decision['kind'] === 'room') {
             http_response_code(303);
             header('Location: ' . $decision['location'], true, 303);
-            if (isset($decision['cookie'])) {
-                header('Set-Cookie: ' . $decision['cookie'], false);
+            foreach ($decision['cookies'] ?? array_filter([$decision['cookie'] ?? null]) as $cookie) {
+                header('Set-Cookie: ' . $cookie, false);
             }
             return;
         }

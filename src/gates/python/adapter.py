@@ -12,6 +12,7 @@ import functools
 import json
 import logging
 import os
+import secrets
 import threading
 import time
 import urllib.error
@@ -93,7 +94,8 @@ class Field:
         return request["method"] == "POST" and self.record is not None and path == self.record["returnPath"]
 
     def _knowledge(self):
-        return rules.Gate(self.record, self.key_set, self.ended, self.reachable, time.time() * 1000)
+        new_state = secrets.token_hex(16)
+        return rules.Gate(self.record, self.key_set, self.ended, self.reachable, time.time() * 1000, new_state)
 
     def _ask(self, queue_id):
         try:
@@ -223,8 +225,8 @@ def answer_to(decision):
     """Status, headers and body where the site does not answer itself."""
     headers = [("Cache-Control", "no-store")]
     if decision["kind"] in ("return", "room"):
-        cookie = [("Set-Cookie", decision["cookie"])] if "cookie" in decision else []
-        return 303, [*headers, ("Location", decision["location"]), *cookie], ""
+        cookies = decision.get("cookies", [decision["cookie"]] if "cookie" in decision else [])
+        return 303, [*headers, ("Location", decision["location"]), *(("Set-Cookie", cookie) for cookie in cookies)], ""
     headers.append(("Retry-After", str(decision["retryAfterSeconds"])))
     if decision["kind"] == "wait":
         body = json.dumps({"error": "Please wait in the room", "roomUrl": decision["roomUrl"]})

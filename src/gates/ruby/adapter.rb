@@ -79,7 +79,8 @@ class UsherGate
     end
 
     def knowledge
-      UsherGate.new(gate: @gate, key_set: @key_set, ended: @ended, reachable: @reachable, now: Time.now.to_f * 1000)
+      known = { gate: @gate, key_set: @key_set, ended: @ended, reachable: @reachable }
+      UsherGate.new(**known, now: Time.now.to_f * 1000, new_state: SecureRandom.hex(16))
     end
 
     def ask(queue_id)
@@ -266,7 +267,8 @@ class UsherGate
       headers = { "cache-control" => "no-store" }
       if %w[return room].include?(decision["kind"])
         headers["location"] = decision["location"]
-        headers["set-cookie"] = decision["cookie"] if decision["cookie"]
+        cookies = decision["cookies"] || [decision["cookie"]].compact
+        headers["set-cookie"] = several(cookies) unless cookies.empty?
         return [303, headers, []]
       end
       headers["retry-after"] = decision["retryAfterSeconds"].to_s
@@ -278,12 +280,16 @@ class UsherGate
       [503, headers.merge("content-type" => "text/html; charset=utf-8"), [page]]
     end
 
-    # The visitor's answer is nobody else's. Rack 2 has cookies as lines, Rack 3 as a list.
+    # Rack 2 has cookies as lines, Rack 3 as a list.
+    def several(cookies)
+      defined?(::Rack.release) && ::Rack.release.to_i >= 3 ? cookies : cookies.join("\n")
+    end
+
+    # The visitor's answer is nobody else's.
     def with_cookie(headers, cookie)
       kept = headers.reject { |name, _| %w[set-cookie cache-control].include?(name.downcase) }
       own = headers.find { |name, _| name.downcase == "set-cookie" }&.last
-      cookies = own.is_a?(Array) ? [*own, cookie] : [own, cookie].compact.join("\n")
-      kept.merge("cache-control" => "no-store", "set-cookie" => cookies)
+      kept.merge("cache-control" => "no-store", "set-cookie" => several([*own, cookie]))
     end
   end
 end

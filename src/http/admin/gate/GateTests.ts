@@ -1,5 +1,6 @@
 /** Tries what a gate does with a request: with the decision that gates in the field have. */
 import { Clock, Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { SigningKeys } from "../../../auth/keys/SigningKeys.ts"
 import type { GateTest } from "../../../api/admin/GateApi.ts"
 import { type Decision, decide, type GateRecord, type GateRequest, importKeys } from "../../../client/gate.ts"
@@ -31,7 +32,8 @@ export const make = Effect.gen(function* () {
       keys: yield* Effect.promise(() => importKeys({ keys: keys.jwks })),
       ended: new Set<string>(),
       isReachable: true,
-      now: yield* Clock.currentTimeMillis
+      now: yield* Clock.currentTimeMillis,
+      newState: randomUUID()
     }
     const decision = yield* Effect.promise(() => decide(knowledge, request))
     return answerOf(record, request, decision)
