@@ -64,13 +64,13 @@ export type Decision =
 export type Settled = Exclude<Decision, { readonly kind: "ask" }>
 
 /**
- * The answer of `POST /queues/{queueId}/pass`. `ENDED`: the queue has ended. `REFUSED`: the queue does not take this
- * visitor. `FAILED`: there was no answer.
+ * The answer of `POST /queues/{queueId}/pass`. `ROOM`: Usher does not take the visitor from a gate now, and the room knows
+ * why. `ENDED`: the queue has ended. `REFUSED`: there is no such queue. `FAILED`: there was no answer.
  */
 export type PassAnswer =
   | { readonly status: "GRANTED"; readonly admissionGrant: string }
   | { readonly status: "QUEUED"; readonly roomUrl: string }
-  | { readonly status: "ENDED" | "REFUSED" | "FAILED" }
+  | { readonly status: "ROOM" | "ENDED" | "REFUSED" | "FAILED" }
 
 /** Seconds after which a program may try again. */
 const retryAfterSeconds = 10
@@ -117,6 +117,8 @@ export const settle = async (knowledge: Knowledge, request: GateRequest, answer:
   if (answer.status === "REFUSED") return closed
   const rule = ruleFor(gate.rules, request)
   if (answer.status === "ENDED") return ended(rule)
+  const queue = rule && rule.then !== "pass" ? gate.queues[rule.then.queueId] : undefined
+  if (answer.status === "ROOM" && queue) return sentAway(knowledge, request, queue.roomUrl)
   const claims = answer.status === "GRANTED" ? await grantIn(knowledge, answer.admissionGrant) : undefined
   if (answer.status !== "GRANTED" || !claims) return failed(gate, rule)
   return { kind: "pass", jti: claims.jti, cookie: cookieOf(knowledge, request, answer.admissionGrant, claims) }

@@ -38,6 +38,8 @@ export interface GateRequest {
   readonly form?: string
   /** The crawler that the runtime has verified. */
   readonly crawler?: string
+  /** The visitor's address, as a proxy that is trusted names it. Rules do not read it. */
+  readonly clientAddress?: string
 }
 
 /** The first rule that fits. */

@@ -12,6 +12,12 @@ export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly reason
 /** Usher has answered with a refusal. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly text: string }> {}
 
+/** Somebody whom the gate does not know. */
+export interface Visitor {
+  readonly attempt: string
+  readonly clientAddress?: string | undefined
+}
+
 export interface Options {
   /** The address of the Consumer API. */
   readonly url: string
@@ -60,9 +66,9 @@ export const make = ({ key, ...address }: Options) => {
       ),
 
     /** `attempt` names the visitor, so that a repeated call is about the same one. */
-    pass: (queueId: string, attempt: string) =>
+    pass: (queueId: string, { attempt, clientAddress }: Visitor) =>
       Effect.flatMap(
-        asked(() => calls.pass(queueId, attempt)),
+        asked(() => calls.pass(queueId, attempt, clientAddress)),
         (answer): Effect.Effect<PassAnswer, OutOfReach> =>
           "roomUrl" in answer || "admissionGrant" in answer ? decoded(decodePass(answer)) : Effect.succeed(answer)
       ),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,6 +41,9 @@ type Field struct {
 	FailOpen bool
 	// Crawler names the crawler that the site has verified. May be nil.
 	Crawler func(*http.Request) string
+	// ClientAddress names the visitor's address as a proxy that you trust does; the host of r.RemoteAddr where no proxy
+	// stands before. Usher's limits for each address hold then. May be nil.
+	ClientAddress func(*http.Request) string
 
 	start  sync.Once
 	ready  chan struct{}
@@ -70,9 +74,9 @@ type refused struct {
 
 func (r refused) Error() string { return fmt.Sprintf("Usher refuses: %d %s", r.status, r.text) }
 
-// Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor.
+// Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
 func (r refused) isToVisitor() bool {
-	return r.status == 403 || r.status == 404 || r.status == 409 || r.status == 423
+	return r.status == 403 || r.status == 404 || r.status == 409 || r.status == 423 || r.status == 429
 }
 
 // Handler lets requests through to the site, or answers them.
@@ -118,7 +122,11 @@ func (f *Field) decide(r *http.Request) Decision {
 	}
 	d := f.knowing(func(k Knowledge) Decision { return k.Decide(asked) })
 	if d.Kind == "ask" {
-		answer := f.ask(d.QueueID)
+		address := ""
+		if f.ClientAddress != nil {
+			address = f.ClientAddress(r)
+		}
+		answer := f.ask(d.QueueID, address)
 		d = f.knowing(func(k Knowledge) Decision { return k.Settle(asked, answer) })
 		if answer.Status == "GRANTED" && d.JTI == "" {
 			// Usher has a new key.
@@ -164,15 +172,27 @@ func formOf(r *http.Request) string {
 	return string(text)
 }
 
-func (f *Field) ask(queueID string) (answer Answer) {
-	headers := map[string]string{"Idempotency-Key": newName()}
-	if _, err := f.call("POST", "/api/queues/"+queueID+"/pass", struct{}{}, headers, &answer); err != nil {
+func (f *Field) ask(queueID, address string) (answer Answer) {
+	headers, body := map[string]string{"Idempotency-Key": newName()}, map[string]string{}
+	if ip := net.ParseIP(address); ip != nil {
+		body["clientAddress"] = ip.String()
+	}
+	path, began := "/api/queues/"+queueID+"/pass", time.Now()
+	_, err := f.call("POST", path, body, headers, &answer)
+	if err != nil && !errors.As(err, &refused{}) && time.Since(began) < defaultPatience/3 {
+		// The answer may be lost. The same call again is about the same visitor.
+		_, err = f.call("POST", path, body, headers, &answer)
+	}
+	if err != nil {
 		var no refused
 		if errors.As(err, &no) && no.isToVisitor() {
 			if strings.Contains(no.text, `"CLOSED"`) {
 				return Answer{Status: "ENDED"}
 			}
-			return Answer{Status: "REFUSED"}
+			if no.status == 404 {
+				return Answer{Status: "REFUSED"}
+			}
+			return Answer{Status: "ROOM"}
 		}
 		f.failed(err)
 		return Answer{Status: "FAILED"}

@@ -87,8 +87,8 @@ type Decision struct {
 	Because           string   `json:"because,omitempty"`
 }
 
-// Answer is what pass of a queue answered. Its status is ENDED if the queue has ended, REFUSED if it does not take this
-// visitor, FAILED if there was no answer.
+// Answer is what pass of a queue answered. Its status is ROOM if Usher does not take the visitor from a gate now, ENDED if
+// the queue has ended, REFUSED if there is no such queue, FAILED if there was no answer.
 type Answer struct{ Status, AdmissionGrant, RoomURL string }
 
 type claims struct {
@@ -162,6 +162,12 @@ func (k Knowledge) Settle(r Request, a Answer) Decision {
 		return closed
 	case "ENDED":
 		return ended(k.ruleFor(r))
+	case "ROOM":
+		if rule := k.ruleFor(r); rule != nil {
+			if queue, exists := k.Gate.Queues[rule.queueID()]; exists {
+				return k.sentAway(r, queue.RoomURL)
+			}
+		}
 	case "GRANTED":
 		if c := k.grantIn(a.AdmissionGrant); c != nil {
 			return Decision{Kind: "pass", JTI: c.JTI, Cookie: k.cookieOf(r, a.AdmissionGrant, c)}

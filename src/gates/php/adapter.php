@@ -38,8 +38,8 @@ final class Site
     private const ENDED_MAX = 10_000;
     private const GRANTS_AT_ONCE_MAX = 1_000;
     private const FORM_MAX = 16_384;
-    /** Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor. */
-    private const REFUSALS = [403, 404, 409, 423];
+    /** Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor. */
+    private const REFUSALS = [403, 404, 409, 423, 429];
     private const WAITING_BYTES_MAX = 4_000_000;
     /** Visitors share a slot by chance; they are renewed more often then. */
     private const SLOTS = 65_536;
@@ -55,6 +55,8 @@ final class Site
      * @param string $folder which the site alone may write
      * @param string $failMode what happens to all requests until the record has been read once
      * @param ?string $crawler the crawler that the site has verified
+     * @param ?string $clientAddress the visitor's address, `$_SERVER['REMOTE_ADDR']` where no proxy stands before PHP:
+     *     Usher's limits for each address hold then
      */
     public function __construct(
         private string $url,
@@ -62,7 +64,8 @@ final class Site
         private string $key,
         private string $folder,
         private string $failMode = 'closed',
-        private ?string $crawler = null
+        private ?string $crawler = null,
+        private ?string $clientAddress = null
     ) {
         $this->url = rtrim($url, '/');
         if (!is_dir($folder)) {
@@ -265,10 +268,11 @@ final class Site
     {
         try {
             $attempt = 'Idempotency-Key: ' . bin2hex(random_bytes(16));
-            [$answer] = $this->call("/api/queues/$queueId/pass", new \stdClass(), [$attempt]);
+            [$answer] = $this->passed("/api/queues/$queueId/pass", [$attempt]);
         } catch (\RuntimeException $error) {
             if ($error instanceof Refused && in_array($error->getCode(), self::REFUSALS, true)) {
-                return ['status' => str_contains($error->getMessage(), '"CLOSED"') ? 'ENDED' : 'REFUSED'];
+                $other = $error->getCode() === 404 ? 'REFUSED' : 'ROOM';
+                return ['status' => str_contains($error->getMessage(), '"CLOSED"') ? 'ENDED' : $other];
             }
             $this->failed($error, microtime(true));
             return ['status' => 'FAILED'];
@@ -281,6 +285,22 @@ final class Site
             });
         }
         return $answer;
+    }
+
+    /** A call whose connection breaks at once is repeated, because its answer may be lost: it is about the same visitor. */
+    private function passed(string $path, array $headers): ?array
+    {
+        $began = microtime(true);
+        $isAddress = filter_var($this->clientAddress, FILTER_VALIDATE_IP) !== false;
+        $body = $isAddress ? ['clientAddress' => $this->clientAddress] : new \stdClass();
+        try {
+            return $this->call($path, $body, $headers);
+        } catch (\RuntimeException $error) {
+            if ($error instanceof Refused || microtime(true) - $began > self::PATIENCE / 3) {
+                throw $error;
+            }
+            return $this->call($path, $body, $headers);
+        }
     }
 
     /** Notes a visitor for the next renewal, at half of the time for which its grant lasts without one. */

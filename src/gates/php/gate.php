@@ -79,8 +79,8 @@ final class Gate
     }
 
     /**
-     * What follows from the answer of `pass`. Its status is `ENDED` if the queue has ended, `REFUSED` if it does not take
-     * this visitor, `FAILED` if there was no answer.
+     * What follows from the answer of `pass`. Its status is `ROOM` if Usher does not take the visitor from a gate now,
+     * `ENDED` if the queue has ended, `REFUSED` if there is no such queue, `FAILED` if there was no answer.
      */
     public function settle(array $request, array $answer): array
     {
@@ -90,13 +90,18 @@ final class Gate
         if ($answer['status'] === 'REFUSED') {
             return self::CLOSED;
         }
+        $rule = $this->ruleFor($request);
         if ($answer['status'] === 'ENDED') {
-            return self::ended($this->ruleFor($request));
+            return self::ended($rule);
+        }
+        $queue = $this->gate['queues'][$rule['then']['queueId'] ?? ''] ?? null;
+        if ($answer['status'] === 'ROOM' && $queue !== null) {
+            return $this->sentAway($request, $queue['roomUrl']);
         }
         $token = $answer['status'] === 'GRANTED' ? $answer['admissionGrant'] : '';
         $claims = $this->grantIn($token);
         return $claims === null
-            ? $this->failed($this->ruleFor($request))
+            ? $this->failed($rule)
             : ['kind' => 'pass', 'jti' => $claims['jti'], 'cookie' => $this->cookieOf($request, $token, $claims)];
     }
 

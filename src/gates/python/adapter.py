@@ -9,6 +9,7 @@ new visitor costs one call of `pass`. After one failed call nobody waits for Ush
 
 import asyncio
 import functools
+import ipaddress
 import json
 import logging
 import os
@@ -30,8 +31,8 @@ ENDED_MAX = 1_000_000
 VISITORS_MAX = 200_000
 GRANTS_AT_ONCE_MAX = 1_000
 FORM_MAX = 16_384
-# Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor.
-REFUSALS = (403, 404, 409, 423)
+# Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
+REFUSALS = (403, 404, 409, 423, 429)
 
 # A visitor brings the same cookie again and again.
 rules.is_signature = functools.lru_cache(20_000)(rules.is_signature)
@@ -74,7 +75,7 @@ class Field:
             request = {**request, "form": form()}
         decision = self._knowledge().decide(request)
         if decision["kind"] == "ask":
-            answer = self._ask(decision["queueId"])
+            answer = self._ask(decision["queueId"], request.get("clientAddress"))
             decision = self._knowledge().settle(request, answer)
             if answer["status"] == "GRANTED" and "jti" not in decision:
                 # Usher has a new key.
@@ -97,18 +98,31 @@ class Field:
         new_state = secrets.token_hex(16)
         return rules.Gate(self.record, self.key_set, self.ended, self.reachable, time.time() * 1000, new_state)
 
-    def _ask(self, queue_id):
+    def _ask(self, queue_id, client_address):
         try:
-            answer, _ = self._call(f"/api/queues/{queue_id}/pass", {}, {"Idempotency-Key": str(uuid.uuid4())})
+            answer = self._passed(f"/api/queues/{queue_id}/pass", {"clientAddress": client_address} if client_address else {})
         except Exception as error:
             if isinstance(error, Refused) and error.status in REFUSALS:
-                return {"status": "ENDED" if '"CLOSED"' in str(error) else "REFUSED"}
+                other = "REFUSED" if error.status == 404 else "ROOM"
+                return {"status": "ENDED" if '"CLOSED"' in str(error) else other}
             self._failed(error)
             return {"status": "FAILED"}
         if answer["status"] == "QUEUED":
             # Until the next record everybody goes to the room.
             self.record["queues"][queue_id]["engaged"] = True
         return answer
+
+    def _passed(self, path, body):
+        """A call whose connection breaks at once is repeated: its answer may be lost, and it is about the same visitor."""
+        headers, began = {"Idempotency-Key": str(uuid.uuid4())}, time.monotonic()
+        try:
+            return self._call(path, body, headers)[0]
+        except Refused:
+            raise
+        except Exception:
+            if time.monotonic() - began > self.patience / 3:
+                raise
+            return self._call(path, body, headers)[0]
 
     def _seen(self, jti, is_new):
         """Notes a visitor for the next renewal, at half of the time for which its grant lasts without one."""
@@ -252,11 +266,22 @@ def target_of(path, query):
     return quote(path or b"/", safe="/~!$&'()*+,;=:@") + (f"?{query}" if query else "")
 
 
-class Wsgi:
-    """crawler: names the crawler that the site has verified, from the environ."""
+def address_in(text):
+    try:
+        return str(ipaddress.ip_address(text)) if text else None
+    except ValueError:
+        return None
 
-    def __init__(self, site, field, crawler=lambda environ: None):
-        self.site, self.field, self.crawler = site, field, crawler
+
+class Wsgi:
+    """crawler: names the crawler that the site has verified, from the environ.
+
+    client_address: the visitor's address, from the environ, as a server or proxy that you trust names it: `REMOTE_ADDR`
+    where no proxy stands before. Usher's limits for each address hold then.
+    """
+
+    def __init__(self, site, field, crawler=lambda environ: None, client_address=lambda environ: None):
+        self.site, self.field, self.crawler, self.client_address = site, field, crawler, client_address
 
     def __call__(self, environ, start_response):
         headers = {name[5:].replace("_", "-").lower(): environ[name] for name in environ if name.startswith("HTTP_")}
@@ -266,6 +291,7 @@ class Wsgi:
             "target": target_of(path, environ.get("QUERY_STRING")),
             "headers": {**headers, "content-type": environ.get("CONTENT_TYPE", "")},
             "crawler": self.crawler(environ),
+            "clientAddress": address_in(self.client_address(environ)),
         }
         decision = self.field.decide(request, lambda: self._form(environ))
         if decision["kind"] != "pass":
@@ -288,10 +314,10 @@ class Wsgi:
 
 
 class Asgi:
-    """crawler: names the crawler that the site has verified, from the scope."""
+    """crawler, client_address: as for Wsgi, from the scope: `scope["client"][0]` is the address of the connection."""
 
-    def __init__(self, site, field, crawler=lambda scope: None):
-        self.site, self.field, self.crawler = site, field, crawler
+    def __init__(self, site, field, crawler=lambda scope: None, client_address=lambda scope: None):
+        self.site, self.field, self.crawler, self.client_address = site, field, crawler, client_address
 
     async def __call__(self, scope, receive, send):
         if scope["type"] not in ("http", "websocket"):
@@ -306,6 +332,7 @@ class Asgi:
             "target": target_of(scope["path"].encode(), scope["query_string"].decode("latin-1")),
             "headers": headers,
             "crawler": self.crawler(scope),
+            "clientAddress": address_in(self.client_address(scope)),
         }
         await asyncio.to_thread(self.field.ready)
         form = await self._form(receive) if self.field.is_return(request) else ""

@@ -69,19 +69,24 @@ class Gate:
     def settle(self, request, answer):
         """What follows from the answer of `pass`.
 
-        Its status is `ENDED` if the queue has ended, `REFUSED` if it does not take this visitor, `FAILED` if there was
-        no answer.
+        Its status is `ROOM` if Usher does not take the visitor from a gate now, `ENDED` if the queue has ended, `REFUSED`
+        if there is no such queue, `FAILED` if there was no answer.
         """
         if answer["status"] == "QUEUED":
             return self._sent_away(request, answer["roomUrl"])
         if answer["status"] == "REFUSED":
             return dict(CLOSED)
+        rule = self._rule_for(request)
         if answer["status"] == "ENDED":
-            return ended(self._rule_for(request))
+            return ended(rule)
+        then = rule["then"] if rule else "pass"
+        queue = None if then == "pass" else self.gate["queues"].get(then["queueId"])
+        if answer["status"] == "ROOM" and queue:
+            return self._sent_away(request, queue["roomUrl"])
         token = answer["admissionGrant"] if answer["status"] == "GRANTED" else ""
         claims = self._grant_in(token)
         if claims is None:
-            return self._failed(self._rule_for(request))
+            return self._failed(rule)
         return {"kind": "pass", "jti": claims["jti"], "cookie": self._cookie_of(request, token, claims)}
 
     def _returned(self, request):

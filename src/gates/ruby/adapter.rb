@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "ipaddr"
 require "net/http"
 require "securerandom"
 require "set"
@@ -33,8 +34,8 @@ class UsherGate
     ENDED_MAX = 1_000_000
     VISITORS_MAX = 200_000
     GRANTS_AT_ONCE_MAX = 1_000
-    # Usher's "no" to a visitor. A wrong key or a limit is none: it says nothing about the visitor.
-    REFUSALS = [403, 404, 409, 423].freeze
+    # Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
+    REFUSALS = [403, 404, 409, 423, 429].freeze
 
     def initialize(url:, gate_id:, key:, fail_mode: "closed", report: method(:warn))
       @base = URI(url.chomp("/"))
@@ -60,7 +61,7 @@ class UsherGate
 
       request = request.merge("form" => yield) if return?(request)
       decision = knowledge.decide(request)
-      decision = settled(request, ask(decision["queueId"])) if decision["kind"] == "ask"
+      decision = settled(request, ask(decision["queueId"], request["clientAddress"])) if decision["kind"] == "ask"
       seen(decision["jti"], decision.key?("cookie")) if decision["jti"]
       decision
     end
@@ -83,18 +84,32 @@ class UsherGate
       UsherGate.new(**known, now: Time.now.to_f * 1000, new_state: SecureRandom.hex(16))
     end
 
-    def ask(queue_id)
-      answer, = call("/api/queues/#{queue_id}/pass", {}, "Idempotency-Key" => SecureRandom.uuid)
+    def ask(queue_id, client_address)
+      answer = passed("/api/queues/#{queue_id}/pass", client_address ? { "clientAddress" => client_address } : {})
       # Until the next record everybody goes to the room.
       @gate["queues"][queue_id]["engaged"] = true if answer["status"] == "QUEUED"
       answer
     rescue StandardError => e
       if e.is_a?(Refused) && REFUSALS.include?(e.status)
-        return { "status" => e.message.include?('"CLOSED"') ? "ENDED" : "REFUSED" }
+        other = e.status == 404 ? "REFUSED" : "ROOM"
+        return { "status" => e.message.include?('"CLOSED"') ? "ENDED" : other }
       end
 
       failed(e)
       { "status" => "FAILED" }
+    end
+
+    # A call whose connection breaks at once is repeated: its answer may be lost, and it is about the same visitor.
+    def passed(path, body)
+      headers = { "Idempotency-Key" => SecureRandom.uuid }
+      began = clock
+      begin
+        call(path, body, headers).first
+      rescue StandardError => e
+        raise if e.is_a?(Refused) || clock - began > PATIENCE / 3
+
+        call(path, body, headers).first
+      end
     end
 
     # Notes a visitor for the next renewal, at half of the time for which its grant lasts without one.
@@ -223,7 +238,9 @@ class UsherGate
     end
   end
 
-  # crawler: names the crawler that the site has verified, from the environment.
+  # crawler: names the crawler that the site has verified, from the environment. client_address: the visitor's address, from
+  # the environment, as a server or proxy that you trust names it: `REMOTE_ADDR` where no proxy stands before. Usher's
+  # limits for each address hold then.
   class Rack
     FORM_MAX = 16_384
     CLOSED = '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%d">' \
@@ -232,8 +249,9 @@ class UsherGate
             "<p>The shop is not available right now. This page tries again by itself.</p>"
     OVER = "<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>"
 
-    def initialize(site, crawler: ->(_) {}, **settings)
+    def initialize(site, crawler: ->(_) {}, client_address: ->(_) {}, **settings)
       @site = site
+      @client_address = client_address
       @crawler = crawler
       @field = Field.new(**settings)
     end
@@ -254,7 +272,14 @@ class UsherGate
       query = env["QUERY_STRING"].to_s
       # Servers hand the path on as it was sent.
       target = "#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}#{"?#{query}" unless query.empty?}"
-      { "method" => env["REQUEST_METHOD"], "target" => target, "headers" => headers, "crawler" => @crawler.call(env) }
+      { "method" => env["REQUEST_METHOD"], "target" => target, "headers" => headers, "crawler" => @crawler.call(env),
+        "clientAddress" => address_in(@client_address.call(env)) }
+    end
+
+    def address_in(text)
+      text && IPAddr.new(text).to_s
+    rescue IPAddr::Error
+      nil
     end
 
     # The form of the return path; empty if it is too long.

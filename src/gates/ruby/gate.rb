@@ -56,16 +56,21 @@ class UsherGate
     queue["engaged"] ? sent_away(request, queue["roomUrl"]) : { "kind" => "ask", "queueId" => queue_id }
   end
 
-  # What follows from the answer of `pass`. Its status is `ENDED` if the queue has ended, `REFUSED` if it does not take
-  # this visitor, `FAILED` if there was no answer.
+  # What follows from the answer of `pass`. Its status is `ROOM` if Usher does not take the visitor from a gate now,
+  # `ENDED` if the queue has ended, `REFUSED` if there is no such queue, `FAILED` if there was no answer.
   def settle(request, answer)
     return sent_away(request, answer["roomUrl"]) if answer["status"] == "QUEUED"
     return CLOSED if answer["status"] == "REFUSED"
-    return ended(rule_for(request)) if answer["status"] == "ENDED"
+
+    rule = rule_for(request)
+    return ended(rule) if answer["status"] == "ENDED"
+
+    queue = @gate["queues"][rule["then"]["queueId"]] if rule && rule["then"] != "pass"
+    return sent_away(request, queue["roomUrl"]) if answer["status"] == "ROOM" && queue
 
     token = answer["status"] == "GRANTED" ? answer["admissionGrant"] : ""
     claims = grant_in(token)
-    return failed(rule_for(request)) unless claims
+    return failed(rule) unless claims
 
     { "kind" => "pass", "jti" => claims["jti"], "cookie" => cookie_of(request, token, claims) }
   end

@@ -6,6 +6,8 @@ import {
   cookie,
   grant,
   inside,
+  newState,
+  stateCookie,
   now,
   over,
   pass,
@@ -77,7 +79,20 @@ const ends = vectors("a queue", [
     pass,
     { gate: "begunQuiet", answer: { status: "ENDED" } }
   ],
-  ["that refuses a visitor is closed", visit(), closed, { gate: "begunQuiet", answer: { status: "REFUSED" } }],
+  ["that is gone meanwhile is closed", visit(), closed, { gate: "begunQuiet", answer: { status: "REFUSED" } }],
+  ["that takes nobody from a gate leads to the room", visit(), toRoom(), { gate: "begunQuiet", answer: { status: "ROOM" } }],
+  ["that takes nobody from a gate lets programs wait", plain({}), wait, { gate: "begunQuiet", answer: { status: "ROOM" } }],
+  [
+    "that takes nobody from a gate leads to its own room",
+    visit("/tickets"),
+    {
+      kind: "room",
+      location: `https://usher.example.com/e/concert?return=${encodeURIComponent(`https://shop.example.com/.usher/return?to=%2Ftickets&state=${newState}`)}`,
+      cookie: stateCookie(newState)
+    },
+    { answer: { status: "ROOM" } }
+  ],
+  ["that is unknown leads nowhere", visit("/old"), closed, { answer: { status: "ROOM" } }],
   ["that does not answer passes by the fail mode", visit(), pass, { gate: "begunQuiet", answer: { status: "FAILED" } }]
 ])
 
