@@ -65,7 +65,8 @@ export const command = Command.make("gate", options, ({ url, gate, listen, clien
     const [host = "", port = ""] = listen.split(":")
     yield* withModule(
       () => import("./gate/GateServer.ts"),
-      ({ serve }) => Effect.andThen(serve({ url, gateId: gate, key, host, port: Number(port), clientAddressHeader }), Effect.never)
+      ({ serve }) =>
+        Effect.andThen(serve({ url, gateId: gate, key, host, port: Number(port), clientAddressHeader }), Effect.never)
     )
   }).pipe(Effect.scoped, interruptible)
 ).pipe(

@@ -44,9 +44,7 @@ export function createGate(settings: NodeGateSettings): NodeGate {
     const { method = "GET", url = "/", originalUrl: target = url } = incoming
     const headers = headersOf(incoming)
     const clientAddress = addressIn(settings.clientAddress?.(incoming))
-    const crawler = settings.crawler
-      ? settings.crawler(incoming)
-      : await crawlers(headers["user-agent"], clientAddress)
+    const crawler = settings.crawler ? settings.crawler(incoming) : await crawlers(headers["user-agent"], clientAddress)
     const asked = {
       method,
       target,

@@ -80,8 +80,18 @@ const ends = vectors("a queue", [
     { gate: "begunQuiet", answer: { status: "ENDED" } }
   ],
   ["that is gone meanwhile is closed", visit(), closed, { gate: "begunQuiet", answer: { status: "REFUSED" } }],
-  ["that takes nobody from a gate leads to the room", visit(), toRoom(), { gate: "begunQuiet", answer: { status: "ROOM" } }],
-  ["that takes nobody from a gate lets programs wait", plain({}), wait, { gate: "begunQuiet", answer: { status: "ROOM" } }],
+  [
+    "that takes nobody from a gate leads to the room",
+    visit(),
+    toRoom(),
+    { gate: "begunQuiet", answer: { status: "ROOM" } }
+  ],
+  [
+    "that takes nobody from a gate lets programs wait",
+    plain({}),
+    wait,
+    { gate: "begunQuiet", answer: { status: "ROOM" } }
+  ],
   [
     "that takes nobody from a gate leads to its own room",
     visit("/tickets"),

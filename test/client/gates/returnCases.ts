@@ -36,7 +36,8 @@ const accepted: ReadonlyArray<readonly [query: string, location: string]> = [
   ["?to=%2F%252F%252Fevil.example", "/%2F%2Fevil.example"]
 ]
 
-const hostile = [
+/** Pages of other sites, as an attacker writes them into the return path. */
+export const hostile = [
   "https://evil.example/",
   "//evil.example",
   "///evil.example",
@@ -192,7 +193,11 @@ const host = `__Host-usher-state=${state}`
 const states = vectors("the state of a browser", [
   ["that is another's sets no cookie", postedBy("__Host-usher-state=state-of-another-one"), back("/checkout")],
   ["that is not there sets no cookie", postedBy("a=b"), back("/checkout")],
-  ["that is empty sets no cookie", at("/.usher/return?to=%2Fcheckout&state=", named("__Host-usher-state=")), back("/checkout")],
+  [
+    "that is empty sets no cookie",
+    at("/.usher/return?to=%2Fcheckout&state=", named("__Host-usher-state=")),
+    back("/checkout")
+  ],
   ["that its address does not have sets no cookie", at("/.usher/return?to=%2Fcheckout"), back("/checkout")],
   ["that only its address has sets no cookie", named(""), back("/checkout")],
   ["that was used sets no cookie again", postedBy("__Host-usher-state="), back("/checkout")],
@@ -203,7 +208,10 @@ const states = vectors("the state of a browser", [
   ],
   [
     "with other characters sets no cookie",
-    at("/.usher/return?to=%2Fcheckout&state=state.of.another.browser", named("__Host-usher-state=state.of.another.browser")),
+    at(
+      "/.usher/return?to=%2Fcheckout&state=state.of.another.browser",
+      named("__Host-usher-state=state.of.another.browser")
+    ),
     back("/checkout")
   ],
   ["that any host of the domain can set sets no cookie", postedBy(`usher-state=${state}`), back("/checkout")],
@@ -222,16 +230,8 @@ const states = vectors("the state of a browser", [
     back("/checkout")
   ],
   ["does not admit by itself", visit("/checkout", { cookie: `${cookieName}=${state}` }), toRoom()],
-  [
-    "stands among others",
-    postedBy(`a=b; __Host-usher-state=x; ${host}; c=d`),
-    back("/checkout", cookie(valid))
-  ],
-  [
-    "after four others is not read",
-    postedBy(`${"__Host-usher-state=x; ".repeat(4)}${host}`),
-    back("/checkout")
-  ],
+  ["stands among others", postedBy(`a=b; __Host-usher-state=x; ${host}; c=d`), back("/checkout", cookie(valid))],
+  ["after four others is not read", postedBy(`${"__Host-usher-state=x; ".repeat(4)}${host}`), back("/checkout")],
   [
     "may be escaped in the address",
     at(`/.usher/return?to=%2Fcheckout&state=${state.replaceAll("-", "%2D")}`),
@@ -243,16 +243,16 @@ const states = vectors("the state of a browser", [
     visit("/checkout", { cookie: "__Host-usher-state=<script>alert(1)</script>" }),
     toRoom()
   ],
-  [
-    "that any host of the domain can set is replaced",
-    visit("/checkout", { cookie: `usher-state=${state}` }),
-    toRoom()
-  ],
+  ["that any host of the domain can set is replaced", visit("/checkout", { cookie: `usher-state=${state}` }), toRoom()],
   [
     "is one of the domain where the gate names one",
     visit(),
     toRoom(undefined, undefined, {
-      cookie: stateCookie(newState, "__Secure-usher-state", "Path=/; Domain=example.com; HttpOnly; SameSite=None; Secure")
+      cookie: stateCookie(
+        newState,
+        "__Secure-usher-state",
+        "Path=/; Domain=example.com; HttpOnly; SameSite=None; Secure"
+      )
     }),
     { gate: "domain" }
   ],

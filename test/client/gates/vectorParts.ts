@@ -194,8 +194,11 @@ export const toRoom = (
 })
 
 /** The cookie with the state as a gate sets it. Without a state: as it takes it away. */
-export const stateCookie = (state = "", name = "__Host-usher-state", rest = "Path=/; HttpOnly; SameSite=None; Secure") =>
-  `${name}=${state}; ${rest}; Max-Age=${state === "" ? 0 : 86_400}`
+export const stateCookie = (
+  state = "",
+  name = "__Host-usher-state",
+  rest = "Path=/; HttpOnly; SameSite=None; Secure"
+) => `${name}=${state}; ${rest}; Max-Age=${state === "" ? 0 : 86_400}`
 
 /** The cookie as a gate sets it, for ten minutes unless said otherwise. */
 export const cookie = (token: string, name = cookieName, rest = "Path=/; HttpOnly; SameSite=Lax; Secure") =>
