@@ -6,7 +6,6 @@ import {
   cookieName,
   grant,
   head,
-  inside,
   now,
   newState,
   plain,
