@@ -9,14 +9,14 @@ import { GateMemory } from "../../client/gateMemory.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { renewedAtOnceMax } from "../../api/consumer/PassApi.ts"
 import type { GateRecord } from "../../api/consumer/GateApi.ts"
-import { OutOfReach, type Refused, type Upstream } from "./Upstream.ts"
+import { OutOfReach, type Refused, type Upstream, type Visitor } from "./Upstream.ts"
 
 const millis = { record: 10_000, engagedRecord: 2_000, keys: 60_000, ended: 1_000, renewals: 1_000 } as const
 
 const limits = { ended: 1_000_000, visitors: 200_000 }
 
-/** Calls of `pass` that are under way. */
-const asksMax = 1_000
+/** Calls of `pass` that are under way. Further visitors go to the room. */
+export const asksMax = 200
 
 /** The gate cannot begin: Usher does not know it, or not its key. */
 export class GateRefused extends Data.TaggedError("GateRefused")<{ readonly message: string }> {}
@@ -28,10 +28,10 @@ export class Field extends GateMemory<GateRecord> {
   /** Renewals that Usher has taken. */
   renewed = 0
 
-  /** Runs a call of `pass`, unless too many are under way. */
+  /** Runs a call of `pass`, unless too many are under way. A flood must not open a gate, nor reach Usher. */
   ask(call: Effect.Effect<PassAnswer>): Effect.Effect<PassAnswer> {
     return Effect.suspend(() => {
-      if (this.asks >= asksMax) return Effect.succeed<PassAnswer>({ status: "FAILED" })
+      if (this.asks >= asksMax) return Effect.succeed<PassAnswer>({ status: "ROOM" })
       this.asks++
       return Effect.ensuring(
         call,
@@ -154,12 +154,10 @@ const renew = Effect.fnUntraced(function* (
 })
 
 /** Asks Usher about a new visitor. */
-export const ask = (field: Field, upstream: Upstream, queueId: string, attempt: string): Effect.Effect<PassAnswer> =>
+export const ask = (field: Field, upstream: Upstream, queueId: string, visitor: Visitor): Effect.Effect<PassAnswer> =>
   field.ask(
-    Effect.map(noting(field, upstream.pass(queueId, attempt)), (answer): PassAnswer => {
-      if (answer === undefined) return { status: "FAILED" }
-      if (answer.status === "GRANTED") return answer
-      field.engage(queueId)
-      return answer
+    Effect.map(noting(field, upstream.pass(queueId, visitor)), (answer): PassAnswer => {
+      if (answer?.status === "QUEUED") field.engage(queueId)
+      return answer ?? { status: "FAILED" }
     })
   )

@@ -32,6 +32,9 @@ const aRoad = Effect.acquireRelease(
     })
 )
 
+const stateIn = ({ headers }: { readonly headers: { readonly [name: string]: unknown } }) =>
+  /usher-state=([^;]*)/.exec(String(headers["set-cookie"]))![1]!
+
 /** A gate in the field, and what nginx asks it. */
 const aGateInTheField = Effect.fnUntraced(function* (settings: object = {}, queueSettings: object = {}) {
   const gate = yield* aGate(settings, queueSettings)
@@ -85,19 +88,27 @@ describe("usher gate", () => {
           const room = new URL(outside.headers["location"]!)
           assert.strictEqual(
             room.searchParams.get("return"),
-            "https://shop.example/.usher/return?to=%2Fcheckout%3Fa%3D1"
+            `https://shop.example/.usher/return?to=%2Fcheckout%3Fa%3D1&state=${stateIn(outside)}`
           )
+          assert.match(cookieIn(outside), /^__Host-usher-state=/)
           const program = yield* checked("/checkout", { accept: "application/json" })
           assert.deepStrictEqual([program.status, program.headers["x-usher-status"]], [403, "429"])
           yield* byBrand("PUT", `/queues/${queueId}`, { insideLimit: 5 })
           const { admissionGrant } = (yield* byGate(`/queues/${queueId}/pass`, { method: "POST", body: {} })).body
-          const back = yield* ask({
-            method: "POST",
-            path: "/.usher/return?to=%2Fcheckout",
-            headers: { host: "shop.example", "content-type": "application/x-www-form-urlencoded" },
-            body: `usher_grant=${admissionGrant}`
-          })
+          const posted = (cookie: string) =>
+            ask({
+              method: "POST",
+              path: `/.usher/return?to=%2Fcheckout&state=${stateIn(outside)}`,
+              headers: { host: "shop.example", "content-type": "application/x-www-form-urlencoded", cookie },
+              body: `usher_grant=${admissionGrant}`
+            })
+          const strange = yield* posted("__Host-usher-state=state-of-another-browser")
+          assert.deepStrictEqual([strange.status, strange.headers["set-cookie"]], [303, undefined])
+          const back = yield* posted(cookieIn(outside))
           assert.deepStrictEqual([back.status, back.headers["location"]], [303, "/checkout"])
+          assert.match(String(back.headers["set-cookie"]), /__Host-usher-state=;.*Max-Age=0/)
+          const replayed = yield* posted("")
+          assert.deepStrictEqual([replayed.status, replayed.headers["set-cookie"]], [303, undefined])
           for (const cookie of [cookieIn(inside), cookieIn(back)]) {
             assert.strictEqual((yield* checked("/checkout", { cookie })).status, 204)
           }
