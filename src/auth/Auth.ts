@@ -4,6 +4,7 @@
  */
 import { Layer } from "effect"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
+import { GateReports } from "../store/gate/GateReports.ts"
 import { SequenceAccess } from "../store/experience/SequenceAccess.ts"
 import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
 import { AttemptLimits } from "./codes/AttemptLimits.ts"
@@ -41,9 +42,9 @@ const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe
   Layer.provideMerge(Sessions.layer)
 )
 
-/** API keys, those of gates, and the organizations they belong to. */
+/** API keys, those of gates with what gates report, and the organizations they belong to. */
 const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(
-  Layer.provideMerge(Layer.merge(ApiKeys.layer, GateKeys.layer))
+  Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, GateKeys.layer, GateReports.layer))
 )
 
 /** The gate for bots. */

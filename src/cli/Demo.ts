@@ -22,10 +22,23 @@ const stayFlag = Flag.Boolean("stay").pipe(
   Flag.withDefault(false)
 )
 
-export const demo = Command.make("demo", { consumers: consumersFlag, stay: stayFlag }, ({ consumers, stay }) =>
-  withModule(
-    () => import("./demo/Drop.ts"),
-    ({ play }) => play(consumers, stay)
+const gateFlag = Flag.Boolean("gate").pipe(
+  Flag.withDescription("Put a gate in front of a sample shop instead: behind nginx if it is installed"),
+  Flag.withDefault(false)
+)
+
+const flags = { consumers: consumersFlag, stay: stayFlag, gate: gateFlag }
+
+export const demo = Command.make("demo", flags, ({ consumers, stay, gate }) =>
+  (gate
+    ? withModule(
+        () => import("./demo/gate/GateDemo.ts"),
+        ({ play }) => play(stay)
+      )
+    : withModule(
+        () => import("./demo/Drop.ts"),
+        ({ play }) => play(consumers, stay)
+      )
   ).pipe(
     Effect.mapError(({ message }) => new DemoFailed({ message })),
     interruptible

@@ -18,7 +18,7 @@ export interface GateSettings extends FieldSettings {
 export type Next = (request: Request) => Response | Promise<Response>
 
 export function createGate(settings: GateSettings) {
-  const field = new GateField(settings)
+  const field = new GateField(settings, "fetch")
 
   /** Answers the request, or has `next` do so. `waitUntil` is the runtime's: work goes on after the answer. */
   return async (request: Request, next: Next, waitUntil: Later = () => {}): Promise<Response> => {

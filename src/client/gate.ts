@@ -14,6 +14,8 @@ export interface GateRecord {
   readonly organizationId: string
   /** Default: live. */
   readonly mode?: Mode
+  /** Another one as soon as a setting has changed. */
+  readonly version?: string
   /** In lower case, without ports. */
   readonly hosts: ReadonlyArray<string>
   readonly rules: ReadonlyArray<GateRule>

@@ -86,10 +86,10 @@ export const makeCalls = (address: GateAddress) => {
 
     keys: () => json<KeySet>("/.well-known/jwks.json"),
 
-    /** A page of the ended grants of the gate's queues. */
-    ended: (since: string | null, after: string | null) => {
+    /** A page of the ended grants of the gate's queues. `report` says what the gate is and does. */
+    ended: (since: string | null, after: string | null, report: string) => {
       const query = new URLSearchParams({ ...(since !== null && { since }), ...(after !== null && { after }) })
-      return json<EndedGrants>(`/api/gates/${gateId}/ended?${query}`)
+      return json<EndedGrants>(`/api/gates/${gateId}/ended?${query}`, { headers: { "usher-gate": report } })
     },
 
     /**

@@ -66,8 +66,12 @@ export class GateField {
   /** Usher may have a new key that is not known here: they are read again then, but not before this time. */
   #keysAgainAt = 0
   #asks = 0
+  /** The runtime, and a random name, which some runtimes cannot make before a request. */
+  readonly #runtime: string
+  #instance: string | undefined
 
-  constructor(settings: GateSettings) {
+  constructor(settings: GateSettings, runtime: string) {
+    this.#runtime = runtime
     this.#settings = settings
     this.#calls = makeCalls(settings)
     this.#now = settings.now ?? Date.now
@@ -82,6 +86,7 @@ export class GateField {
     const isReturn = request.method === "POST" && pathOf(request.target) === memory.gate.returnPath
     const text = isReturn ? await form() : undefined
     const decision = await this.#settled(memory, text === undefined ? request : { ...request, form: text })
+    memory.count(decision.kind)
     if (decision.kind === "pass" && decision.jti !== undefined) {
       memory.seen(decision.jti, this.#now(), decision.cookie !== undefined)
       this.#renewLater(memory, later)
@@ -157,8 +162,9 @@ export class GateField {
   async #ended(memory: GateMemory, now: number): Promise<void> {
     if (now < this.#due.ended) return
     memory.forgetExpired(now)
+    this.#instance ??= `${this.#runtime}/${crypto.randomUUID()}`
     for (let page = 0; page < pagesMax; page++) {
-      const { data, until, next } = await this.#calls.ended(this.#since, this.#after)
+      const { data, until, next } = await this.#calls.ended(this.#since, this.#after, memory.report(this.#instance))
       for (const { jti, expiresAt } of data) memory.end(jti, expiresAt === null ? Infinity : Date.parse(expiresAt))
       this.#after = next
       if (next !== null) continue

@@ -18,6 +18,8 @@ export interface Renewed {
 
 export class GateMemory<Gate extends GateRecord = GateRecord> {
   isReachable = true
+  /** What the gate did with requests, by the name of the decision. */
+  readonly counts: { [kind: string]: number } = {}
   gate: Gate
   keys: Knowledge["keys"]
   /** When the tokens of the ended grants expire; Infinity: never. */
@@ -32,6 +34,16 @@ export class GateMemory<Gate extends GateRecord = GateRecord> {
     this.gate = gate
     this.keys = keys
     this.#limits = limits
+  }
+
+  count(kind: string): void {
+    this.counts[kind] = (this.counts[kind] ?? 0) + 1
+  }
+
+  /** What the gate says of itself to Usher, for staff. */
+  report(instance: string): string {
+    const counts = Object.entries(this.counts).map(([kind, count]) => ` ${kind}=${count}`)
+    return `${instance} ${this.gate.version ?? "unknown"}${counts.join("")}`
   }
 
   knowledge(now: number): Knowledge {

@@ -39,7 +39,7 @@ export interface NodeGateSettings extends FieldSettings {
 export type NodeGate = (incoming: Incoming, outgoing: Outgoing) => Promise<boolean>
 
 export function createGate(settings: NodeGateSettings): NodeGate {
-  const field = new GateField(settings)
+  const field = new GateField(settings, "node")
   const crawlers = makeCrawlers()
   return async (incoming, outgoing) => {
     const { method = "GET", url = "/", originalUrl: target = url } = incoming

@@ -12,7 +12,13 @@ const words: { readonly [name: string]: string } = {
   slotsUntil: "the last day",
   startPrice: "the starting price",
   floorPrice: "the lowest price",
-  shiftSeconds: "the shift"
+  shiftSeconds: "the shift",
+  idleSeconds: "the time without a request",
+  maxSeconds: "the longest stay",
+  admitBurst: "a burst",
+  standby: "that who need not wait passes unseen",
+  admissionRenewal: "a time without a request",
+  admissionExpirationSeconds: "minutes to buy"
 }
 
 /** Returns the name of a field, such as "Allowed origins". A list adds the number of the item. */
@@ -30,7 +36,7 @@ export const sentenceOf = ({ kind, type, expected, received, message }: Issue): 
   if (isAbsent && (kind === "schema" || /^>=\d/.test(expected))) return "This is needed."
   const bound = /^([<>]=?)(-?[\d.]+)$/.exec(expected)
   if (bound !== null) return boundOf(bound[1]!, bound[2]!, type)
-  if (type === "integer" || type === "number") return "Enter a whole number."
+  if ((type === "integer" || type === "number") && message !== expected) return "Enter a whole number."
   if (type === "amount" && (expected === "amount" || expected.startsWith("a decimal"))) {
     return "Enter an amount such as 129.00."
   }
@@ -47,6 +53,7 @@ const boundOf = (sign: string, bound: string, type: string): string => {
 const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`
 
 /** The text with names of settings as words. */
-const spelt = (text: string): string => text.replace(/\b[a-z]+[A-Z][A-Za-z]*\b/g, (name) => words[name] ?? spaced(name))
+const spelt = (text: string): string =>
+  text.replace(/\b(?:[a-z]+[A-Z][A-Za-z]*|standby)\b/g, (name) => words[name] ?? spaced(name))
 
 const spaced = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

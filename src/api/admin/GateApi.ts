@@ -2,8 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Gate, gateSorts, Settings } from "../../domain/gate/Gate.ts"
+import { decisionKinds } from "../../domain/gate/Report.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { text } from "../../domain/values/Text.ts"
+import { SentTimestamp } from "../../domain/values/Time.ts"
 import { AnswerSecret } from "../Annotations.ts"
 import { NotFound } from "../Errors.ts"
 import { changeFields, createFields } from "./Payloads.ts"
@@ -49,6 +51,29 @@ export const GateTest = Schema.Struct({
   reason: Schema.String.annotate({ description: "The same in words." })
 }).annotate({ identifier: "GateTest" })
 export type GateTest = typeof GateTest.Type
+
+/** An instance of a gate: one process, or one isolate of a runtime without processes. */
+const GateInstance = Schema.Struct({
+  runtime: Schema.NullOr(Schema.String).annotate({
+    description:
+      "What it runs in, such as `usher-gate` or `node`. Null, as what follows, if it reports nothing of itself."
+  }),
+  version: Schema.NullOr(Schema.String),
+  isCurrent: Schema.NullOr(Schema.Boolean).annotate({
+    description: "Whether it has the rules of the gate as they are."
+  }),
+  decisions: Schema.NullOr(Schema.Record(Schema.Literals(decisionKinds), Schema.Int)).annotate({
+    description: "What it did with requests since it began."
+  }),
+  seenAt: SentTimestamp
+})
+
+/** The answer of `GET /gates/{id}/instances`. */
+export const GateInstances = Schema.Struct({
+  version: Schema.String.annotate({ description: "The version of the rules as they are." }),
+  data: Schema.Array(GateInstance)
+}).annotate({ identifier: "GateInstances" })
+export type GateInstances = typeof GateInstances.Type
 
 const gate = operationsOn(Gate, { name: "Gate", aNoun: "a gate", path: "gates" })
 
@@ -105,6 +130,18 @@ export class GateApi extends HttpApiGroup.make("gates")
         })
       )
       .annotate(AnswerSecret, "nowhere"),
+    HttpApiEndpoint.get("listGateInstances", "/gates/:id/instances", {
+      params: { id: Id },
+      success: GateInstances,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Show where a gate runs",
+        description:
+          "The instances that have asked for the gate's ended grants in the last minute, the latest first, at " +
+          "most 200. They report themselves with that request. Nothing is stored: after a start it takes some seconds."
+      })
+    ),
     HttpApiEndpoint.post("testGate", "/gates/:id/test", {
       params: { id: Id },
       payload: TestGate,

@@ -64,7 +64,9 @@ export class GatesGroup extends HttpApiGroup.make("gates")
           summary: "List the ended grants of a gate's queues",
           description:
             "Like `GET /grants/revoked`, for the queues that the gate's rules name. A cookie with one of these grants does " +
-            "not let pass. Ask again with `until` as `since`, about every second."
+            "not let pass. Ask again with `until` as `since`, about every second.\n\nA gate may report itself in the header " +
+            "`Usher-Gate: RUNTIME/INSTANCE VERSION pass=12 room=3`, for staff: the version of its record, and its decisions " +
+            "(`pass`, `return`, `room`, `wait`, `closed`) since it began."
         })
       )
   )

@@ -179,7 +179,7 @@ const dataDirectory = Effect.gen(function* () {
 }).pipe(Effect.mapError((cause) => new DemoFailed({ message: `No folder for the demo: ${cause.message}` })))
 
 /** Finds a TCP port that is free on loopback. */
-const freePort = Effect.callback<number, DemoFailed>((resume) => {
+export const freePort = Effect.callback<number, DemoFailed>((resume) => {
   const listener = createServer()
   listener.once("error", (error) =>
     resume(Effect.fail(new DemoFailed({ message: `No free TCP port: ${error.message}` })))

@@ -154,7 +154,7 @@ const playSideEvents = Effect.fnUntraced(function* (client: Client.Client, seque
 })
 
 /** Prints each check. Fails if a promise did not hold. */
-const report = Effect.fnUntraced(function* (checks: ReadonlyArray<Proof>) {
+export const report = Effect.fnUntraced(function* (checks: ReadonlyArray<Proof>) {
   for (const { claim, holds, detail } of checks) {
     yield* Console.log(`  ${holds ? "✓" : "✗ BROKEN:"} ${claim}: ${detail}`)
   }

@@ -4,6 +4,7 @@
  * first answer ends that.
  */
 import { Clock, Data, Effect, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
 import { importKeys, type PassAnswer } from "../../client/gate.ts"
 import { GateMemory } from "../../client/gateMemory.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -23,10 +24,15 @@ export class GateRefused extends Data.TaggedError("GateRefused")<{ readonly mess
 
 export class Field extends GateMemory<GateRecord> {
   private asks = 0
+  private readonly instance = `usher-gate/${randomUUID()}`
   /** When the keys were read last because a grant had another one. */
   keysReadAt: Millis = 0
   /** Renewals that Usher has taken. */
   renewed = 0
+
+  get ownReport(): string {
+    return this.report(this.instance)
+  }
 
   /** Runs a call of `pass`, unless too many are under way. A flood must not open a gate, nor reach Usher. */
   ask(call: Effect.Effect<PassAnswer>): Effect.Effect<PassAnswer> {
@@ -106,7 +112,7 @@ const loopsOf = (field: Field, upstream: Upstream, firstTag: string | null): Rea
     do {
       const page: { data: ReadonlyArray<Ended>; until: Millis; next: string | null } | undefined = yield* noting(
         field,
-        upstream.ended(since, after)
+        upstream.ended(since, after, field.ownReport)
       )
       if (page === undefined) return yield* Effect.sleep(millis.ended)
       for (const { jti, expiresAt } of page.data) field.end(jti, expiresAt ?? Infinity)

@@ -8,7 +8,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Cookies, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
-import { type Decision, decide, settle } from "../../client/gate.ts"
+import { decide, settle } from "../../client/gate.ts"
 import { makeCrawlers } from "../../client/crawlers.ts"
 import type { GateAnswer } from "../../client/gateAnswers.ts"
 import { pathOf } from "../../client/gateRules.ts"
@@ -36,14 +36,13 @@ export const serve = Effect.fnUntraced(function* ({ host, port, clientAddressHea
     Field.make(upstream),
     ({ message }) => new StartRefused({ message: `${message}. See --gate and USHER_GATE_KEY.` })
   )
-  const counts = new Map<Decision["kind"], number>()
-  const check = makeCheck(field, upstream, counts, clientAddressHeader?.toLowerCase())
+  const check = makeCheck(field, upstream, clientAddressHeader?.toLowerCase())
   const routes = HttpRouter.use((router) =>
     Effect.gen(function* () {
       yield* router.add("GET", "/health", () =>
         Effect.sync(() => json({ status: "ok", isReachable: field.isReachable, version: field.gate.version }))
       )
-      yield* router.add("GET", "/metrics", () => Effect.sync(() => metrics(field, counts)))
+      yield* router.add("GET", "/metrics", () => Effect.sync(() => metrics(field)))
       yield* router.add("*", "/*", Effect.flatMap(HttpServerRequest.HttpServerRequest, check))
     })
   )
@@ -60,12 +59,7 @@ export const serve = Effect.fnUntraced(function* ({ host, port, clientAddressHea
 })
 
 /** Makes the function that answers a check. */
-const makeCheck = (
-  field: Field.Field,
-  upstream: Upstream.Upstream,
-  counts: Map<Decision["kind"], number>,
-  clientAddressHeader: string | undefined
-) => {
+const makeCheck = (field: Field.Field, upstream: Upstream.Upstream, clientAddressHeader: string | undefined) => {
   const crawlers = makeCrawlers()
   return Effect.fnUntraced(function* (incoming: HttpServerRequest.HttpServerRequest) {
     const { method, url, headers } = incoming
@@ -83,7 +77,7 @@ const makeCheck = (
     const now = yield* Clock.currentTimeMillis
     const first = yield* Effect.promise(() => decide(field.knowledge(now), request))
     const decision = first.kind === "ask" ? yield* asked(field, upstream, first.queueId, request) : first
-    counts.set(decision.kind, (counts.get(decision.kind) ?? 0) + 1)
+    field.count(decision.kind)
     if (decision.kind === "pass" && decision.jti !== undefined) {
       field.seen(decision.jti, now, decision.cookie !== undefined)
     }
@@ -126,10 +120,10 @@ const notFound = json({ error: "Not found" }, 404)
 
 const badRequest = json({ error: "The headers that name the request must be there once" }, 400)
 
-const metrics = (field: Field.Field, counts: ReadonlyMap<string, number>) => {
+const metrics = (field: Field.Field) => {
   const lines = [
     "# TYPE usher_gate_decisions_total counter",
-    ...[...counts].map(([kind, count]) => `usher_gate_decisions_total{decision="${kind}"} ${count}`),
+    ...Object.entries(field.counts).map(([kind, count]) => `usher_gate_decisions_total{decision="${kind}"} ${count}`),
     "# TYPE usher_gate_reachable gauge",
     `usher_gate_reachable ${field.isReachable ? 1 : 0}`,
     "# TYPE usher_gate_ended_grants gauge",

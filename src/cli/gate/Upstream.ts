@@ -59,9 +59,9 @@ export const make = ({ key, ...address }: Options) => {
     keys: asked(calls.keys),
 
     /** A page of the ended grants of the gate's queues. */
-    ended: (since: number | undefined, after: string | null) =>
+    ended: (since: number | undefined, after: string | null, report: string) =>
       Effect.flatMap(
-        asked(() => calls.ended(since === undefined ? null : new Date(since).toISOString(), after)),
+        asked(() => calls.ended(since === undefined ? null : new Date(since).toISOString(), after, report)),
         (answer) => decoded(decodeEnded(answer))
       ),
 

@@ -15,6 +15,17 @@ type GateQueue = GateRecord["queues"][string]
 /** Queues that are asked at the same time. */
 const queuesAtOnce = 8
 
+const settingsOf = ({ hosts, rules, failMode, cookie, returnPath }: Gate) => ({
+  hosts,
+  rules,
+  failMode,
+  cookie,
+  returnPath
+})
+
+/** Another one as soon as a setting has changed that gates in the field read. */
+export const versionOf = (gate: Gate): string => sha256(JSON.stringify(settingsOf(gate))).slice(0, 22)
+
 /** Makes the function that returns the record of a gate. */
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
@@ -46,8 +57,7 @@ export const make = Effect.gen(function* () {
   }
 
   return Effect.fnUntraced(function* (tenant: Tenant, gate: Gate): Effect.fn.Return<GateRecord, EngineError> {
-    const { id, organizationId, hosts, rules, failMode, cookie, returnPath } = gate
-    const settings = { hosts, rules, failMode, cookie, returnPath }
+    const { id, organizationId, rules } = gate
     const queues = yield* Effect.forEach(queueIdsOf(rules), (queueId) => queueOf(tenant, queueId), {
       concurrency: queuesAtOnce
     })
@@ -55,8 +65,8 @@ export const make = Effect.gen(function* () {
       id,
       organizationId,
       mode: tenant.mode,
-      version: sha256(JSON.stringify(settings)).slice(0, 22),
-      ...settings,
+      version: versionOf(gate),
+      ...settingsOf(gate),
       keysUrl,
       queues: Object.fromEntries(queues.flat())
     }

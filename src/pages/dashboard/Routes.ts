@@ -20,6 +20,7 @@ import { home, makeGuard, refusalScreen, seeOther, type Sessions } from "./Guard
 import type { Route } from "./Route.ts"
 import * as Session from "./Session.ts"
 import * as Catalogue from "./catalogue/Catalogue.ts"
+import * as Gates from "./gates/Gates.ts"
 import * as Analytics from "./screens/Analytics.ts"
 import * as Archive from "./screens/Archive.ts"
 import * as Consumers from "./screens/Consumers.ts"
@@ -50,6 +51,8 @@ interface Needs {
   /** The senders of messages, as the operator of the installation has set them. */
   readonly senders: Organization.Senders
   readonly roomUrl: (experienceId: string) => string
+  /** Where consumers reach this installation. */
+  readonly publicUrl: string
 }
 
 /** All routes that need a session. */
@@ -62,7 +65,8 @@ export const routesOf = ({
   readiness,
   nodeName,
   senders,
-  roomUrl
+  roomUrl,
+  publicUrl
 }: Needs): ReadonlyArray<Route> => [
   ...DropRoutes.make({ api, sessions, roomPreview }, roomUrl),
   ...Catalogue.make(api),
@@ -72,6 +76,7 @@ export const routesOf = ({
   ...Analytics.make(api),
   ...Pages.make(api, preview),
   ...Webhooks.make(api),
+  ...Gates.make(api, publicUrl),
   ...Keys.make(api, keys),
   ...People.make(api, sessions),
   ...Journals.make(api),
@@ -105,6 +110,7 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", code, guard.open(signIn.requestCode))
     yield* router.add("POST", verify, guard.open(signIn.verifyCode))
     yield* router.add("POST", signOut, guard.open(sessions.end(seeOther(Session.signInPath))))
+    const { base: publicUrl, roomUrl } = yield* PublicUrl.make
     const routes = routesOf({
       api: yield* AdminApiClient,
       preview: yield* PagePreview,
@@ -114,7 +120,8 @@ export const layer = HttpRouter.use(
       readiness: yield* Readiness,
       nodeName,
       senders: { email: emailFrom, phone: smsFrom },
-      roomUrl: (yield* PublicUrl.make).roomUrl
+      roomUrl,
+      publicUrl
     })
     for (const route of routes) yield* router.add(route.method, `${home}${route.path}`, guard.forOperator(route))
     for (const [path, depth] of addressesLeft(routes)) yield* router.add("GET", path, guard.open(upTo(depth)))

@@ -40,6 +40,7 @@ export const groups: ReadonlyArray<Group> = [
     title: "Build",
     sections: [
       { path: "/dashboard/webhooks", title: "Webhooks" },
+      { path: "/dashboard/gates", title: "Gates" },
       { path: "/dashboard/keys", title: "Keys" }
     ]
   },

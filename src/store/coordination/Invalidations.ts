@@ -28,6 +28,7 @@ export type Topic =
   | "consumer"
   | "api_key"
   | "gate"
+  | "gate_report"
   | "signing_key"
   | "settings"
   | "protection"

@@ -31,6 +31,7 @@ import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
 import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { GateReports } from "../../../src/store/gate/GateReports.ts"
 import { Gates } from "../../../src/store/gate/Gates.ts"
 import { GrantHolders } from "../../../src/store/mechanism/GrantHolders.ts"
 import { Mechanisms } from "../../../src/store/mechanism/Mechanisms.ts"
@@ -186,6 +187,7 @@ const stubs = Layer.unwrap(
         verify: () => Effect.undefined,
         takeOver: () => refuse("store")
       }),
+      Layer.succeed(GateReports, { note: () => Effect.void, seen: () => Effect.succeed([]) }),
       Layer.succeed(GrantHolders, { find: () => refuse("store") }),
       Layer.succeed(Gates, {
         find: () => refuse("store"),

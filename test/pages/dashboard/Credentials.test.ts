@@ -27,6 +27,7 @@ const world = Effect.gen(function* () {
     consumers: consumerId,
     orders: yield* made("/orders", { consumerId, items: [] }),
     webhooks: yield* made("/webhooks", { url: "https://shop.example/hooks", events: ["order.created"] }),
+    gates: yield* made("/gates", { name: "Shop", hosts: ["shop.example"], rules: [] }),
     pages: yield* made("/experience-pages", { experienceId, slug: "a", title: "A", creativeDocument: document }),
     people: yield* made("/people", { email: `${randomUUID()}@example.com`, role: "viewer" })
   }
@@ -140,7 +141,10 @@ layer(usher, { excludeTestServices: true })("The routes of the dashboard", (it) 
       }
     })
   )
+})
 
+// The requests of one address are limited by the minute, so these go to a server of their own.
+layer(usher, { excludeTestServices: true })("The routes of records", (it) => {
   it.effect("are a 404 for an invalid id", () =>
     Effect.gen(function* () {
       const { brand } = yield* Usher

@@ -23,6 +23,7 @@ layer(usher, { excludeTestServices: true })("The forms of a control room", (it) 
           reason: "OTHER",
           count: "2",
           admitRate: "5",
+          insideLimit: "5",
           word: "end",
           confirmed: randomUUID()
         }

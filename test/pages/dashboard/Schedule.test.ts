@@ -57,7 +57,11 @@ const changedTo: { readonly [setting: string]: unknown } = {
   capacity: 7,
   maxCapacityPerSlot: 7,
   startPrice: "11.00",
-  admissionExpirationSeconds: 600
+  admissionExpirationSeconds: 600,
+  insideLimit: 7,
+  standby: true,
+  admitBurst: 7,
+  admissionRenewal: { idleSeconds: 90, maxSeconds: 600 }
 }
 
 layer(usher, { excludeTestServices: true })("The schedule of a drop", (it) => {
@@ -77,7 +81,8 @@ layer(usher, { excludeTestServices: true })("The schedule of a drop", (it) => {
           for (const { setting } of termsOf[kind]) {
             const path = `/api/${declarations[kind].path}/${mechanism.id}`
             const changes: typeof changedTo = { ...changedTo, lobbyOpenAt: state === "open" ? later(-2) : later(1) }
-            const body = { [setting]: changes[setting] }
+            const [whole = ""] = setting.split(".")
+            const body = { [whole]: changes[whole] }
             const { status, body: answer } = yield* send({ method: "PUT", path, headers, body })
             const isFixed = status === 409 && answer.code === "CONFIGURATION_FIXED"
             assert.strictEqual(isFixed, fixedBy(mechanism, setting) !== undefined, `${kind}.${setting}: ${status}`)

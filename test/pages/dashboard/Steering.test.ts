@@ -19,6 +19,7 @@ const offered = (page: Answer): ReadonlyArray<string> =>
 const says: { readonly [A in Action]: readonly [done: string, late: string] } = {
   admit: ["2 consumers were admitted.", "had nobody waiting any more"],
   rate: ["The rate is 5 per minute.", "had this rate already"],
+  inside: ["At most 5 may be inside at once.", "had this limit already"],
   pause: ["* is paused.", "was paused already"],
   resume: ["* is resumed.", "was not paused any more"],
   draw: ["* has closed, and is being drawn.", "had closed"],
@@ -34,7 +35,7 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
         const { send, path, mechanismOf, other } = yield* steering
         for (const kind of kinds) {
           const { id, name } = mechanismOf(kind)
-          const fields = { mechanism: id, reason: "OTHER", count: "2", admitRate: "5", word: "end" }
+          const fields = { mechanism: id, reason: "OTHER", count: "2", admitRate: "5", insideLimit: "5", word: "end" }
           const act = (typed: object) => send("POST", `${path}/${action}`, { ...fields, ...typed })
           const read = (answer: Answer) => shown(other, answer, `${action} ${kind}`)
           const typed = { confirmed: randomUUID() }

@@ -9,7 +9,7 @@ import { operator, person } from "./operatorFixture.ts"
 import { room, textOf } from "./roomFixture.ts"
 
 /** The actions that queues alone have. */
-const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "pause", "resume"])
+const ofQueues: ReadonlySet<string> = new Set(["admit", "rate", "inside", "pause", "resume"])
 
 const ofContests: { readonly [action: string]: Kind | undefined } = { draw: "draw", close: "auction" }
 

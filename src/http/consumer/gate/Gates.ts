@@ -7,7 +7,9 @@ import { ConsumerApi } from "../../../api/consumer/ConsumerApi.ts"
 import { GateRecord } from "../../../api/consumer/GateApi.ts"
 import { NotFound } from "../../../api/Errors.ts"
 import { queueIdsOf } from "../../../domain/gate/Gate.ts"
+import { reportHeader, reportIn } from "../../../domain/gate/Report.ts"
 import { sha256 } from "../../../domain/values/Digest.ts"
+import { GateReports } from "../../../store/gate/GateReports.ts"
 import { Gates } from "../../../store/gate/Gates.ts"
 import { orAnswer, orNotFound, orServiceUnavailable } from "../../errors/Refusals.ts"
 import { matches } from "../../server/Documents.ts"
@@ -22,6 +24,7 @@ const encode = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(Gate
 export const layer = HttpApiBuilder.group(ConsumerApi, "gates", (handlers) =>
   Effect.gen(function* () {
     const gates = yield* Gates
+    const reports = yield* GateReports
     const recordOf = yield* GateRecords.make
     const list = yield* makeList
 
@@ -36,6 +39,14 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "gates", (handlers) =>
       orServiceUnavailable
     )
 
+    /** A gate that asks with its own key is seen, also without a report. */
+    const noted = Effect.fnUntraced(function* (gateId: string) {
+      const { gate: caller } = yield* CurrentTenant
+      const { headers } = yield* HttpServerRequest.HttpServerRequest
+      const report = reportIn(headers[reportHeader])
+      if (report !== undefined || caller !== undefined) yield* reports.note(gateId, report)
+    })
+
     return handlers.handleAll({
       get: Effect.fnUntraced(function* ({ params: { gateId } }) {
         const { tenant, gate } = yield* opened(gateId)
@@ -44,6 +55,7 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "gates", (handlers) =>
       }),
       ended: Effect.fnUntraced(function* ({ params: { gateId }, query }) {
         const { tenant, gate } = yield* opened(gateId)
+        yield* noted(gateId)
         return yield* list(tenant, query, queueIdsOf(gate.rules))
       })
     })

@@ -48,6 +48,8 @@ const actOf = ({ actor, changed, after }: Change, isQueue: boolean): string | un
   if (changed.includes("statusOverride")) return after["statusOverride"] === "ended" ? "ended" : undefined
   const others = isQueue ? changed.filter((field) => !toldByQueue.has(field)) : changed
   if (others.length === 0) return undefined
+  if (others.length === 1 && others[0] === "insideLimit")
+    return `inside ${String(after["insideLimit"] ?? "without limit")}`
   return others.every((field) => dates.has(field)) ? "dates moved" : "settings changed"
 }
 

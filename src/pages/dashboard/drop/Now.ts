@@ -109,7 +109,7 @@ const resultOf = ({ mechanisms, path }: Drop, query: URLSearchParams, maySteer: 
         "Undo",
         html`<input type="hidden" name="mechanism" value="${undo.mechanism}" />
           <input type="hidden" name="reason" value="OTHER" />
-          ${undo.rates !== undefined && html`<input type="hidden" name="admitRate" value="${undo.rates.former}" /><input type="hidden" name="was" value="${undo.rates.present}" />`}`,
+          ${undo.number !== undefined && html`<input type="hidden" name="${undo.number.setting}" value="${undo.number.former}" /><input type="hidden" name="was" value="${undo.number.present}" />`}`,
         "quiet"
       )
     }

@@ -9,6 +9,8 @@ const texts = {
   resumed: "was not paused any more",
   sameRate: "had this rate already",
   otherRate: "had got another rate meanwhile",
+  sameLimit: "had this limit already",
+  otherLimit: "had got another limit meanwhile",
   nobody: "had nobody waiting any more",
   started: "was not parked any more"
 } as const
@@ -40,14 +42,22 @@ export const pointless = (mechanism: Mechanism, action: string, fields: URLSearc
   const isPaused = mechanism.pausedAt !== null
   if (action === "pause") return isPaused ? "paused" : undefined
   if (action === "resume") return isPaused ? undefined : "resumed"
-  if (action === "rate") return pointlessRate(`${mechanism.admitRate}`, fields)
+  if (action === "rate") return pointlessNumber("admitRate", mechanism.admitRate, fields, ["sameRate", "otherRate"])
+  if (action === "inside") {
+    return pointlessNumber("insideLimit", mechanism.insideLimit, fields, ["sameLimit", "otherLimit"])
+  }
   const isEmpty = action === "admit" && lifecycle === "open" && live?.counts["QUEUED"] === 0
   return isEmpty ? "nobody" : undefined
 }
 
-/** An undo names the rate that it takes back. */
-const pointlessRate = (rate: string, fields: URLSearchParams): Pointless | undefined => {
+/** An undo names the number that it takes back. */
+const pointlessNumber = (
+  setting: string,
+  present: number | null,
+  fields: URLSearchParams,
+  [same, other]: readonly [same: Pointless, other: Pointless]
+): Pointless | undefined => {
   const was = fields.get("was")
-  if (was !== null && was !== rate) return "otherRate"
-  return fields.get("admitRate")?.trim() === rate ? "sameRate" : undefined
+  if (was !== null && was !== `${present}`) return other
+  return fields.get(setting)?.trim() === `${present}` ? same : undefined
 }

@@ -6,7 +6,7 @@ import { noteLengthMax } from "../../../api/admin/SteeringApi.ts"
 import { type Html, html, type Inserted } from "../../Html.ts"
 import { field } from "../Frame.ts"
 import { formId } from "../FormId.ts"
-import { counted } from "../Parts.ts"
+import { count, counted } from "../Parts.ts"
 import { emptyReasons } from "../Reasons.ts"
 import { countsOf, isPaused, type Mechanism } from "./Drop.ts"
 import { canEndClosed } from "./Pointless.ts"
@@ -48,7 +48,10 @@ export const steeringOf = (mechanism: Mechanism, path: string, isOne: boolean): 
 
 /** What the forms depend on, apart from counts, which change all the time. */
 const stateOf = (mechanism: Mechanism, acts: ReadonlyArray<Act>): string =>
-  [...acts.map(({ action }) => action), ...(mechanism.type === "queue" ? [mechanism.admitRate] : [])].join(" ")
+  [
+    ...acts.map(({ action }) => action),
+    ...(mechanism.type === "queue" ? [mechanism.admitRate, mechanism.insideLimit ?? ""] : [])
+  ].join(" ")
 
 /** How many people see what staff do, as a part that the script replaces. */
 const seenBy = (mechanism: Mechanism): Html =>
@@ -104,6 +107,7 @@ const ofQueue = (queue: Extract<Mechanism, { readonly type: "queue" }>): Readonl
       numbered: "Set to {n}/min",
       fields: field("Admissions per minute", "admitRate", { type: "number", value: queue.admitRate })
     },
+    ...(queue.insideLimit === null ? [] : [inside(queue.insideLimit)]),
     {
       action: "admit",
       title: "Admit extra",
@@ -115,6 +119,16 @@ const ofQueue = (queue: Extract<Mechanism, { readonly type: "queue" }>): Readonl
     }
   ]
 }
+
+const inside = (limit: number): Act => ({
+  action: "inside",
+  title: html`Inside at once <small>${count(limit)}</small>`,
+  opens: "Change…",
+  button: "Set the limit",
+  numbered: "Let {n} be inside",
+  fields: field("Visitors inside at once", "insideLimit", { type: "number", value: limit, min: 1, max: 100_000_000 }),
+  says: "More are admitted at once. With fewer nobody has to leave: the next wait until enough have left."
+})
 
 const drawNow = (draw: Extract<Mechanism, { readonly type: "draw" }>): Act => {
   const entries = countsOf(draw).waiting

@@ -19,7 +19,7 @@ import { confirmation, problemNote, type Screen } from "../Frame.ts"
 import { count, counted } from "../Parts.ts"
 import { isPointless, pointless, pointlessText } from "./Pointless.ts"
 
-export const actions = ["admit", "rate", "pause", "resume", "draw", "close", "unpark", "end"] as const
+export const actions = ["admit", "rate", "inside", "pause", "resume", "draw", "close", "unpark", "end"] as const
 export type Action = (typeof actions)[number]
 
 const isAction = (name: string | undefined): name is Action => actions.includes(name as Action)
@@ -107,6 +107,10 @@ export const resultOf =
       }
       case "rate":
         return mechanism.type === "queue" ? `The rate is ${mechanism.admitRate} per minute.` : undefined
+      case "inside":
+        return mechanism.type === "queue" && mechanism.insideLimit !== null
+          ? `At most ${count(mechanism.insideLimit)} may be inside at once.`
+          : undefined
       case "pause":
         return `${name} is paused.`
       case "resume":
@@ -126,10 +130,14 @@ export const resultOf =
 export interface Undo {
   readonly action: Action
   readonly mechanism: string
-  readonly rates?: { readonly former: number; readonly present: number }
+  readonly number?: { readonly setting: NumberedSetting; readonly former: number; readonly present: number }
 }
 
-/** Returns what takes back a pause, or a change of the rate, while nothing has happened since. */
+/** The settings of a queue that an action changes in its place. */
+const numberedSettings = { rate: "admitRate", inside: "insideLimit" } as const
+type NumberedSetting = (typeof numberedSettings)[keyof typeof numberedSettings]
+
+/** Returns what takes back a pause, or a change of the rate or of the limit, while nothing has happened since. */
 export const undoOf = (query: URLSearchParams, mechanisms: ReadonlyArray<Mechanism>): Undo | undefined => {
   const found = mechanisms.find(({ id }) => id === query.get("mechanism"))
   if (found?.type !== "queue" || found.lifecycle === "closed" || query.has("because")) return undefined
@@ -139,15 +147,23 @@ export const undoOf = (query: URLSearchParams, mechanisms: ReadonlyArray<Mechani
       return isHeld ? { action: "resume", mechanism: found.id } : undefined
     case "resume":
       return isHeld ? undefined : { action: "pause", mechanism: found.id }
-    case "rate": {
-      const [former, present] = [Count(query.get("from")), Count(query.get("to"))].map(Option.getOrUndefined)
-      return former === undefined || former < 0 || former === present || present !== found.admitRate
-        ? undefined
-        : { action: "rate", mechanism: found.id, rates: { former, present } }
-    }
+    case "rate":
+      return undoOfNumber(query, found, "rate")
+    case "inside":
+      return undoOfNumber(query, found, "inside")
     default:
       return undefined
   }
+}
+
+type Queue = Extract<Mechanism, { readonly type: "queue" }>
+
+const undoOfNumber = (query: URLSearchParams, queue: Queue, action: "rate" | "inside"): Undo | undefined => {
+  const setting = numberedSettings[action]
+  const [former, present] = [Count(query.get("from")), Count(query.get("to"))].map(Option.getOrUndefined)
+  return former === undefined || former < 0 || former === present || present !== queue[setting]
+    ? undefined
+    : { action, mechanism: queue.id, number: { setting, former, present } }
 }
 
 /** True if consumers wait for an outcome that an end prevents. */
@@ -229,7 +245,7 @@ const planOf = Effect.fnUntraced(function* (
     }
     return plan
   }
-  const number = Option.getOrUndefined(Count(fields.get(action === "admit" ? "count" : "admitRate")))
+  const number = Option.getOrUndefined(Count(fields.get(action === "admit" ? "count" : numberedSettings[action])))
   if (number === undefined) return yield* wrong("Enter a whole number.")
   const plan: Plan =
     action === "admit"
@@ -244,16 +260,42 @@ const planOf = Effect.fnUntraced(function* (
                 : { count: `${admitted}`, ...(admitted < number && { asked: `${number}` }) }
           )
         }
-      : {
-          button: `Change the rate to ${number}`,
-          says: `The rate changes from ${mechanism.admitRate} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
-          run: Effect.as(api.run(operator, "queues", "change", { params, payload: { admitRate: number, ...why } }), {
-            from: `${mechanism.admitRate}`,
-            to: `${number}`
-          })
-        }
+      : planOfNumber(api, operator, mechanism, { action, number, waiting }, why)
   return plan
 })
+
+/** The plan to change the rate, or how many may be inside. */
+const planOfNumber = (
+  api: AdminApiClient["Service"],
+  operator: Operator,
+  queue: Queue,
+  {
+    action,
+    number,
+    waiting
+  }: { readonly action: "rate" | "inside"; readonly number: number; readonly waiting: number },
+  why: Why
+): Plan => {
+  const setting = numberedSettings[action]
+  const former = queue[setting]
+  const payload = { [setting]: number, ...why }
+  const run = Effect.as(api.run(operator, "queues", "change", { params: { id: queue.id }, payload }), {
+    ...(former !== null && { from: `${former}` }),
+    to: `${number}`
+  })
+  if (action === "rate") {
+    return {
+      button: `Change the rate to ${number}`,
+      says: `The rate changes from ${former} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
+      run
+    }
+  }
+  return {
+    button: `Let ${number} be inside`,
+    says: `At most ${number} may be inside at once${former === null ? "" : `, and not ${former}`}. ${waiting} consumers are waiting. Nobody inside has to leave.`,
+    run
+  }
+}
 
 /** The word that confirms an end, which cannot be undone. */
 export const endWord = "END"
@@ -296,6 +338,7 @@ const askFor = (
 const labels: { readonly [A in Action]: string } = {
   admit: "Admit",
   rate: "Change the rate",
+  inside: "Change the limit",
   pause: "Pause",
   resume: "Resume",
   draw: "Draw now",
@@ -305,4 +348,4 @@ const labels: { readonly [A in Action]: string } = {
 }
 
 /** Between the label of an action and the name of its mechanism. */
-const prepositions: { readonly [A in Action]?: string } = { admit: "to ", rate: "of " }
+const prepositions: { readonly [A in Action]?: string } = { admit: "to ", rate: "of ", inside: "of " }

@@ -32,6 +32,8 @@ interface InputOptions extends FieldOptions {
   readonly type?: "text" | "number" | "url" | "email" | "date" | "time" | "datetime-local" | "password"
   readonly min?: number
   readonly max?: number
+  /** Whether a number may be a fraction. */
+  readonly isFraction?: boolean
   readonly placeholder?: string
   readonly autocomplete?: string
   readonly list?: string
@@ -65,7 +67,7 @@ export class Form {
   }
 
   input(name: string, options: InputOptions): Html {
-    const { type = "text", placeholder, autocomplete, list, isOptional = false } = options
+    const { type = "text", placeholder, autocomplete, list, isOptional = false, isFraction = false } = options
     const { min = 0, max = 1_000_000_000 } = options
     return this.#field(
       name,
@@ -75,7 +77,7 @@ export class Form {
           ${attributes}
           type="${type}"
           value="${this.valueOf(name, options.value)}"
-          ${type === "number" && html`min="${min}" max="${max}" step="1" inputmode="numeric"`}
+          ${type === "number" && html`min="${min}" max="${max}" step="${isFraction ? "any" : "1"}" inputmode="${isFraction ? "decimal" : "numeric"}"`}
           ${placeholder !== undefined && html`placeholder="${placeholder}"`}
           ${autocomplete !== undefined && html`autocomplete="${autocomplete}"`}
           ${list !== undefined && html`list="${list}"`}
@@ -119,19 +121,13 @@ export class Form {
 
   area(name: string, options: FieldOptions & { readonly rows?: number; readonly placeholder?: string }): Html {
     const { rows = 4, placeholder, isOptional = true } = options
-    return this.#field(
-      name,
-      options,
-      (attributes) =>
-        html`<textarea
-          ${attributes}
-          rows="${rows}"
-          spellcheck="false"
-          ${placeholder !== undefined && html`placeholder="${placeholder}"`}
-          ${!isOptional && html`required`}
-        >
-${"\n"}${this.valueOf(name, options.value)}</textarea>`
-    )
+    // Browsers leave out a line break at the beginning, and only there: no space may come before it.
+    const text = `\n${this.valueOf(name, options.value)}`
+    return this.#field(name, options, (attributes) => {
+      const all = html`${attributes} rows="${rows}" spellcheck="false"
+      ${placeholder !== undefined && html`placeholder="${placeholder}"`} ${!isOptional && html`required`}`
+      return html`<textarea ${all}>${text}</textarea>`
+    })
   }
 
   select(name: string, options: FieldOptions & { readonly choices: ReadonlyArray<Choice> }): Html {

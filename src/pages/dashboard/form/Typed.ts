@@ -15,9 +15,18 @@ export const numberIn = (fields: URLSearchParams, name: string): number | string
   return text !== undefined && /^-?\d{1,12}$/.test(text) ? Number(text) : text
 }
 
-/** Returns the product of a number and a factor, such as the seconds of minutes. Another text stays. */
-export const times = (value: number | string | undefined, factor: number): number | string | undefined =>
-  typeof value === "number" ? value * factor : value
+/** Returns the whole seconds of minutes, which may be a fraction, such as 1.5. Another text stays. */
+export const minutesIn = (fields: URLSearchParams, name: string): number | string | undefined => {
+  const text = textIn(fields, name)
+  if (text === undefined || !/^\d{1,9}(?:[.,]\d{1,4})?$/.test(text)) return text
+  return Math.round(Number(text.replace(",", ".")) * 60)
+}
+
+/** What is wrong with a text that is no number of minutes. */
+export const noMinutes = "Enter minutes, such as 10 or 1.5."
+
+/** Returns seconds as the minutes of a field: a fraction has as many digits as `minutesIn` needs. */
+export const minutesOf = (seconds: number): string => `${Number((seconds / 60).toFixed(3))}`
 
 /** The choice of a span's unit, in minutes. */
 export const units = [

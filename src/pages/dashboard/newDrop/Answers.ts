@@ -1,6 +1,6 @@
 /** The answers to the questions of one part. What it cannot read becomes a problem of that field. */
 import { type Millis, toText } from "../../../domain/values/Time.ts"
-import { dayIn, numberIn, textIn, times } from "../form/Typed.ts"
+import { dayIn, minutesIn, noMinutes, numberIn, textIn } from "../form/Typed.ts"
 
 const minute = 60_000
 
@@ -48,9 +48,11 @@ export class Answers {
     return numberIn(this.#fields, this.#nameOf(name))
   }
 
-  /** A number times a factor, likewise. */
-  scaled(name: string, factor: number): number | string | undefined {
-    return times(this.number(name), factor)
+  /** The seconds of minutes, which may be a fraction. */
+  seconds(name: string): number | undefined {
+    const value = minutesIn(this.#fields, this.#nameOf(name))
+    if (typeof value === "string") this.#problems.set(this.#nameOf(name), noMinutes)
+    return typeof value === "string" ? undefined : value
   }
 
   /** A number with which the page computes: 0 for an empty field. */

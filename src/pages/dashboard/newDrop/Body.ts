@@ -3,7 +3,7 @@ import { fieldOf, isSingle } from "../../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { instantIn, numberIn, textIn } from "../form/Typed.ts"
 import { Answers } from "./Answers.ts"
-import { type Part, parts } from "./Parts.ts"
+import { askOf, type Part, parts } from "./Parts.ts"
 import { productFieldAt, productIn } from "./ProductPart.ts"
 import { textsIn } from "./Texts.ts"
 
@@ -112,7 +112,7 @@ const makeFieldAt =
     if (path[0] !== "sequences") {
       return productFieldAt(path, rows) ?? { currencyCode: "currency", name: "name", timeZone: "timeZone" }[path[0]!]
     }
-    const [, , field = "", index, inner] = path
+    const [, , field = "", index, inner, ...below] = path
     const own = { accessCode: "code", audienceId: "who", orderLimitPerConsumer: "perPerson" }[field]
     if (own !== undefined) return own
     const held = made.filter((one) => one.field === field)
@@ -123,6 +123,7 @@ const makeFieldAt =
     if (setting === "name") return made.length > 1 ? `${part.name}.name` : "name"
     if (setting === "openAt")
       return part === made.find((one) => !isBefore(one.part))?.part ? "opens" : `${part.name}.opens`
-    const ask = part.asks.find(({ sets }) => sets.includes(setting))
+    const [under] = isOnly ? [inner] : below
+    const ask = askOf(part, setting, under)
     return ask === undefined ? undefined : `${part.name}.${ask.name}`
   }

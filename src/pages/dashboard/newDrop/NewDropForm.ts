@@ -112,9 +112,26 @@ const partFields = (form: Form, part: Part, chosen: ReadonlyArray<Part>, around:
         })
       }
       ${chosen.length > 1 && form.input(`${part.name}.name`, { label: "Name", isOptional: true, hint: "Consumers read it. Empty: the name of the drop." })}
-      ${part.asks.map((ask) => askField(form, part, ask, around))}
+      ${commonAsks(part).map((ask) => askField(form, part, ask, around))}
     </div>
+    ${siteFields(form, part, around)}
   </section>`
+}
+
+/** The questions that every drop with the part has to answer. */
+export const commonAsks = ({ asks }: Part): ReadonlyArray<Ask> => asks.filter(({ isOfSite }) => isOfSite !== true)
+
+/** The others, closed until a person needs them or something in them is wrong. */
+export const siteFields = (form: Form, part: Part, around: Pick<Surroundings, "now" | "timeZone">): Html | false => {
+  const asks = part.asks.filter(({ isOfSite }) => isOfSite === true)
+  const isOpen = asks.some(({ name, value = "" }) => form.valueOf(`${part.name}.${name}`, value) !== `${value}`)
+  return (
+    asks.length > 0 &&
+    html`<details ${isOpen && html`open`}>
+      <summary>In front of a site, with a gate</summary>
+      <div class="columns">${asks.map((ask) => askField(form, part, ask, around))}</div>
+    </details>`
+  )
 }
 
 /** The field of a question. */
@@ -126,6 +143,10 @@ export const askField = (form: Form, part: Part, ask: Ask, around: Pick<Surround
   switch (ask.type) {
     case "number":
       return form.input(name, { ...shared, type: "number", min, max })
+    case "minutes":
+      return form.input(name, { ...shared, type: "number", min, max, isFraction: true })
+    case "choice":
+      return form.select(name, { ...shared, choices: ask.choices ?? [] })
     case "amount":
       return form.input(name, { ...shared, placeholder: "129.00" })
     case "date":

@@ -4,20 +4,26 @@
  */
 import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
+import type { Choice } from "../form/Form.ts"
 import type { Answers } from "./Answers.ts"
+import { siteAsks, siteSettings } from "./SitePart.ts"
 
 /** One question of a part. */
 export interface Ask {
   readonly name: string
   readonly label: string
   readonly hint?: string
-  /** `span` is a number with a unit: minutes, hours or days. */
-  readonly type: "number" | "amount" | "span" | "date" | "time" | "days"
+  /** `span` is a number with a unit: minutes, hours or days. `minutes` may be a fraction. */
+  readonly type: "number" | "minutes" | "amount" | "span" | "date" | "time" | "days" | "choice"
+  /** Of a `choice`. */
+  readonly choices?: ReadonlyArray<Choice>
+  /** True for a queue in front of a site. Few drops need it. */
+  readonly isOfSite?: true
   readonly value?: string | number
   readonly min?: number
   readonly max?: number
   readonly isOptional?: boolean
-  /** The settings of the mechanism that follow from it. */
+  /** The settings of the mechanism that follow from it; `setting.inner` for a value in one. */
   readonly sets: ReadonlyArray<string>
 }
 
@@ -64,7 +70,7 @@ const toBuy: Ask = {
   name: "minutesToBuy",
   label: "Minutes to buy",
   hint: "After that a place expires. Empty: it does not.",
-  type: "number",
+  type: "minutes",
   value: 10,
   min: 1,
   max: 525_600,
@@ -94,14 +100,14 @@ const opening = ({ openAt }: Start) => (openAt === undefined ? {} : { openAt: to
 
 /** The seconds in which a place must be used. */
 const expiring = (answers: Answers) => {
-  const seconds = answers.scaled("minutesToBuy", 60)
+  const seconds = answers.seconds("minutesToBuy")
   return seconds === undefined ? {} : { admissionExpirationSeconds: seconds }
 }
 
 /** When a contest is over and its winners have had their time. */
 const afterWins = (answers: Answers, closeAt: Millis): Millis => {
-  const minutes = answers.number("minutesToBuy")
-  return closeAt + (typeof minutes === "number" ? minutes * minute : 0)
+  const seconds = answers.seconds("minutesToBuy")
+  return closeAt + (seconds ?? 0) * 1_000
 }
 
 const waitlist: Part = {
@@ -274,7 +280,8 @@ const queue: Part = {
       max: 525_600,
       sets: ["lobbyOpenAt"]
     },
-    openFor({ isOptional: true, value: "", hint: "Empty: until you end it." })
+    openFor({ isOptional: true, value: "", hint: "Empty: until you end it." }),
+    ...siteAsks
   ],
   make: (answers, start) => {
     const lobby = answers.whole("lobby")
@@ -287,7 +294,9 @@ const queue: Part = {
       ...(start.openAt !== undefined && lobby > 0 && { lobbyOpenAt: toText(start.openAt - lobby * minute) }),
       ...(closeAt !== undefined && { closeAt: toText(closeAt) })
     }
-    return { settings: { ...opening(start), ...settings, ...expiring(answers) }, endsAt: closeAt }
+    const site = siteSettings(answers)
+    const ending = "admissionRenewal" in site ? {} : expiring(answers)
+    return { settings: { ...opening(start), ...settings, ...ending, ...site }, endsAt: closeAt }
   }
 }
 
@@ -361,3 +370,7 @@ export const combinations: ReadonlyArray<{
     use: "The first pieces go to the highest bids, the others at a fixed price."
   }
 ]
+
+/** The question from which a setting follows, or the value `under` a name in it. */
+export const askOf = ({ asks }: Part, setting: string, under: string | undefined): Ask | undefined =>
+  asks.find(({ sets }) => sets.includes(`${setting}.${under}`)) ?? asks.find(({ sets }) => sets.includes(setting))

@@ -6,8 +6,8 @@ import { Form, type Sent } from "../form/Form.ts"
 import { instantIn, textIn } from "../form/Typed.ts"
 import { formId } from "../FormId.ts"
 import { Answers } from "../newDrop/Answers.ts"
-import { askField } from "../newDrop/NewDropForm.ts"
-import { type Part, parts } from "../newDrop/Parts.ts"
+import { askField, commonAsks, siteFields } from "../newDrop/NewDropForm.ts"
+import { askOf, type Part, parts } from "../newDrop/Parts.ts"
 
 /** Returns the part that an address or a form names. */
 export const partIn = (fields: URLSearchParams): Part | undefined =>
@@ -39,7 +39,7 @@ export const addForm = ({ experience, now }: Drop, path: string, part: Part, sen
       isOptional: true,
       hint: `Empty: at once. Clocks of ${timeZone}.`
     })}
-    ${part.asks.map((ask) => askField(form, part, ask, { now, timeZone }))}
+    ${commonAsks(part).map((ask) => askField(form, part, ask, { now, timeZone }))}
     ${form.select("guests", {
       label: "Sign-in",
       value: part.wantsSignIn === true ? "no" : "yes",
@@ -57,6 +57,7 @@ export const addForm = ({ experience, now }: Drop, path: string, part: Part, sen
       ${formId()}<input type="hidden" name="part" value="${part.name}" />
       ${sequences.length === 1 && html`<input type="hidden" name="sequence" value="${sequences[0]!.id}" />`}
       <div class="columns">${fields}</div>
+      ${siteFields(form, part, { now, timeZone })}
       <button>Add</button>
       <a class="button quiet" href="${path}">Cancel</a>
     </form>
@@ -80,8 +81,8 @@ export const addedIn = (part: Part, fields: URLSearchParams, timeZone: string, n
 /** Makes the function that returns the field of a setting. */
 export const fieldIn =
   (part: Part) =>
-  ([setting = ""]: ReadonlyArray<string>): string => {
+  ([setting = "", under]: ReadonlyArray<string>): string => {
     const own = { openAt: "opens", sequenceId: "sequence" }[setting]
-    const ask = part.asks.find(({ sets }) => sets.includes(setting))
+    const ask = askOf(part, setting, under)
     return own ?? (ask === undefined ? setting : `${part.name}.${ask.name}`)
   }

@@ -5,18 +5,25 @@ import { toText } from "../../../domain/values/Time.ts"
 import { html, type Html } from "../../Html.ts"
 import type { Mechanism } from "../drop/Drop.ts"
 import { Form, type Sent } from "../form/Form.ts"
-import { instantIn, numberIn, textIn, times, typedAt } from "../form/Typed.ts"
+import { instantIn, minutesIn, minutesOf, noMinutes, numberIn, textIn, typedAt } from "../form/Typed.ts"
 import { formId } from "../FormId.ts"
 import { badge } from "../Parts.ts"
 import { reasonNames } from "../Reasons.ts"
 import { fixedBy, type Term, termsOf } from "./Terms.ts"
 
+/** The value of a setting, or of one in a setting. */
+const valueIn = (mechanism: Mechanism, setting: string): unknown =>
+  setting
+    .split(".")
+    .reduce<unknown>((value, name) => (value as { readonly [name: string]: unknown } | null)?.[name], mechanism)
+
 /** The value of a setting as its field shows it. Clocks of the mechanism's zone show times. */
 const shownIn = (mechanism: Mechanism, { setting, type }: Term): string => {
-  const value = (mechanism as unknown as { readonly [name: string]: unknown })[setting]
+  const value = valueIn(mechanism, setting)
+  if (type === "switch") return value === true ? "yes" : "no"
   if (value === null || value === undefined) return ""
   if (type === "instant") return typedAt(value as number, mechanism.timeZone)
-  if (type === "minutes") return `${Math.round(((value as number) / 60) * 100) / 100}`
+  if (type === "minutes") return minutesOf(value as number)
   return `${value as string | number}`
 }
 
@@ -62,16 +69,29 @@ const fixedFacts = (
       ({ term, fixed: why }) =>
         html`<div>
           <dt>${term.label}</dt>
-          <dd dir="auto">${shownIn(mechanism, term).replace("T", " ") || "–"}</dd>
+          <dd dir="auto">${factOf(mechanism, term)}</dd>
           ${why !== undefined && html`<dd class="hint">${why}</dd>`}
         </div>`
     )}
   </dl>`
 
+const factOf = (mechanism: Mechanism, term: Term): string => {
+  const value = shownIn(mechanism, term)
+  if (term.type === "switch") return term.choices?.find(([choice]) => choice === value)?.[1] ?? value
+  return value.replace("T", " ") || "–"
+}
+
 const termField = (form: Form, mechanism: Mechanism, term: Term): Html => {
   const value = shownIn(mechanism, term)
   const { setting, label, isOptional, min = 0 } = term
   const shared = { label, value, isOptional, ...(term.hint !== undefined && term.hint !== "" && { hint: term.hint }) }
+  if (term.type === "switch") {
+    return html`<input
+        type="hidden"
+        name="was.${setting}"
+        value="${value}"
+      />${form.select(setting, { ...shared, choices: term.choices ?? [] })}`
+  }
   const types = {
     instant: "datetime-local",
     number: "number",
@@ -82,7 +102,8 @@ const termField = (form: Form, mechanism: Mechanism, term: Term): Html => {
   return html`<input type="hidden" name="was.${setting}" value="${value}" />${form.input(setting, {
       ...shared,
       type: types[term.type],
-      min
+      min,
+      isFraction: term.type === "minutes"
     })}`
 }
 
@@ -95,13 +116,40 @@ export const changesIn = (mechanism: Mechanism, fields: URLSearchParams) => {
     if (typed === null || typed === fields.get(`was.${setting}`)) return []
     const text = textIn(fields, setting)
     if (text === undefined) return [[setting, term.isOptional ? null : ""]]
+    if (type === "switch") return [[setting, text === "yes"]]
     if (type === "number") return [[setting, numberIn(fields, setting)]]
-    if (type === "minutes") return [[setting, times(numberIn(fields, setting), 60)]]
+    if (type === "minutes") {
+      const seconds = minutesIn(fields, setting)
+      if (typeof seconds === "number") return [[setting, seconds]]
+      problems.set(setting, noMinutes)
+      return []
+    }
     if (type !== "instant") return [[setting, text]]
     const found = instantIn(text, mechanism.timeZone)
     if ("at" in found) return [[setting, toText(found.at)]]
     problems.set(setting, found.problem)
     return []
   })
-  return { changes: Object.fromEntries(changes), problems }
+  return { changes: nested(Object.fromEntries(changes), mechanism), problems }
+}
+
+/** The changes with the values of one setting in it. It is sent whole, and an empty one is none. */
+const nested = (
+  changes: { readonly [setting: string]: unknown },
+  mechanism: Mechanism
+): { readonly [setting: string]: unknown } => {
+  const made: { [setting: string]: unknown } = {}
+  for (const [setting, value] of Object.entries(changes)) {
+    const [whole = "", inner] = setting.split(".")
+    if (inner === undefined) made[whole] = value
+    else made[whole] = { ...((made[whole] ?? valueIn(mechanism, whole)) as object | null), [inner]: value }
+  }
+  for (const [setting, value] of Object.entries(made)) {
+    const values = typeof value === "object" && value !== null ? Object.values(value) : []
+    if (values.length > 0 && values.every((one) => one === null)) made[setting] = null
+    else if (values.includes(null)) {
+      made[setting] = Object.fromEntries(Object.entries(value as object).filter(([, one]) => one !== null))
+    }
+  }
+  return made
 }

@@ -18,6 +18,7 @@ import { addedIn, addForm, fieldIn, partIn } from "./AddForm.ts"
 import { shiftIn } from "./CopyForm.ts"
 import { changesIn } from "./MechanismForm.ts"
 import { sequenceChangesIn } from "./SequenceForm.ts"
+import { termFieldAt } from "./Terms.ts"
 
 type Api = AdminApiClient["Service"]
 
@@ -122,7 +123,7 @@ const changeMechanism = (api: Api) =>
     const payload = { ...changes, reason: fields.get("reason") ?? undefined }
     return yield* api
       .run(operator, declarations[type].path, "change", { params: { id }, payload })
-      .pipe(Effect.as(led(drop, `${isolated(name, "")} was changed.`)), orShown({ form: "mechanism", id }))
+      .pipe(Effect.as(led(drop, `${isolated(name, "")} was changed.`)), orShown({ form: "mechanism", id }, termFieldAt))
   })
 
 const changeSequence = (api: Api) =>

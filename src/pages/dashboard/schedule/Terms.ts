@@ -1,13 +1,18 @@
 /** The settings of a mechanism that staff change on its schedule, and why some can no longer be changed. */
 import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Mechanism } from "../drop/Drop.ts"
+import type { Choice } from "../form/Form.ts"
+import { siteHints, standbyChoices } from "../newDrop/SitePart.ts"
 
 /** One setting. */
 export interface Term {
+  /** Its name; `setting.inner` for a value in one. The values of one setting are changed together. */
   readonly setting: string
   readonly label: string
-  /** `minutes` are shown for a setting in seconds. */
-  readonly type: "instant" | "number" | "minutes" | "amount" | "text"
+  /** `minutes` are shown for a setting in seconds. A `switch` is true or false. */
+  readonly type: "instant" | "number" | "minutes" | "amount" | "text" | "switch"
+  /** How a `switch` that is off or on is called. */
+  readonly choices?: ReadonlyArray<Choice>
   readonly hint?: string
   readonly isOptional: boolean
   readonly min?: number
@@ -27,7 +32,6 @@ const toBuy: Term = {
   label: "Minutes to buy",
   type: "minutes",
   isOptional: true,
-  min: 1,
   hint: "Of places given from now on. Empty: they do not expire."
 }
 const number = (setting: string, label: string, more: Partial<Term> = {}): Term => ({
@@ -41,6 +45,43 @@ const number = (setting: string, label: string, more: Partial<Term> = {}): Term 
 })
 const needed = { isOptional: false } as const
 
+/** Of a queue whose grants are visits to a site. They can be changed at any time. */
+const inFrontOfASite: ReadonlyArray<Term> = [
+  number("insideLimit", "Inside at once", {
+    hint: `${siteHints.insideLimit} More admits at once; fewer takes nobody's place.`
+  }),
+  {
+    setting: "standby",
+    label: "While nobody has to wait",
+    type: "switch",
+    choices: standbyChoices,
+    isOptional: false,
+    hint: siteHints.standby
+  },
+  number("admitBurst", "Burst", { hint: siteHints.admitBurst }),
+  {
+    setting: "admissionRenewal.idleSeconds",
+    label: "Minutes without a request",
+    type: "minutes",
+    isOptional: true,
+    hint: siteHints.idle
+  },
+  {
+    setting: "admissionRenewal.maxSeconds",
+    label: "Minutes inside at most",
+    type: "minutes",
+    isOptional: true,
+    hint: siteHints.stay
+  }
+]
+
+/** The field of a setting, or of a value under it. */
+export const termFieldAt = ([setting = "", under]: ReadonlyArray<string>): string => {
+  const names = Object.values(termsOf).flatMap((terms) => terms.map((term) => term.setting))
+  const inner = `${setting}.${under}`
+  return names.includes(inner) ? inner : (names.find((name) => name.startsWith(`${setting}.`)) ?? setting)
+}
+
 /** The settings of each kind, in the order of the form. */
 export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
   queue: [
@@ -50,7 +91,8 @@ export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
     closeAt,
     number("admitRate", "Admissions per minute", { ...needed, min: 0, hint: "0: only by hand." }),
     number("maxAdmissions", "Units"),
-    toBuy
+    toBuy,
+    ...inFrontOfASite
   ],
   draw: [
     name,

@@ -31,6 +31,7 @@ export const gateInputs: { readonly [operation: string]: MakeInput } = {
   "DELETE /api/gates/:id": record(),
   "POST /api/gates/:id/restore": record(),
   "POST /api/gates/:id/rotate-key": record(),
+  "GET /api/gates/:id/instances": record(),
   "POST /api/gates/:id/test": record({ method: "GET", url: "https://shop.example/checkout" }),
   "GET /api/gates/:gateId": ofGate,
   "GET /api/gates/:gateId/ended": ofGate,

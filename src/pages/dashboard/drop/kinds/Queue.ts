@@ -1,5 +1,5 @@
 /** A queue in the tabs of its drop. */
-import { count, type Figure } from "../../Parts.ts"
+import { bar, count, type Figure } from "../../Parts.ts"
 import { isPaused } from "../Drop.ts"
 import {
   allPlaces,
@@ -13,7 +13,48 @@ import {
   stockBar
 } from "../KindView.ts"
 
+/** True if its grants are visits to a site behind a gate. */
+const isOfSite = ({ standby, admissionRenewal }: Shown<"queue">): boolean =>
+  standby === true || admissionRenewal !== null
+
+const insideOf = (queue: Shown<"queue">, facts: FactsOf<"queue">): Figure => {
+  const inside = facts?.inside ?? placesOf(queue)("GRANTED")
+  const limit = queue.insideLimit
+  return {
+    label: "Inside",
+    value: count(inside),
+    of: limit === null ? undefined : `of ${count(limit)}`,
+    bar:
+      limit === null
+        ? undefined
+        : bar([{ value: inside, style: "main" }], limit, `${count(inside)} of ${count(limit)} inside`),
+    hint: limit === null ? "no limit is set" : `${count(Math.max(0, limit - inside))} more may come in`
+  }
+}
+
+/** A queue in front of a site: who is inside, who waits, who comes, and whether visitors see the room. */
+const figuresOfSite = (queue: Shown<"queue">, facts: FactsOf<"queue">): ReadonlyArray<Figure> => {
+  const { admitRate, live } = queue
+  const rate = isPaused(queue) ? "paused: nobody is admitted" : `rate ${count(admitRate)}/min`
+  return [
+    insideOf(queue, facts),
+    { label: "Waiting", value: count(placesOf(queue)("QUEUED")), series: "waiting" },
+    { label: "Arriving", value: count(live?.entriesPerMinute ?? 0), of: "/min", hint: rate },
+    facts === undefined
+      ? { label: "Room", value: "–" }
+      : facts.engaged
+        ? { label: "Room", value: "Engaged", hint: "new visitors are led to the room" }
+        : { label: "Room", value: "Not engaged", hint: "new visitors pass unseen" }
+  ]
+}
+
 const figures = (queue: Shown<"queue">, facts: FactsOf<"queue">): ReadonlyArray<Figure> => {
+  if (isOfSite(queue)) return figuresOfSite(queue, facts)
+  const sale = figuresOfSale(queue, facts)
+  return queue.insideLimit === null ? sale : [...sale, insideOf(queue, facts)]
+}
+
+const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): ReadonlyArray<Figure> => {
   const places = placesOf(queue)
   const [waiting, buying, sold] = [places("QUEUED"), places("GRANTED"), places("COMPLETED")]
   const { admitRate, maxAdmissions, live } = queue
