@@ -96,6 +96,7 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     "/receivers": { terms: [absent], filters: { archived } },
     "/gates": { terms: [absent], filters: { archived } },
     "/pictures": {},
+    "/fonts": {},
     // No receiver has events.
     "/receivers/{id}/events": { ids: [consumerId], filters: { status: ["FAILED"] } },
     // No message was sent, and no address is stopped.

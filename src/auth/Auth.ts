@@ -34,6 +34,7 @@ import { Sessions } from "./sessions/Sessions.ts"
 import { SigningKeys } from "./keys/SigningKeys.ts"
 import { TokenLifetimes } from "./tokens/TokenLifetimes.ts"
 import { Tokens } from "./tokens/Tokens.ts"
+import { AlertTokens } from "./tokens/AlertTokens.ts"
 import { VisitTokens } from "./tokens/VisitTokens.ts"
 
 /** Sign-in of consumers. */
@@ -64,6 +65,7 @@ export const layer = Layer.mergeAll(
   Protection.layer.pipe(Layer.provide(SequenceAccess.layer)),
   Receipts.layer,
   VisitTokens.layer,
+  AlertTokens.layer,
   signIn,
   Expiry.layer
 ).pipe(

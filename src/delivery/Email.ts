@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
     ),
     (open) => Effect.sync(() => open.close())
   )
-  return ({ id, to, subject, text, html }: Message): Effect.Effect<string | undefined, NotDelivered> =>
+  return ({ id, to, subject, text, html, endUrl }: Message): Effect.Effect<string | undefined, NotDelivered> =>
     Effect.tryPromise({
       try: () =>
         transport.sendMail({
@@ -50,6 +50,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
           subject,
           text,
           ...(html !== undefined && { html }),
+          ...(endUrl !== undefined && { headers: endHeaders(endUrl) }),
           ...(id !== undefined && { messageId: `<${id}@${domain}>` })
         }),
       catch: (error) => {
@@ -59,6 +60,12 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted, from: s
         return new NotDelivered({ reason, isTemporary: responseCode === undefined || responseCode < 500 })
       }
     }).pipe(Effect.map(({ messageId }) => messageId))
+})
+
+/** RFC 8058: a mail program ends the emails with one POST to the address. */
+const endHeaders = (url: string) => ({
+  "List-Unsubscribe": `<${url}>`,
+  "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"
 })
 
 const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)

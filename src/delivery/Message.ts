@@ -18,6 +18,8 @@ export interface Message {
   readonly text: string
   /** Email only: the HTML version, if there is one. */
   readonly html?: string
+  /** Email only: the address that ends emails of this kind, for the reader's mail program too. */
+  readonly endUrl?: string
 }
 
 /** A message with its sender. */

@@ -35,6 +35,7 @@ export const headersOf = ({
     sourcesOf("script-src", [...scripts.map(hashSource), ...widgetSources]),
     sourcesOf("style-src", [...styles.map(hashSource), ...widgetSources]),
     "img-src 'self' https: data:",
+    "font-src 'self'",
     sourcesOf("connect-src", ["'self'", ...widgetSources]),
     ...(widgetSources.length === 0 ? [] : [sourcesOf("frame-src", widgetSources)]),
     ...(framesPreview ? ["frame-src 'self'"] : []),

@@ -3,16 +3,23 @@
  * and contrast is made: text on a colour is black or white, and text that cannot be read on its background is replaced.
  */
 import { isPicturePath } from "../domain/catalogue/Picture.ts"
+import { isFontPath } from "../domain/catalogue/Font.ts"
 import type { Theme } from "../domain/experience/Experience.ts"
 
 /** The parts of a theme that a page shows. */
 export interface Look {
   /** A rule for `:root`, empty without a theme. */
   readonly css: string
+  /** The rules for uploaded fonts. They are at the page's own origin, so a widget has none. */
+  readonly faces: string
+  /** The addresses of these fonts. */
+  readonly fontUrls: ReadonlyArray<string>
   /** The colour of a browser's frame. */
   readonly frame: string | undefined
   readonly logoUrl: string | undefined
   readonly headerImageUrl: string | undefined
+  /** The picture where a link is shared. */
+  readonly shareImageUrl: string | undefined
   /** The fields of the theme that were dropped or replaced. */
   readonly replaced: ReadonlyArray<string>
   /** The pictures that pages do not show, because they are not at a safe address. */
@@ -35,23 +42,31 @@ export const lookOf = (theme: typeof Theme.Type | null | undefined): Look => {
   const builder = new LookBuilder(theme ?? {})
   const background = builder.colours()
   builder.fonts()
-  const pictures = { logoUrl: secure(theme?.logoUrl), headerImageUrl: secure(theme?.headerImageUrl) }
+  const pictures = {
+    logoUrl: secure(theme?.logoUrl),
+    headerImageUrl: secure(theme?.headerImageUrl),
+    shareImageUrl: secure(theme?.shareImageUrl)
+  }
   return {
     css: builder.css(),
+    faces: builder.faces(),
+    fontUrls: [...builder.fontUrls.values()],
     frame: background === undefined ? undefined : css(background),
     ...pictures,
     replaced: [...builder.replaced],
-    hidden: (["logoUrl", "headerImageUrl"] as const).filter(
+    hidden: (["logoUrl", "headerImageUrl", "shareImageUrl"] as const).filter(
       (field) => theme?.[field] !== undefined && pictures[field] === undefined
     )
   }
 }
 
-type Field = Exclude<keyof typeof Theme.Type, "variant">
+type Field = Exclude<keyof typeof Theme.Type, "variant" | "showsUnitsLeft" | "address">
 
 /** One look that is being made. */
 class LookBuilder {
   readonly replaced = new Set<string>()
+  /** By the variable that names the font. */
+  readonly fontUrls = new Map<"font" | "heading", string>()
   private readonly variables = new Map<string, string>()
   private readonly theme: typeof Theme.Type
   private scheme = ""
@@ -77,16 +92,26 @@ class LookBuilder {
   }
 
   fonts(): void {
-    for (const [name, field] of [
-      ["font", "fontFamily"],
-      ["heading", "fontHeading"]
+    for (const [name, field, urlField] of [
+      ["font", "fontFamily", "fontUrl"],
+      ["heading", "fontHeading", "headingFontUrl"]
     ] as const) {
-      const fonts = this.theme[field]
-      if (fonts === undefined) continue
-      if (isFontList(fonts)) this.variables.set(name, fonts)
-      else this.replaced.add(field)
+      const [fonts, url] = [this.theme[field], this.theme[urlField]]
+      const isList = fonts !== undefined && isFontList(fonts)
+      if (fonts !== undefined && !isList) this.replaced.add(field)
+      const isUploaded = url !== undefined && isFontPath(url)
+      if (isUploaded) this.fontUrls.set(name, url)
+      const family = [...(isUploaded ? [`usher-${name}`] : []), ...(isList ? [fonts] : isUploaded ? ["system-ui"] : [])]
+      if (family.length > 0) this.variables.set(name, family.join(","))
     }
     if (this.theme.variant !== undefined) this.variables.set("radius", radii[this.theme.variant])
+  }
+
+  /** A text is shown in another font until its own is there. */
+  faces(): string {
+    return [...this.fontUrls]
+      .map(([name, url]) => `@font-face{font-family:usher-${name};src:url(${url}) format("woff2");font-display:swap}`)
+      .join("")
   }
 
   css(): string {

@@ -2,10 +2,17 @@
  * The words of pages: a JSON file for each language in `words/`. English is the reference: a key that another language
  * lacks does not compile. An experience can replace words by `i18n`, as `{ "de": { "enterQueue": "…" } }`; a text with a
  * placeholder that its key does not have is refused.
+ *
+ * Some languages address a person formally or informally. Their words are of one form, and those in `words/address/` of
+ * the other, where they differ.
  */
 import { Predicate } from "effect"
 import { isolated } from "../domain/values/Direction.ts"
 import { canonicalTag } from "../domain/values/LanguageTag.ts"
+import addressDe from "./words/address/de.json" with { type: "json" }
+import addressEs from "./words/address/es.json" with { type: "json" }
+import addressFr from "./words/address/fr.json" with { type: "json" }
+import addressNl from "./words/address/nl.json" with { type: "json" }
 import ar from "./words/ar.json" with { type: "json" }
 import de from "./words/de.json" with { type: "json" }
 import en from "./words/en.json" with { type: "json" }
@@ -75,6 +82,26 @@ const files: { readonly [Name in Language]: Words } = {
   he
 }
 
+/** How a page addresses its reader. */
+export type Address = "formal" | "informal"
+
+/** The form of the words of a language, and the words that differ in the other one. */
+export const otherAddress: {
+  readonly [Name in Language]?: { readonly own: Address; readonly words: Partial<Words> }
+} = {
+  de: { own: "informal", words: addressDe },
+  es: { own: "informal", words: addressEs },
+  fr: { own: "formal", words: addressFr },
+  nl: { own: "informal", words: addressNl }
+}
+
+const builtIn = (language: Language, address: Address | undefined): Words => {
+  const other = otherAddress[language]
+  return other === undefined || address === undefined || address === other.own
+    ? files[language]
+    : { ...files[language], ...other.words }
+}
+
 /** The language of a page if nothing else is asked for. */
 export const defaultLanguage: Language = "en"
 
@@ -123,8 +150,12 @@ const names = Object.keys(languages) as ReadonlyArray<Language>
 const replacedLengthMax = 1_000
 
 /** Returns the words of a language, with those that the experience replaces. */
-export const wordsIn = (language: Language, i18n?: { readonly [name: string]: unknown } | null): Words => {
-  const words = files[language]
+export const wordsIn = (
+  language: Language,
+  i18n?: { readonly [name: string]: unknown } | null,
+  address?: Address
+): Words => {
+  const words = builtIn(language, address)
   const replaced = i18n?.[language] ?? replacedIn(i18n ?? {}, language)
   if (!Predicate.isObject(replaced)) return words
   const own = Object.entries(replaced).filter(([key, text]) => isReplacement(key, text))

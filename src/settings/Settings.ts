@@ -249,6 +249,14 @@ export const markdownTable = (): string =>
       )
   ].join("\n")
 
+/** Where consumers reach this installation: at `PUBLIC_URL`, else on this host. */
+export const publicBaseOf = ({
+  publicUrl,
+  consumerPort,
+  tlsCertFile
+}: Pick<Values, "publicUrl" | "consumerPort" | "tlsCertFile">): string =>
+  publicUrl ?? `${tlsCertFile === undefined ? "http" : "https"}://localhost:${consumerPort}`
+
 /** The settings of this process. */
 export class Settings extends Context.Service<Settings, Values>()("usher/settings/Settings") {
   /** Reads the environment. An absent or empty variable means the default. Reports all wrong values at once. */

@@ -10,6 +10,7 @@ import {
   type Language,
   languageOf,
   languages,
+  otherAddress,
   placeholdersIn,
   wordsIn
 } from "../../src/pages/Words.ts"
@@ -49,6 +50,14 @@ const atRateOne: { readonly [Name in Language]: string } = {
   he: "אדם אחד נכנס בכל דקה, לפי סדר ההגעה."
 }
 
+/** Words that address a person in a form. None of them may stand in the texts of the other form. */
+const addressed: { readonly [form: string]: RegExp } = {
+  "de informal": /(?<!\p{L})(?:du|dich|dir|dein\p{L}*)(?!\p{L})/iu,
+  "nl informal": /(?<!\p{L})(?:je|jij|jou|jouw)(?!\p{L})/iu,
+  "es informal": /(?<!\p{L})(?:tu|tus|ti|tú)(?!\p{L})/iu,
+  "fr formal": /(?<!rendez-)(?<!\p{L})(?:vous|votre|vos|vôtre)(?!\p{L})/iu
+}
+
 describe("The words of pages", () => {
   it("exist in sixteen languages, with the same placeholders and no markup", () => {
     assert.lengthOf(all, 16)
@@ -64,6 +73,26 @@ describe("The words of pages", () => {
         for (const form of formsOf(text)) assert.notMatch(form, /[<>&]|^\s|\s$|^$/, `${language} ${key}`)
       }
     }
+  })
+
+  it("address formally and informally where a language has both, in the same texts", () => {
+    assert.sameMembers(Object.keys(otherAddress), ["de", "es", "fr", "nl"])
+    for (const [name, { own, words }] of Object.entries(otherAddress)) {
+      const language = name as Language
+      const [mine, other] = [wordsIn(language), wordsIn(language, null, own === "formal" ? "informal" : "formal")]
+      assert.deepStrictEqual(wordsIn(language, null, own), mine)
+      assert.isAbove(Object.keys(words).length, 60, language)
+      for (const [key, text] of Object.entries(words) as ReadonlyArray<[keyof typeof en, string | Forms]>) {
+        assert.notDeepEqual(text, mine[key] as never, `${language} ${key} is the same`)
+        assert.sameMembers(typeof text === "string" ? [] : Object.keys(text), typeof mine[key] === "string" ? [] : Object.keys(mine[key]), key)
+        assert.sameMembers([...placeholdersIn(formFor(text))], [...placeholdersIn(formFor(mine[key]))], `${language} ${key}`)
+      }
+      for (const [key, text] of Object.entries(other)) {
+        for (const form of formsOf(text)) assert.notMatch(form, addressed[`${language} ${own}`]!, `${language} ${key}`)
+      }
+    }
+    assert.strictEqual(wordsIn("en", null, "formal"), wordsIn("en"))
+    assert.strictEqual(wordsIn("de", { de: { granted: "Jetzt" } }, "formal").granted, "Jetzt")
   })
 
   it("have a form for each number, or one for all", () => {

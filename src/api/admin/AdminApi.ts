@@ -20,6 +20,7 @@ import { MessageApi } from "./MessageApi.ts"
 import { MediaAssetApi } from "./MediaAssetApi.ts"
 import { OrderApi } from "./OrderApi.ts"
 import { ExperiencePageApi } from "./ExperiencePageApi.ts"
+import { FontApi } from "./FontApi.ts"
 import { PictureApi } from "./PictureApi.ts"
 import { PeopleApi } from "./PeopleApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
@@ -47,6 +48,7 @@ export const AdminApi = describe(
     .add(VariantApi)
     .add(MediaAssetApi)
     .add(PictureApi)
+    .add(FontApi)
     .add(SyncSourceApi)
     .add(VariantOptionApi)
     .add(OrderApi)

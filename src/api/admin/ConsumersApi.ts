@@ -55,6 +55,9 @@ export const ConsumerExport = Schema.Struct({
       sentAt: SentTimestamp
     })
   ),
+  alerts: Schema.Array(
+    Schema.Struct({ topic: Schema.String, subjectId: Id, language: Schema.String, createdAt: SentTimestamp })
+  ),
   securityEvents: Schema.Array(
     Schema.Struct({
       type: Schema.String,

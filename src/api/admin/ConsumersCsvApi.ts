@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema, OpenApi } from "effect/http-api"
 import { PlaceStatus } from "../../domain/mechanism/PlaceFields.ts"
 import { Id } from "../../domain/values/Ids.ts"
+import { CalendarDay } from "../../domain/values/WallClock.ts"
 import { NotFound } from "../Errors.ts"
+import { Contact } from "./ContactsApi.ts"
 
 /** Rows of one file. */
 export const rowsMax = 100_000
@@ -13,7 +15,15 @@ export const consumersCsvEndpoint = HttpApiEndpoint.get(
   "/distributions/:id/consumers.csv",
   {
     params: { id: Id },
-    query: { status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." })) },
+    query: {
+      status: Schema.optionalKey(PlaceStatus.annotate({ description: "Only places in this status." })),
+      contact: Schema.optionalKey(Contact),
+      day: Schema.optionalKey(
+        CalendarDay.annotate({
+          description: "Only bookings whose slot begins on this day in the appointment's time zone. Other kinds have none."
+        })
+      )
+    },
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/csv" })),
     error: NotFound
   }

@@ -6,6 +6,7 @@ import { HttpApi } from "effect/http-api"
 import { describe } from "../OpenApi.ts"
 import { gateDescription } from "../Challenge.ts"
 import { Validation } from "../Validation.ts"
+import { AlertsGroup } from "./AlertApi.ts"
 import { AuthGroup } from "./AuthApi.ts"
 import { ExperiencesGroup } from "./ExperienceApi.ts"
 import { ProfilesGroup } from "./ProfileApi.ts"
@@ -19,6 +20,7 @@ export const ConsumerApi = describe(
     .add(AuthGroup)
     .add(ExperiencesGroup)
     .add(ProfilesGroup)
+    .add(AlertsGroup)
     .add(...kindGroups)
     .add(GrantsGroup)
     .add(GatesGroup)

@@ -105,6 +105,22 @@ export class ExperiencesGroup extends group.add(
           "once."
       })
     ),
+  HttpApiEndpoint.get("next", "/experiences/:experienceId/next", {
+    params,
+    success: Schema.Struct({
+      experience: Schema.NullOr(Schema.Struct({ id: Id, name: Schema.String, openAt: SentTimestamp }))
+    }).annotate({ identifier: "NextExperience" }),
+    error: NotFound
+  })
+    .middleware(PublicRead)
+    .annotateMerge(
+      OpenApi.annotations({
+        summary: "Get the organization's next experience",
+        description:
+          "The experience that opens next, apart from this one, for visitors that got nothing here. Only experiences with a " +
+          "published page and a sequence for all consumers count; null if there is none."
+      })
+    ),
   HttpApiEndpoint.post("enter", "/experiences/:experienceId/enter", {
     params,
     payload: shown,

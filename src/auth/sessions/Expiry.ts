@@ -23,6 +23,9 @@ const guessedMillis = guessedMinutes * 60_000
 
 const dayMillis = 86_400_000
 
+/** How long an alert of a consumer is kept whose experience does not open, or whose auction has ended. */
+const alertDays = 400
+
 /** Runs one round. Returns the number of deleted rows. */
 export const removeExpired = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -37,6 +40,7 @@ export const removeExpired = Effect.gen(function* () {
     ["spent_challenges", sql`expires_at < ${new Date(now)}`],
     ["tenant_events", sql`at < ${new Date(now - auditLogDays * dayMillis)}`],
     ["received_events", sql`received_at < ${new Date(now - receivedEventDays * dayMillis)}`],
+    ["alerts", sql`created_at < ${new Date(now - alertDays * dayMillis)}`],
     ["sent_messages", sql`sent_at < ${new Date(now - messageDays * dayMillis)}`]
   ] as const
   let removed = 0

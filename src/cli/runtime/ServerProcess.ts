@@ -40,6 +40,7 @@ import * as ParkedMechanisms from "../../workers/ParkedMechanisms.ts"
 import * as PeriodicJobs from "../../workers/PeriodicJobs.ts"
 import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
+import * as Alerts from "../../workers/Alerts.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
 import * as WantedPlaces from "../../workers/WantedPlaces.ts"
@@ -112,6 +113,7 @@ const workers = Layer.unwrap(
       : Layer.mergeAll(
           mechanismWorkers,
           GrantMessages.layer,
+          Alerts.layer,
           webhookDeliveries,
           ReceivedEvents.layer,
           ParkedMechanisms.layer,

@@ -1,6 +1,7 @@
 /** The experience: a release of products to consumers, through its sequences. */
 import { Schema } from "effect"
 import { ExperienceChallenge } from "../challenge/Challenge.ts"
+import { FontUrl } from "../catalogue/Font.ts"
 import { isPicturePath } from "../catalogue/Picture.ts"
 import { recordSchema } from "../values/Record.ts"
 import { CurrencyCode, TimeZone } from "../values/Locale.ts"
@@ -36,8 +37,29 @@ export const Theme = Schema.Struct({
   surface: Schema.optionalKey(ThemeText),
   text: Schema.optionalKey(ThemeText),
   warning: Schema.optionalKey(ThemeText),
+  fontUrl: Schema.optionalKey(FontUrl).annotateKey({
+    description: "The `url` of an uploaded font, in which rooms write. `fontFamily` stands for it until it is there."
+  }),
+  headingFontUrl: Schema.optionalKey(FontUrl).annotateKey({
+    description: "The same for titles, with `fontHeading`."
+  }),
   headerImageUrl: Picture,
   logoUrl: Picture,
+  shareTitle: Schema.optionalKey(ThemeText).annotateKey({
+    description: "The title where a link to the room is shared. Without one: the title of the room."
+  }),
+  shareDescription: Schema.optionalKey(ThemeText).annotateKey({
+    description: "The description there. Without one: how the room works."
+  }),
+  shareImageUrl: Picture,
+  showsUnitsLeft: Schema.optionalKey(Schema.Boolean).annotateKey({
+    description: "True: the rooms of queues and timed releases show how many units are left."
+  }),
+  address: Schema.optionalKey(Schema.Literals(["formal", "informal"])).annotateKey({
+    description:
+      "How rooms address a visitor where a language has both (`de`, `es`, `fr`, `nl`). Without it: informal, in French " +
+      "formal. Texts of `i18n` are taken as they are."
+  }),
   variant: Schema.optionalKey(Schema.Literals(["default", "retro", "rounded", "clean"]))
 }).annotate({ identifier: "Theme" })
 

@@ -5,10 +5,18 @@ import { Id } from "../values/Ids.ts"
 import { SentTimestamp } from "../values/Time.ts"
 
 /** Why a message is sent. */
-export const MessagePurpose = Schema.Literals(["CODE", "GRANT", "OPENING", "INVITATION", "WEBHOOK_FAILURE"]).annotate({
+export const MessagePurpose = Schema.Literals([
+  "CODE",
+  "GRANT",
+  "OPENING",
+  "REMINDER",
+  "OUTBID",
+  "INVITATION",
+  "WEBHOOK_FAILURE"
+]).annotate({
   description:
-    "`CODE` to sign in, `GRANT` to a consumer that was admitted, `OPENING` to a member of a waitlist, `INVITATION` " +
-    "to the dashboard, `WEBHOOK_FAILURE` to the organization."
+    "`CODE` to sign in, `GRANT` to a consumer that was admitted, `OPENING` to a member of a waitlist, `REMINDER` and " +
+    "`OUTBID` to a consumer that asked for it, `INVITATION` to the dashboard, `WEBHOOK_FAILURE` to the organization."
 })
 export type MessagePurpose = typeof MessagePurpose.Type
 

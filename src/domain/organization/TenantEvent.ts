@@ -21,6 +21,7 @@ const actions = {
   variant_option_value: record,
   media_asset: record,
   picture: ["created", "removed"],
+  font: ["created", "removed"],
   sync_source: record,
   audience: record,
   consumer: [...record, "erased"],

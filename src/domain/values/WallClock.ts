@@ -108,3 +108,9 @@ export const CalendarDay = Schema.String.check(
 function isDay(text: string): boolean {
   return instantOf(`${text}T00:00Z`) !== undefined
 }
+
+/** The instants of a calendar day in a time zone. */
+export const daySpan = (day: Reading, timeZone: string): { readonly from: Millis; readonly to: Millis } => {
+  const clock = wallClock(timeZone, day - 2 * dayMillis, day + 3 * dayMillis)
+  return { from: firstAt(clock, day), to: firstAt(clock, day + dayMillis) }
+}

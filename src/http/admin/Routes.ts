@@ -6,6 +6,7 @@ import * as IgnoredFields from "../fields/IgnoredFields.ts"
 import * as Idempotency from "../idempotency/Idempotency.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
+import * as ServedFonts from "../server/ServedFonts.ts"
 import * as ServedPictures from "../server/ServedPictures.ts"
 import * as System from "../server/System.ts"
 import { AdminApi } from "../../api/admin/AdminApi.ts"
@@ -33,5 +34,6 @@ export const handlers = Handlers.layer.pipe(Layer.provide(callers), Layer.provid
 export const layer = Layer.mergeAll(
   LeanRoutes.layer(AdminApi).pipe(Layer.provide(Handlers.layer), Layer.provide(callers), Layer.provide(streams)),
   System.layer(AdminApi, "operators"),
-  ServedPictures.layer
+  ServedPictures.layer,
+  ServedFonts.layer
 )

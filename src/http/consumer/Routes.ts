@@ -1,5 +1,6 @@
 /** The routes of the consumer listener. They need the engine, the services of `auth/`, and the database for records. */
 import { Layer } from "effect"
+import * as AlertStore from "../../store/message/Alerts.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { ConsumerRecords } from "../../store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../store/experience/ExperienceEntries.ts"
@@ -10,6 +11,7 @@ import { GrantHolders } from "../../store/mechanism/GrantHolders.ts"
 import { Mechanisms } from "../../store/mechanism/Mechanisms.ts"
 import * as ProfileStore from "../../store/consumer/Profiles.ts"
 import * as RevokedGrantStore from "../../store/mechanism/RevokedGrants.ts"
+import { NextDrops } from "../../store/experience/NextDrops.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { ShownPages } from "../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../store/experience/ShownProducts.ts"
@@ -18,9 +20,11 @@ import * as Credentials from "../credentials/Credentials.ts"
 import { EventStreams } from "../streams/EventStreams.ts"
 import * as Direct from "../direct/Direct.ts"
 import * as LeanRoutes from "../server/LeanRoutes.ts"
+import * as ServedFonts from "../server/ServedFonts.ts"
 import * as ServedPictures from "../server/ServedPictures.ts"
 import * as System from "../server/System.ts"
 import { ConsumerApi } from "../../api/consumer/ConsumerApi.ts"
+import * as Alerts from "./message/Alerts.ts"
 import * as Appointments from "./appointment/Appointments.ts"
 import * as Auctions from "./auction/Auctions.ts"
 import * as Auth from "./consumer/Auth.ts"
@@ -43,6 +47,7 @@ const groups = Layer.mergeAll(
   Auth.layer,
   Experiences.layer,
   Profiles.layer,
+  Alerts.layer,
   Queues.layer,
   Draws.layer,
   Auctions.layer,
@@ -58,10 +63,12 @@ const records = Layer.mergeAll(
   ExperienceViews.layer,
   ExperienceEntries.layer,
   ShownPages.layer,
+  NextDrops.layer,
   SequenceAccess.layer,
   AssignedProducts.layer,
   ShownProducts.layer.pipe(Layer.provide(ExperienceProducts.layer)),
   ProfileStore.Profiles.layer,
+  AlertStore.Alerts.layer,
   ConsumerRecords.layer,
   GrantHolders.layer,
   GateStore.layer,
@@ -88,6 +95,6 @@ export const layerNoRecords = withoutRecords(Credentials.layerConsumer)
 
 /** With other checks of credentials. */
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
-  withoutRecords(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer), Layer.merge(ServedPictures.layer))
+  withoutRecords(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer), Layer.merge(ServedPictures.layer), Layer.merge(ServedFonts.layer))
 
 export const layer = layerWith(Credentials.layerConsumer)

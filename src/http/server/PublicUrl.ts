@@ -1,9 +1,9 @@
 /** Where consumers reach this installation: at `PUBLIC_URL`, else on this host. */
 import { Effect } from "effect"
-import { Settings } from "../../settings/Settings.ts"
+import { publicBaseOf, Settings } from "../../settings/Settings.ts"
 
-export const make = Effect.map(Settings, ({ publicUrl, consumerPort, tlsCertFile }) => {
-  const base = publicUrl ?? `${tlsCertFile === undefined ? "http" : "https"}://localhost:${consumerPort}`
+export const make = Effect.map(Settings, (settings) => {
+  const base = publicBaseOf(settings)
   return {
     base,
     roomUrl: (experienceId: string) => `${base}/e/${experienceId}`,

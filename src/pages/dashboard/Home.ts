@@ -8,7 +8,7 @@ import { overdueSeconds } from "../../engine/lifecycle/Readiness.ts"
 import { type Html, html } from "../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import type { Screen } from "./Frame.ts"
-import { naming } from "./screens/Organization.ts"
+import { firstBrand } from "./screens/FirstBrand.ts"
 import { linkButton } from "./Parts.ts"
 import { filters, instant, search } from "./Table.ts"
 import { dropsOf, makeRows } from "./DropList.ts"
@@ -34,11 +34,11 @@ export const make = (api: AdminApiClient["Service"]) => {
       title: "Drops",
       links: mayDo(operator.role, "operator") && linkButton("/dashboard/new", "New drop", "primary"),
       body: isEmpty
-        ? html`${naming(operator)}${failing}
+        ? html`${firstBrand(operator)}${failing}
             <p class="lead">There is no drop yet.</p>
             <p>A drop is a room in which people wait, enter a draw, bid, book or buy.</p>
             <p><a class="button" href="/dashboard/new">Create one</a></p>`
-        : html`${naming(operator)}${late}${failing} ${filters("/dashboard", search("Search drops", query))}
+        : html`${firstBrand(operator)}${late}${failing} ${filters("/dashboard", search("Search drops", query))}
           ${dropsOf(drops, sought, now)}`
     }
     return screen

@@ -26,6 +26,7 @@ import * as Archive from "./screens/Archive.ts"
 import * as Consumers from "./screens/Consumers.ts"
 import * as DropRoutes from "./drop/DropRoutes.ts"
 import { type MakeRoomPreview, RoomPreview } from "./look/RoomPreview.ts"
+import * as FirstBrand from "./screens/FirstBrand.ts"
 import * as Journals from "./screens/Journals.ts"
 import * as Keys from "./screens/Keys.ts"
 import * as Organization from "./screens/Organization.ts"
@@ -81,6 +82,7 @@ export const routesOf = ({
   ...People.make(api, sessions),
   ...Journals.make(api),
   ...Organization.make(api, senders),
+  ...FirstBrand.make(api),
   ...Search.make(api),
   ...SecurityEvents.make(api),
   ...System.make(api, readiness, nodeName)

@@ -21,6 +21,8 @@ const actionNames = [
   "cancel",
   "reschedule",
   "join",
+  "remind",
+  "outbid",
   "sign-in",
   "code",
   "access-code",
@@ -40,8 +42,16 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
   const runner = makeActionRunner(api, places, sessions)
   const { onMechanism } = runner
   const signIn = makeSignInActions(api, sessions, runner, (name, context) =>
-    name === "join" || name === "enter" ? actions[name](context) : Effect.succeed({})
+    name === "join" || name === "enter" || isAlertAction(name) ? actions[name](context) : Effect.succeed({})
   )
+
+  const asked = { join: onMechanism("join"), remind: makeAlert(api, "remind"), outbid: makeAlert(api, "outbid") }
+  /** A message needs an address, so a visitor without one proves one first. */
+  const withAddress = (name: keyof typeof asked, context: ActionRequest): Run => {
+    if (context.visit.session?.sessionType === "authenticated") return asked[name](context)
+    context.fields.set("then", name)
+    return signIn.sendCode(context)
+  }
 
   const actions: { readonly [Name in ActionName]: (context: ActionRequest) => Run } = {
     enter: onMechanism("enter"),
@@ -50,12 +60,9 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
     book: onMechanism("book"),
     cancel: onceSure(onMechanism("cancel")),
     reschedule: onMechanism("reschedule"),
-    join: (context) => {
-      // A message needs an address, so a visitor without one proves one first.
-      if (context.visit.session?.sessionType === "authenticated") return onMechanism("join")(context)
-      context.fields.set("then", "join")
-      return signIn.sendCode(context)
-    },
+    join: (context) => withAddress("join", context),
+    remind: (context) => withAddress("remind", context),
+    outbid: (context) => withAddress("outbid", context),
     "sign-in": signIn.sendCode,
     code: signIn.code,
     "access-code": signIn.accessCode,
@@ -67,6 +74,30 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, sessions
       Effect.andThen(api.count(callerOf(context.visit), group, operation as never), actions[name](context))
     )
 }
+
+/** The actions that ask for an email, and end it. */
+const alertActions = ["remind", "outbid"] as const
+export type AlertAction = (typeof alertActions)[number]
+
+export const isAlertAction = (name: string | null): name is AlertAction =>
+  (alertActions as ReadonlyArray<string | null>).includes(name)
+
+/** Makes the action that asks for an email in the language of the page. */
+const makeAlert =
+  (api: ConsumerApiClient["Service"], name: AlertAction) =>
+  ({ visit, fields }: ActionRequest): Run => {
+    const { experienceId } = visit.room
+    const payload = { language: visit.language }
+    const isEnd = fields.has("stop")
+    const run =
+      name === "remind"
+        ? api.run(callerOf(visit), "alerts", isEnd ? "endReminder" : "remind", { params: { experienceId }, payload })
+        : api.run(callerOf(visit), "alerts", isEnd ? "endOutbid" : "tellOutbid", {
+            params: { auctionId: fields.get("at") ?? "" },
+            payload
+          })
+    return Effect.as(run, {})
+  }
 
 /** Makes an action that gives something up. The first form of a visitor asks, and the form of the answer acts. */
 const onceSure =
@@ -130,7 +161,7 @@ const operationOf = (
   { visit, fields }: ActionRequest
 ): Run<readonly [GroupName, OperationName<GroupName>]> => {
   const isKnown = visit.session?.sessionType === "authenticated"
-  if (name === "sign-in" || (name === "join" && !isKnown)) return Effect.succeed(["auth", "requestOneTimeCode"])
+  if (name === "sign-in" || ((name === "join" || isAlertAction(name)) && !isKnown)) return Effect.succeed(["auth", "requestOneTimeCode"])
   if (name !== "enter" && name !== "bid") return Effect.succeed(general)
   return Effect.map(places.shown({ holder: visit.holder }, visit.room.experienceId), ({ mechanisms }) => {
     const kind = mechanisms.find(({ record }) => record.id === fields.get("at"))?.kind

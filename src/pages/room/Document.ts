@@ -25,6 +25,8 @@ export interface Page {
   readonly css: string
   /** True for the page that every visitor gets. */
   readonly isShell: boolean
+  /** Where consumers reach this installation, as its operator has set it. */
+  readonly publicUrl?: string | undefined
   /** True for a preview. Its links would open windows, which its frame forbids, so they lead nowhere. */
   readonly isPreview?: boolean
 }
@@ -39,8 +41,10 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
   const { experience, language } = scene
   const body = page.document?.creativeDocument as DocumentBody | undefined
   const look = lookOf({ ...experience.theme, ...body?.themeOverrides })
+  const themed = look.faces + look.css
   const title = page.document?.title ?? experience.name
   const description = descriptionOf(scene, page, body)
+  const picture = look.headerImageUrl ?? pictureOf(experience)
   const reload = page.pieces.refreshSeconds
   const written = html`<!doctype html>
     <html lang="${language}" dir="${directionOf(language)}">
@@ -50,10 +54,12 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <title>${isolated(title, page.organizationName)} – ${isolated(page.organizationName, title)}</title>
         <meta name="description" content="${description}" />
+        ${shared(scene, page, { title, description, picture: look.shareImageUrl ?? picture })}
         ${look.frame !== undefined && html`<meta name="theme-color" content="${look.frame}" />`}
         <link rel="icon" href="data:," />
+        ${look.fontUrls.map((url) => html`<link rel="preload" as="font" type="font/woff2" href="${url}" crossorigin />`)}
         ${style(page.css)}
-        ${look.css !== "" && style(look.css)}${
+        ${themed !== "" && style(themed)}${
           reload !== undefined &&
           html`<noscript
             ><meta http-equiv="refresh" content="${reload};url=${scene.path(page.isShell ? "" : "place")}"
@@ -61,7 +67,7 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
         }
       </head>
       <body>
-        ${stage(page, title, { logoUrl: look.logoUrl, picture: look.headerImageUrl ?? pictureOf(experience) })}
+        ${stage(page, title, { logoUrl: look.logoUrl, picture })}
         <main>
           <p id="link" role="status" hidden>${say(scene, "kept")}</p>
           ${content(scene, page, body)} ${page.script !== "" && announcing(scene)}
@@ -76,7 +82,40 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
         }
       </body>
     </html>`
-  return { text: written.text, styles: look.css === "" ? [page.css] : [page.css, look.css] }
+  return { text: written.text, styles: themed === "" ? [page.css] : [page.css, themed] }
+}
+
+/** What programs show where a link to the room is shared. */
+interface Share {
+  readonly title: string
+  readonly description: string
+  /** Undefined without a picture. */
+  readonly picture: string | undefined
+}
+
+/** Returns what is shared: what the theme says, else what the room itself shows. */
+const shareOf = (theme: typeof Theme.Type | null, { title, description, picture }: Share): Share => ({
+  title: theme?.shareTitle ?? title,
+  description: theme?.shareDescription ?? description,
+  picture
+})
+
+/** The tags of Open Graph. They need absolute addresses, so an installation without `PUBLIC_URL` names no own one. */
+const shared = ({ experience, path }: Scene, { organizationName, publicUrl }: Page, room: Share): Html => {
+  const { title, description, picture } = shareOf(experience.theme, room)
+  const image = picture?.startsWith("/") === true ? publicUrl && `${publicUrl}${picture}` : picture
+  const tags: ReadonlyArray<readonly [name: string, content: string | undefined]> = [
+    ["type", "website"],
+    ["site_name", organizationName],
+    ["title", title],
+    ["description", description],
+    ["image", image],
+    ["url", publicUrl && `${publicUrl}${path("").split("?", 1)[0]}`]
+  ]
+  const shown = tags.filter(([, content]) => content !== undefined)
+  return html`${shown.map(([name, content]) => html`<meta property="og:${name}" content="${content!}" />`)}${
+    image !== undefined && html`<meta name="twitter:card" content="summary_large_image" />`
+  }`
 }
 
 /** The description for search engines: the text of the document, else how the room works, else its name. */

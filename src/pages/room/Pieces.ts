@@ -6,14 +6,14 @@ import { liveLine } from "./mechanism/Live.ts"
 import { type Piece, sureToLeave } from "./mechanism/Parts.ts"
 import type { ViewOptions } from "./mechanism/RoomKind.ts"
 import { directionOf } from "../Words.ts"
-import { say, type Scene } from "./Scene.ts"
+import { instant, phrase, say, type Scene } from "./Scene.ts"
 
 /** A mechanism, with the visitor's standing if there is a visitor. */
 export interface Place {
   readonly mechanism: Mechanism
   readonly state?: States[keyof States] | undefined
   /** What limits this visitor there. */
-  readonly limits?: Pick<Scene, "admission" | "assigned" | "waitRange">
+  readonly limits?: Pick<Scene, "admission" | "alert" | "assigned" | "waitRange">
 }
 
 export interface Pieces {
@@ -32,13 +32,16 @@ export const piecesOf = (
   options: ViewOptions = {}
 ): Pieces => {
   const opensLater = places.some(({ mechanism: { record } }) => record.lifecycle === "scheduled")
+  const remindsAt = firstOpening(places)
   const cards = places
-    .map((place) => ({ place, piece: pieceOf({ ...scene, opensLater }, place, options) }))
+    .map((place) => ({ place, piece: pieceOf({ ...scene, opensLater, remindsAt }, place, options) }))
     .map((card) => ({ ...card, rank: rankOf(card.place, card.piece) }))
     .toSorted((one, other) => one.rank - other.rank)
   const live = cards.find(({ piece }) => piece.isLive === true)?.place.mechanism
-  const mayChange = cards.some(({ rank }) => rank < lastRank)
+  const mayChange = cards.some(({ rank, place }) => rank < lastRank && (rank !== overRank || place.mechanism.record.lifecycle !== "closed"))
   const hasFields = cards.some(({ piece }) => piece.hasFields === true) || options.isRescheduling === true
+  // The way on is for those that can do nothing here any more.
+  const over = cards.some(({ rank }) => rank <= 3) ? -1 : cards.findIndex(({ place, piece }) => isOver(place, piece))
   const statuses = cards.map(({ place, piece }) => `${place.mechanism.record.id}:${piece.status}`).join(" ")
   // A widget that shows the theme takes it from here.
   const look = lookOf(scene.experience.theme).css
@@ -55,7 +58,7 @@ export const piecesOf = (
       ${above}${
         cards.length === 0 && above.text === "" && html`<section class="card">${empty(scene)}</section>`
       }${cards.map(
-        ({ place: { mechanism }, piece, rank }) =>
+        ({ place: { mechanism }, piece, rank }, index) =>
           html`<section
             class="card"
             data-id="${mechanism.record.id}"
@@ -64,7 +67,7 @@ export const piecesOf = (
             data-status="${piece.status}"
             ${mechanism.record.id === options.acted && html` data-acted`}
           >
-            ${piece.html}${rank > placeRank && liveLine(scene, mechanism, roomKindOf(mechanism.kind))}
+            ${piece.html}${index === over && afterwards(scene, places)}${rank > placeRank && liveLine(scene, mechanism, roomKindOf(mechanism.kind))}
           </section>`
       )}${cards[0] !== undefined && next(scene, cards[0].place, options)}${(cards.length > 0 || above.text === "") && account(scene, live?.kind === "queue")}
     </div>`
@@ -107,16 +110,67 @@ const empty = (scene: Scene): Html =>
         <p><a class="button" href="${scene.path("place", { show: "access-code" })}">${say(scene, "accessCode")}</a></p>`
     : html`<p>${say(scene, "nothing")}</p>`
 
+/** The mechanism that opens next, whose card offers a reminder. A room with an open waitlist needs none. */
+const firstOpening = (places: ReadonlyArray<Place>): string | undefined =>
+  places.some(isOpenWaitlist)
+    ? undefined
+    : places
+        .map(({ mechanism: { record } }) => record)
+        .filter(({ lifecycle, openAt }) => lifecycle === "scheduled" && openAt !== null)
+        .toSorted((one, other) => one.openAt! - other.openAt!)[0]?.id
+
+const isOpenWaitlist = ({ mechanism: { kind, record } }: Place): boolean =>
+  kind === "waitlist" && record.lifecycle === "open"
+
+/** Where a visitor goes that got nothing: to the waitlist of this room, else to the brand's next drop. */
+const afterwards = (scene: Scene, places: ReadonlyArray<Place>): Html => {
+  const waitlist = places.find(isOpenWaitlist)
+  if (waitlist !== undefined) {
+    const { id } = waitlist.mechanism.record
+    const isMember = waitlist.state !== undefined && "isEntered" in waitlist.state && waitlist.state.isEntered
+    return isMember
+      ? nothing
+      : html`<p><a class="button" href="#join-${id}">${say(scene, "enterWaitlist")}</a></p>`
+  }
+  const { nextDrop } = scene
+  if (nextDrop === undefined) return nothing
+  return html`<div class="after">
+    <p class="muted">${say(scene, "nextDrop")}</p>
+    <p><a class="button quiet" dir="auto" href="${scene.roomPath(nextDrop.id)}">${nextDrop.name}</a></p>
+    <p class="muted">${phrase(scene, "opensAt", { time: instant(scene, nextDrop.openAt) })}</p>
+  </div>`
+}
+
+/** The statuses of those that got nothing. */
+const lostStatuses = new Set(["DENIED", "EXPIRED", "LEFT", "LOST"])
+
+/** True if the visitor got nothing here, and cannot try again. */
+const isOver = ({ mechanism: { kind, record, live }, state }: Place, { status }: Piece): boolean => {
+  if (kind === "waitlist" || kind === "appointment") return false
+  if (lostStatuses.has(status)) return true
+  const isOutside = state === undefined || status.startsWith("NOT_")
+  return isOutside && (record.lifecycle === "closed" || record.lifecycle === "settling" || isSoldOut(kind, live))
+}
+
+const isSoldOut = (kind: string, live: Mechanism["live"]): boolean =>
+  kind === "timed_release" && live?.isFull === true
+
 /** The rank of a place that the visitor waits with. */
 const placeRank = 1
+
+/** An outcome without a gain. Its page has changed for the last time, but units may be freed. */
+const overRank = 3.2
 
 const lastRank = 4
 
 /** A turn comes first, then places that wait, open mechanisms, those that open later, and those that are over. */
-const rankOf = ({ mechanism, state }: Place, piece: Piece): number => {
+const rankOf = (place: Place, piece: Piece): number => {
+  const { mechanism, state } = place
   if (state !== undefined && "admissionGrant" in state) return 0
   if (piece.isLive === true) return placeRank
   const { lifecycle } = mechanism.record
+  // The outcome is above the waitlist to which it leads.
+  if (isOver(place, piece) && (lifecycle !== "open" || isSoldOut(mechanism.kind, mechanism.live))) return overRank
   // A waitlist is for what opens later, or is over.
   if (mechanism.kind === "waitlist" && lifecycle === "open") return 3.5
   if (lifecycle === "open") return 2

@@ -14,7 +14,7 @@ import { type Mechanism, roomKindOf, shownKinds, type States } from "./mechanism
 import { liveOf } from "./mechanism/Live.ts"
 import type { LiveFacts, Record } from "./mechanism/Parts.ts"
 import type { Read } from "./mechanism/RoomKind.ts"
-import type { Experience } from "./Scene.ts"
+import type { Experience, NextDrop } from "./Scene.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -38,6 +38,7 @@ export interface PublicRoom {
   readonly document: PublicExperiencePage | undefined
   readonly mechanisms: ReadonlyArray<Mechanism>
   readonly live: Live
+  readonly nextDrop: NextDrop | undefined
 }
 
 /** Live facts by the ids of mechanisms. */
@@ -60,6 +61,16 @@ export const make = (api: ConsumerApiClient["Service"]) => {
       )
     )
 
+  /** A room is shown also while the next drop cannot be read. */
+  const nextOf = ({ holder }: Caller, experienceId: string) =>
+    sharedReads(
+      `next ${experienceId}`,
+      api.run({ holder }, "experiences", "next", { params: { experienceId } }).pipe(
+        Effect.map(({ experience }) => experience ?? undefined),
+        Effect.orElseSucceed(() => undefined)
+      )
+    )
+
   const mechanismOf = makeMechanismOf(api, sharedReads)
   const mechanismsOf = (caller: Caller, experience: Experience): Read<ReadonlyArray<Mechanism>> =>
     Effect.forEach(listedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
@@ -74,7 +85,8 @@ export const make = (api: ConsumerApiClient["Service"]) => {
         const document = yield* documentOf({ holder }, experienceId, slug)
         const live = yield* liveOf(api, { holder }, experienceId)
         const mechanisms = withLive(yield* mechanismsOf({ holder }, experience), live)
-        return { experience, document, mechanisms, live }
+        const nextDrop = yield* nextOf({ holder }, experienceId)
+        return { experience, document, mechanisms, live, nextDrop }
       })
     )
   }
@@ -102,6 +114,11 @@ export const make = (api: ConsumerApiClient["Service"]) => {
     },
     /** Reads the facts of an auction as they are now, so that a visitor sees its own bid. */
     auctionFacts: (caller: Caller, auctionId: string): Read<AuctionFacts> => auctionFactsOf(api, caller, auctionId),
+    /** Reads whether the visitor has asked for an email: before an opening, or when it is outbid. */
+    alert: (caller: Caller, kind: Kind, { experienceId, id }: { readonly experienceId: string; readonly id: string }) =>
+      kind === "auction"
+        ? api.run(caller, "alerts", "outbid", { params: { auctionId: id } })
+        : api.run(caller, "alerts", "reminder", { params: { experienceId } }),
     /** Reads the free slots from a day on. */
     slots: (caller: Caller, appointmentId: string, startDate: string | undefined): Read<Slots> =>
       api.run({ holder: caller.holder }, "appointments", "slots", { params: { appointmentId }, query: { startDate } })

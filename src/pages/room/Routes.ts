@@ -9,13 +9,16 @@ import { toText } from "../../domain/values/Time.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
 import { StreamAddition } from "../../http/consumer/mechanism/StreamAddition.ts"
 import { QueueWaits } from "../../http/consumer/queue/QueueWaits.ts"
+import { Settings } from "../../settings/Settings.ts"
 import { Rooms } from "../../store/organization/Rooms.ts"
+import { Alerts } from "../../store/message/Alerts.ts"
 import { Assets } from "../Assets.ts"
 import { ConsumerApiClient } from "../ApiClients.ts"
 import * as PageErrors from "../PageErrors.ts"
 import { makeUnlessStopping, notFound, Refusal } from "../Refusal.ts"
 import { readableHereOnly } from "../Security.ts"
 import { makeFormHandler, redirectToPlace } from "./FormHandler.ts"
+import * as AlertEnd from "./AlertEnd.ts"
 import * as Actions from "./Actions.ts"
 import { makeErrorPage, makeFirstPage } from "./ErrorPage.ts"
 import { callerOf, makeFindVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
@@ -42,7 +45,7 @@ export const layer = HttpRouter.use(
     const waits = yield* QueueWaits
     const find = yield* makeFindVisit(sessions)
     const write = yield* makeWrite(places, assets)
-    const shell = makeShell(places, assets)
+    const shell = makeShell(places, assets, (yield* Settings).publicUrl)
     const failed = makeErrorPage(assets)
     const firstPage = makeFirstPage(assets)
     yield* PageErrors.use(router, failed)
@@ -76,6 +79,9 @@ export const layer = HttpRouter.use(
     const now = Effect.flatMap(find("everybody"), (visit) => shell(visit, undefined, true))
     yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refusal", failed))
     yield* router.add("GET", "/e/:experienceId/place", route(place))
+    const alert = Effect.flatMap(find("visitor"), yield* AlertEnd.make(write))
+    yield* router.add("GET", "/e/:experienceId/alert", route(alert))
+    yield* router.add("POST", "/e/:experienceId/alert", route(alert))
     const takeOver = Effect.flatMap(find("visitor"), yield* TakeOver.make(api, places, sessions))
     yield* router.add("GET", "/e/:experienceId/visit", route(takeOver))
     const state = Effect.flatMap(find("visitor"), makeState(api, places, waits))
@@ -94,7 +100,7 @@ export const layer = HttpRouter.use(
   })
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, QueueWaits.layer, Rooms.layer)
+    Layer.mergeAll(Alerts.layer, AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, QueueWaits.layer, Rooms.layer)
   )
 )
 
@@ -107,6 +113,11 @@ const variationOf = ({ url }: Visit): Variation => {
       return { screen: (scene) => signInScreen(scene, {}) }
     case "sign-in-phone":
       return { screen: (scene) => signInScreen(scene, {}, { channel: "phone", value: "" }) }
+    case "remind":
+    case "outbid": {
+      const next = { action: url.get("show")!, at: url.get("at") ?? undefined }
+      return { screen: (scene) => signInScreen(scene, next) }
+    }
     case "access-code":
       return { screen: accessCodeScreen }
     case "reschedule":

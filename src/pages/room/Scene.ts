@@ -7,11 +7,15 @@ import type { ConsumerAnswer } from "../ApiClients.ts"
 import type { Formats } from "../Formats.ts"
 import { html, type Html, type Inserted } from "../Html.ts"
 import { type CountedKey, filled, formFor, type Language, type PlainKey, type Values, type Words } from "../Words.ts"
+import type { Alert } from "../../domain/message/Alert.ts"
 import type { WaitRange } from "../../domain/queue/wait/WaitRange.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 
 /** An experience as the Consumer API answers it. */
 export type Experience = ConsumerAnswer<"experiences", "get">
+
+/** An announced drop that opens later. */
+export type NextDrop = NonNullable<ConsumerAnswer<"experiences", "next">["experience"]>
 
 export interface Scene {
   readonly language: Language
@@ -23,6 +27,8 @@ export interface Scene {
   readonly visitor: "none" | "guest" | "authenticated"
   /** True if codes go out by SMS. */
   readonly takesPhones: boolean
+  /** True if emails go out. */
+  readonly takesMail: boolean
   /** True if consumers with an address get a message at their turn. */
   readonly sendsTurns: boolean
   /** The shop's address to which a visitor continues; undefined without one. */
@@ -35,12 +41,23 @@ export interface Scene {
   readonly waitRange?: WaitRange | undefined
   /** True if something opens later. */
   readonly opensLater?: boolean
+  /** The mechanism on whose card a reminder is offered. */
+  readonly remindsAt?: string | undefined
+  /** The email that the visitor may have asked for there; undefined if that is not known. */
+  readonly alert?: Alert | undefined
+  /** The next drop of the brand; absent if none is announced. */
+  readonly nextDrop?: NextDrop | undefined
+  /** Returns the address of another room. It keeps the language. */
+  readonly roomPath: (experienceId: string) => string
   /** Returns the address of a part of the room. It keeps the language and the way back. */
   readonly path: (name: string, more?: { readonly [name: string]: string }) => string
 }
 
 /** The header of a piece with the instant at which it was written, in milliseconds. A script counts by it. */
 export const timeOf = ({ now }: Scene) => ({ "x-server-time": `${now}` })
+
+/** True if the brand shows how many units are left. */
+export const showsUnitsLeft = ({ experience }: Scene): boolean => experience.theme?.showsUnitsLeft === true
 
 /** Returns the text of a key. */
 export const say = ({ words }: Scene, key: PlainKey, values: Values = {}): string => filled(words[key], values)

@@ -18,12 +18,13 @@ const partCacheControl = "public, max-age=1, s-maxage=1"
 const cacheControl = "public, max-age=5, s-maxage=10, stale-while-revalidate=60, stale-if-error=86400"
 
 /** Makes the function that answers with the shell, or with its open part alone. */
-export const make = (places: Places, assets: Assets["Service"]) => {
+export const make = (places: Places, assets: Assets["Service"], publicUrl: string | undefined) => {
   const shared = Answer.makeShared()
   return Effect.fnUntraced(function* (visit: Visit, slug?: string, isPart = false) {
     const { room, holder } = visit
     const shown = yield* places.shown({ holder }, room.experienceId, slug)
-    const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, undefined)
+    const now = yield* Clock.currentTimeMillis
+    const scene = { ...sceneOf(visit, shown.experience, now, undefined), nextDrop: shown.nextDrop }
     const pieces = piecesOf(
       scene,
       shown.mechanisms.map((mechanism) => ({ mechanism }))
@@ -36,7 +37,15 @@ export const make = (places: Places, assets: Assets["Service"]) => {
         ...timeOf(scene)
       })
     const { organizationName } = room
-    const { text, styles } = documentOf(scene, { ...shown, organizationName, pieces, script, css, isShell: true })
+    const { text, styles } = documentOf(scene, {
+      ...shown,
+      organizationName,
+      publicUrl,
+      pieces,
+      script,
+      css,
+      isShell: true
+    })
     const headers = headersOf({
       scripts: script === "" ? [] : [script],
       styles,

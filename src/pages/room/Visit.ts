@@ -43,6 +43,8 @@ export interface Visit {
   readonly language: Language
   /** True if codes go out by SMS. */
   readonly takesPhones: boolean
+  /** True if emails go out. */
+  readonly takesMail: boolean
   /** True if a script asks for the visitor's part alone. */
   readonly isPart: boolean
 }
@@ -99,7 +101,7 @@ const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$
 
 /** Makes what a page needs to show itself. */
 export const sceneOf = (
-  visit: Pick<Visit, "room" | "holder" | "url" | "language" | "takesPhones">,
+  visit: Pick<Visit, "room" | "holder" | "url" | "language" | "takesPhones" | "takesMail">,
   experience: Experience,
   now: number,
   access: VerifiedAccess | undefined
@@ -113,14 +115,16 @@ export const sceneOf = (
   }
   return {
     language,
-    words: wordsIn(language, experience.i18n),
+    words: wordsIn(language, experience.i18n, experience.theme?.address),
     formats: formatsOf(language, experience.timeZone),
     experience,
     now,
     visitor: access === undefined ? "none" : access.sessionType,
     takesPhones: visit.takesPhones,
+    takesMail: visit.takesMail,
     sendsTurns: room.sendsTurns === true,
     shopUrl,
+    roomPath: (experienceId) => `/e/${experienceId}${kept.lang === undefined ? "" : `?lang=${kept.lang}`}`,
     path: (name, more = {}) => {
       const query = new URLSearchParams()
       for (const [key, value] of Object.entries({ ...kept, ...more })) if (value !== undefined) query.set(key, value)
@@ -154,6 +158,14 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     )
   }
 
+  /** The email that the visitor may have asked for. Only a card that offers one needs it. */
+  const alertOf = (caller: Caller, { experienceId }: Room, { kind, record }: Mechanism, state: Place["state"]) => {
+    const isOffered = record.lifecycle === "scheduled" || (kind === "auction" && state !== undefined && "bidCount" in state)
+    if (!isOffered || caller.access?.sessionType !== "authenticated") return Effect.undefined
+    const about = record.lifecycle === "scheduled" ? "queue" : kind
+    return Effect.orElseSucceed(places.alert(caller, about, { experienceId, id: record.id }), () => undefined)
+  }
+
   const placesOf = Effect.fnUntraced(function* (visit: Visit, shown: PublicRoom, from: string | undefined) {
     const caller = callerOf(visit)
     return yield* Effect.forEach(
@@ -164,9 +176,10 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
         if (caller.access === undefined) return { mechanism }
         const limits = yield* limitsOf(caller.access, record)
         const state = yield* places.state(caller, kind, record.id)
-        if (kind !== "queue") return { mechanism, state, limits }
+        const alert = yield* alertOf(caller, visit.room, mechanism, state)
+        if (kind !== "queue") return { mechanism, state, limits: { ...limits, alert } }
         const waitRange = yield* rangeOf({ kind, id: record.id, tenant: visit.room.tenant }, state)
-        return { mechanism, state, limits: { ...limits, waitRange } }
+        return { mechanism, state, limits: { ...limits, alert, waitRange } }
       }),
       { concurrency: 8 }
     )
@@ -175,7 +188,8 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
   return Effect.fnUntraced(function* (visit: Visit, variation: Variation = {}) {
     const { room, session } = visit
     const shown = yield* places.ofVisitor(callerOf(visit), room.experienceId)
-    const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, session)
+    const now = yield* Clock.currentTimeMillis
+    const scene = { ...sceneOf(visit, shown.experience, now, session), nextDrop: shown.nextDrop }
     const { refusal, screen, from, widgetSources = [], status = refusal?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
     const message = refusal === undefined ? nothing : messageOf(scene, refusal)
@@ -219,7 +233,8 @@ export const makeFindVisit = Effect.fnUntraced(function* (sessions: Sessions) {
   const rooms = yield* Rooms
   const keys = yield* ApiKeys
   const origins = yield* Origins
-  const takesPhones = (yield* Delivery).canSend("phone")
+  const { canSend } = yield* Delivery
+  const [takesMail, takesPhones] = [canSend("email"), canSend("phone")]
   const limit = (yield* RateLimits).byAddress("rooms", requestsPerAddress)
 
   return Effect.fnUntraced(function* (audience: "everybody" | "visitor") {
@@ -242,6 +257,7 @@ export const makeFindVisit = Effect.fnUntraced(function* (sessions: Sessions) {
       url: queryOf(request),
       language: languageIn(request),
       takesPhones,
+      takesMail,
       isPart: request.headers["accept"]?.includes("part=room") === true
     }
     return visit

@@ -8,16 +8,14 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
-import type { Fragment } from "effect/sql/Statement"
 import { bidSorts, bookingSorts } from "../../domain/mechanism/PlaceFields.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { latest, type Millis, toText } from "../../domain/values/Time.ts"
 import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeReadPage } from "../records/Lists.ts"
 import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
-import { belonging, type ConsumerPlace, toConsumerPlace, withConsumers } from "./Places.ts"
+import { beginsIn, belonging, type ConsumerPlace, type Span, toConsumerPlace, withConsumers } from "./Places.ts"
 
 /** The list of an appointment's bookings. All instants have one length, so their text sorts as they do. */
 export const bookingShape = listShape(
@@ -36,12 +34,6 @@ export const bidShape = listShape(
   { rank: { expression: "(p.fields ->> 'bidOrder')::numeric", type: "numeric" } },
   { id: "p.consumer_id" }
 )
-
-/** A span of time, without its end. */
-interface Span {
-  readonly from: Millis
-  readonly to: Millis
-}
 
 /** The filters of a list of bookings. */
 interface BookingFilter {
@@ -111,17 +103,4 @@ export class OrderedPlaces extends Context.Service<
       return { bookings, bids }
     })
   )
-}
-
-/** True for bookings whose slot begins in the span. The index has those that an event placed there, also those moved since. */
-const beginsIn = (sql: PgClient.PgClient, mechanismId: string, { from, to }: Span): Fragment => {
-  const begins = sql`p.fields ->> 'startTime' >= ${toText(from)} and p.fields ->> 'startTime' < ${toText(Math.min(to, latest))}`
-  const [first, last] = [String(from), String(to)]
-  // Numbers of one length sort as text does.
-  if (first.length !== last.length) return begins
-  return sql`${begins} and p.consumer_id = any(array(
-    select consumer_id from journal
-    where mechanism_id = ${mechanismId} and type in ('Booked', 'Rescheduled')
-      and data ->> 'startTime' >= ${first} and data ->> 'startTime' < ${last}
-  ))`
 }

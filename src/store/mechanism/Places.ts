@@ -10,7 +10,7 @@ import { type OwnFields, type PlaceStatus, placeSorts, endStatuses } from "../..
 import { noRisk, type Risk } from "../../domain/risk/Risk.ts"
 import { withUnicodeLabels } from "../../domain/values/HostName.ts"
 import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
-import { type Millis, toText } from "../../domain/values/Time.ts"
+import { latest, type Millis, toText } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { MechanismName } from "./Mechanisms.ts"
 import { makeReadPage } from "../records/Lists.ts"
@@ -43,6 +43,12 @@ export interface ConsumerPlace extends RecordedPlace {
 /** The maximum of mechanisms with a place of one consumer that one statement returns. */
 const unfinishedMax = 500
 
+/** A span of time, without its end. */
+export interface Span {
+  readonly from: Millis
+  readonly to: Millis
+}
+
 /** The filters of a list of consumers. */
 export interface PlaceFilter {
   readonly status?: string | undefined
@@ -51,6 +57,8 @@ export interface PlaceFilter {
   readonly confirmationCode?: string | undefined
   /** Only places whose risk has at least this score. */
   readonly minRiskScore?: number | undefined
+  /** Only bookings whose slot begins then. */
+  readonly begins?: Span | undefined
   /** Only places of consumers with or without an address, or a proved one. */
   readonly contact?: keyof ReturnType<typeof contactConditions> | undefined
 }
@@ -134,7 +142,7 @@ export class Places extends Context.Service<
         tenant: Tenant,
         mechanismId: string,
         query: PageQuery<keyof typeof shape.sorts>,
-        { status, slotId, confirmationCode, minRiskScore, contact }: PlaceFilter
+        { status, slotId, confirmationCode, minRiskScore, begins, contact }: PlaceFilter
       ) {
         yield* currentPlaces(sql, ofMechanism(sql, mechanismId))
         const filter = {
@@ -143,6 +151,8 @@ export class Places extends Context.Service<
           slotId,
           confirmationCode,
           minRiskScore: minRiskScore?.toString(),
+          from: begins?.from.toString(),
+          to: begins?.to.toString(),
           contact
         }
         const conditions = belonging(sql, tenant, mechanismId)
@@ -150,6 +160,7 @@ export class Places extends Context.Service<
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
         if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
+        if (begins !== undefined) conditions.push(beginsIn(sql, mechanismId, begins))
         if (contact !== undefined) conditions.push(contactConditions(sql)[contact])
         const search = query.search ?? ""
         if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
@@ -222,6 +233,19 @@ export const belonging = (sql: PgClient.PgClient, tenant: Tenant, mechanismId: s
   sql`p.mechanism_id = ${mechanismId}`,
   sql`exists (select 1 from mechanisms where id = ${mechanismId} and ${ofTenant(sql, tenant)})`
 ]
+
+/** True for bookings whose slot begins in the span. The index has those that an event placed there, also those moved since. */
+export const beginsIn = (sql: PgClient.PgClient, mechanismId: string, { from, to }: Span): Fragment => {
+  const begins = sql`p.fields ->> 'startTime' >= ${toText(from)} and p.fields ->> 'startTime' < ${toText(Math.min(to, latest))}`
+  const [first, last] = [String(from), String(to)]
+  // Numbers of one length sort as text does.
+  if (first.length !== last.length) return begins
+  return sql`${begins} and p.consumer_id = any(array(
+    select consumer_id from journal
+    where mechanism_id = ${mechanismId} and type in ('Booked', 'Rescheduled')
+      and data ->> 'startTime' >= ${first} and data ->> 'startTime' < ${last}
+  ))`
+}
 
 /** True for places whose entry has at least this risk. Most entries have none, and nothing is stored of them. */
 const hasRisk = (sql: PgClient.PgClient, minRiskScore: number): Fragment =>

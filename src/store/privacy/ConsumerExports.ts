@@ -59,6 +59,13 @@ export interface ConsumerExport {
     readonly status: MessageStatus
     readonly sentAt: Millis
   }>
+  /** Emails that the consumer has asked for. */
+  readonly alerts: ReadonlyArray<{
+    readonly topic: string
+    readonly subjectId: string
+    readonly language: string
+    readonly createdAt: Millis
+  }>
   /** False if a list has reached its limit. */
   readonly isComplete: boolean
 }
@@ -165,6 +172,14 @@ const accountOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: T
     select a.id, a.name, m.added_at from audiences a
       join audience_members m on m.audience_id = a.id and m.consumer_id = ${consumerId}
     where ${ofTenant(sql, tenant, "a")} order by m.added_at desc limit ${exportedMax}`
+  const alerts = yield* sql<{
+    readonly topic: string
+    readonly subjectId: string
+    readonly language: string
+    readonly created_at: Date
+  }>`
+    select a.topic, a.subject_id as "subjectId", a.language, a.created_at from alerts a
+    where a.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "a")} order by a.created_at desc limit ${exportedMax}`
   const securityEvents = yield* sql<{
     readonly type: string
     readonly client_address: string | null
@@ -180,6 +195,7 @@ const accountOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, tenant: T
       createdAt: created_at.getTime(),
       expiresAt: expires_at.getTime()
     })),
+    alerts: alerts.map(({ created_at, ...rest }) => ({ ...rest, createdAt: created_at.getTime() })),
     audiences: audiences.map(({ added_at, ...rest }) => ({ ...rest, addedAt: added_at.getTime() })),
     securityEvents: securityEvents.map(({ client_address, first_at, ...rest }) => ({
       ...rest,

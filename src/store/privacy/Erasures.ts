@@ -21,6 +21,7 @@ import { type Row, toConsumer } from "../consumer/ConsumerRow.ts"
 
 /** Tables with rows that belong to one consumer and say something about it. */
 const ownTables = [
+  "alerts",
   "sessions",
   "external_identities",
   "exchange_codes",

@@ -17,6 +17,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Sync source",
     "Media asset",
     "Picture",
+    "Font",
     "Product",
     "Variant",
     "Variant option",

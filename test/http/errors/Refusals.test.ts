@@ -43,7 +43,9 @@ import { Unavailable } from "../../../src/store/postgres/Unavailable.ts"
 import { Profiles } from "../../../src/store/consumer/Profiles.ts"
 import { SequenceAccess } from "../../../src/store/experience/SequenceAccess.ts"
 import { AssignedProducts } from "../../../src/store/experience/AssignedProducts.ts"
+import { NextDrops } from "../../../src/store/experience/NextDrops.ts"
 import { ShownPages } from "../../../src/store/experience/ShownPages.ts"
+import { Alerts } from "../../../src/store/message/Alerts.ts"
 import { ShownProducts } from "../../../src/store/experience/ShownProducts.ts"
 import { asConsumer, type Call, send } from "../support/usherFixture.ts"
 
@@ -108,6 +110,14 @@ const stubs = Layer.unwrap(
         find: () => refuse("engine"),
         tenantOf: () => refuse("engine"),
         experienceOfQueue: () => refuse("engine")
+      }),
+      Layer.succeed(NextDrops, { after: () => refuse("engine") }),
+      Layer.succeed(Alerts, {
+        find: () => refuse("engine"),
+        want: () => refuse("engine"),
+        end: () => refuse("engine"),
+        due: () => refuse("engine"),
+        record: () => refuse("engine")
       }),
       Layer.succeed(ShownPages, { find: () => refuse("engine") }),
       Layer.succeed(ShownProducts, { of: () => refuse("engine"), variantIds: () => refuse("engine") }),
@@ -233,6 +243,9 @@ layer(served, { excludeTestServices: true })("An unavailable engine or store", (
     { method: "POST", path: "/api/auth/guest" },
     { path: `/api/experiences/${id}` },
     { path: `/api/experiences/${id}/page` },
+    { path: `/api/experiences/${id}/next` },
+    { method: "DELETE", path: `/api/experiences/${id}/reminder` },
+    { path: `/api/auctions/${id}/outbid-alert` },
     { method: "POST", path: `/api/experiences/${id}/enter` },
     { method: "DELETE", path: `/api/experiences/${id}/leave` },
     { path: "/api/consumers/me" }

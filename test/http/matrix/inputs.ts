@@ -13,6 +13,7 @@ import { drawInputs } from "./inputs/drawInputs.ts"
 import { gateInputs } from "./inputs/gateInputs.ts"
 import { messageInputs } from "./inputs/messageInputs.ts"
 import { orderInputs } from "./inputs/orderInputs.ts"
+import { fontInputs } from "./inputs/fontInputs.ts"
 import { pictureInputs } from "./inputs/pictureInputs.ts"
 import { peopleInputs } from "./inputs/peopleInputs.ts"
 import { receiverInputs } from "./inputs/receiverInputs.ts"
@@ -197,6 +198,12 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/experiences/:experienceId": onExperience(),
   "POST /api/experiences/:experienceId/enter": onExperience({}),
   "DELETE /api/experiences/:experienceId/leave": onExperience(),
+  "GET /api/experiences/:experienceId/next": (own, world) =>
+    Effect.map(onExperience()(own, world), ({ guestStatus: _, ...input }) => input),
+  "GET /api/experiences/:experienceId/reminder": onExperience(),
+  "PUT /api/experiences/:experienceId/reminder": (own, world) =>
+    Effect.map(onExperience({ language: "de" })(own, world), (input) => ({ ...input, guestStatus: 403 })),
+  "DELETE /api/experiences/:experienceId/reminder": onExperience(),
   // Any caller may read them, so no identifier is another tenant's.
   "GET /api/experiences/:experienceId/live": just(({ experienceId }) => ({ params: { experienceId }, status: 200 })),
   "GET /api/queues/:queueId/line": just(({ queueId }) => ({ params: { queueId }, status: 200 })),
@@ -298,6 +305,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...messageInputs,
   ...peopleInputs,
   ...pictureInputs,
+  ...fontInputs,
   ...appointmentInputs,
   ...auctionInputs,
   ...catalogueInputs,

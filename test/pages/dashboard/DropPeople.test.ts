@@ -89,6 +89,11 @@ layer(usher, { excludeTestServices: true })("The people of a drop", (it) => {
         namesIn(shown.text),
         ofDay.map(({ consumerId }) => guestName(consumerId))
       )
+      const file = yield* get(unescaped(/href="([^"]*people\.csv\?[^"]*)"/.exec(shown.text)![1]!))
+      assert.sameMembers(
+        file.text.trimEnd().split("\r\n").slice(1).map((row) => row.split(",")[0]!),
+        ofDay.map(({ consumerId }) => consumerId)
+      )
       const after = yield* submit(shown, "Check in")
       assert.include(textOf(after), "Checked in.")
       assert.deepStrictEqual(namesIn(after.text), namesIn(shown.text))

@@ -3,24 +3,32 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { asServer, Usher } from "../../http/support/usherFixture.ts"
+import { png } from "../../support/picture.ts"
 import { operator, person } from "../support/operatorFixture.ts"
 import { brand, layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 layer(usher, { excludeTestServices: true })("The organization at the dashboard", (it) => {
-  it.effect("is asked for its name until it has one, which consumers then read", () =>
+  it.effect("is asked for name, colour and logo until it has a name, and rooms then show all three", () =>
     Effect.gen(function* () {
       const { admin, consumer } = yield* Usher
       const { secretKey, testSecretKey } = yield* (yield* Organizations).create({ name: "default", plan: "growth" })
       const headers = asServer(secretKey)
       const made = yield* admin({ method: "POST", path: "/api/experiences", headers, body: { name: "Drop" } })
-      const { get, submit, signIn } = yield* operator
+      const { get, submit, submitFiles, signIn } = yield* operator
       yield* signIn(secretKey)
       const first = yield* get("/dashboard")
       assert.include(textOf(first), "What is your brand called?")
       assert.strictEqual((yield* submit(first, "Save", { name: " " })).status, 400)
-      assert.include(textOf(yield* submit(first, "Save", { name: "Maison Aurore" })), "Saved.")
+      const refused = yield* submit(first, "Save", { name: "Maison Aurore", primary: "gold" })
+      assert.include(textOf(refused), "Enter a colour such as #c9a86a.")
+      const look = { name: "Maison Aurore", primary: "#c9a86a" }
+      const broken = yield* submitFiles(refused, "Save", { "logoUrl.file": png.subarray(0, 40) }, look)
+      assert.strictEqual(broken.status, 400)
+      assert.include(textOf(yield* submitFiles(broken, "Save", { "logoUrl.file": png }, look)), "Saved.")
       assert.notInclude(textOf(yield* get("/dashboard")), "What is your brand called?")
-      assert.include(textOf(yield* consumer({ path: `/e/${made.body.id}` })), "Maison Aurore")
+      const { text } = yield* consumer({ path: `/e/${made.body.id}` })
+      assert.match(text, /<img src="\/pictures\/[0-9a-f-]{36}" alt="Maison Aurore"/)
+      assert.include(text, "--primary:#c9a86a")
       const test = yield* operator
       yield* test.signIn(testSecretKey)
       assert.include(textOf(yield* test.get("/dashboard/organization")), "An admin can change this in live mode.")

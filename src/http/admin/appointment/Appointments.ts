@@ -8,7 +8,7 @@ import { CurrentTenant } from "../../../api/Credentials.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import * as ShopActions from "../../credentials/ShopActions.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
-import { dayMillis, dayOf, firstAt, type Reading, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
+import { dayOf, daySpan, readingAt, wallClock } from "../../../domain/values/WallClock.ts"
 import { OrderedPlaces } from "../../../store/mechanism/OrderedPlaces.ts"
 import { makeHandlers } from "../mechanism/MechanismHandlers.ts"
 import { bookingOf } from "../mechanism/PlaceAnswers.ts"
@@ -38,7 +38,7 @@ export const AppointmentHandlers = HttpApiBuilder.group(AdminApi, "appointments"
             places
               .bookings(tenant, params.id, query, {
                 status: query.status,
-                begins: query.day === undefined ? undefined : spanOf(query.day, timeZone)
+                begins: query.day === undefined ? undefined : daySpan(query.day, timeZone)
               })
               .pipe(
                 orInvalidPage(query),
@@ -56,7 +56,7 @@ export const AppointmentHandlers = HttpApiBuilder.group(AdminApi, "appointments"
           Effect.map((facts) => {
             const { timeZone, now } = facts
             const day = query.day ?? dayOf(readingAt(wallClock(timeZone, now, now), now))
-            const slots = Array.from(offeredSlots(facts, spanOf(day, timeZone)), (slot) => ({
+            const slots = Array.from(offeredSlots(facts, daySpan(day, timeZone)), (slot) => ({
               id: slotId(id, slot.startTime),
               ...slot
             }))
@@ -80,10 +80,4 @@ export const AppointmentHandlers = HttpApiBuilder.group(AdminApi, "appointments"
 interface OfConsumer {
   readonly params: { readonly id: string }
   readonly payload: { readonly consumerId: string }
-}
-
-/** The instants of a calendar day in a time zone. */
-const spanOf = (day: Reading, timeZone: string) => {
-  const clock = wallClock(timeZone, day - 2 * dayMillis, day + 3 * dayMillis)
-  return { from: firstAt(clock, day), to: firstAt(clock, day + dayMillis) }
 }

@@ -1,13 +1,13 @@
 /** Writes the consumers of a mechanism as CSV, a page of the list at a time. */
 import { Effect, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { ownFields, type PlaceStatus } from "../../../domain/mechanism/PlaceFields.ts"
+import { ownFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { csvRow } from "../../../domain/values/Csv.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { pageSizeMax } from "../../../domain/values/Lists.ts"
 import { rowsMax } from "../../../api/admin/ConsumersCsvApi.ts"
-import { type ConsumerPlace, Places } from "../../../store/mechanism/Places.ts"
+import { type ConsumerPlace, type PlaceFilter, Places } from "../../../store/mechanism/Places.ts"
 
 const own = Object.keys(ownFields) as ReadonlyArray<keyof typeof ownFields>
 
@@ -28,9 +28,9 @@ const rowOf = ({ consumerId, fullName, email, phone, status, enteredAt, updatedA
 
 /** Makes the function that answers with the file. The first page is read before the answer begins. */
 export const make = Effect.map(Places, (places) =>
-  Effect.fnUntraced(function* (tenant: Tenant, id: string, status: PlaceStatus | undefined) {
+  Effect.fnUntraced(function* (tenant: Tenant, id: string, filter: PlaceFilter) {
     const pageAfter = (after: string | undefined) =>
-      places.list(tenant, id, { first: pageSizeMax, ...(after !== undefined && { after }) }, { status })
+      places.list(tenant, id, { first: pageSizeMax, ...(after !== undefined && { after }) }, filter)
     const first = yield* pageAfter(undefined)
     const later = Stream.paginate(first, (page) =>
       Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { PlaceStatus } from "../../../domain/mechanism/PlaceFields.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
+import { daySpan, type Reading } from "../../../domain/values/WallClock.ts"
 import { History, type HistoryEntry } from "../../../store/journal/History.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { type ConsumerPlace, Places } from "../../../store/mechanism/Places.ts"
@@ -14,6 +15,7 @@ import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { orBusy } from "../records/Answers.ts"
+import type { Contact } from "../../../api/admin/ContactsApi.ts"
 import type { ExtensionBody } from "../../../api/admin/DistributionApi.ts"
 import type { BulkDenial } from "../../../api/admin/SteeringApi.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
@@ -121,10 +123,12 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
     exportDistributionConsumers: Effect.fnUntraced(function* ({
       params: { id },
       query
-    }: OfOne & { readonly query: { readonly status?: PlaceStatus } }) {
+    }: OfOne & { readonly query: { readonly status?: PlaceStatus; readonly contact?: Contact; readonly day?: Reading } }) {
       const { tenant } = yield* CurrentTenant
-      yield* current(tenant, id)
-      return yield* csvOf(tenant, id, query.status).pipe(orInvalidPage(query))
+      const { configuration } = yield* current(tenant, id)
+      const { day, ...filter } = query
+      const begins = day === undefined ? undefined : daySpan(day, `${configuration["timeZone"] ?? "UTC"}`)
+      return yield* csvOf(tenant, id, { ...filter, begins }).pipe(orInvalidPage(query))
     }, orBusy),
     getDistributionWaits: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
       const { tenant } = yield* CurrentTenant

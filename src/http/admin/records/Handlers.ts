@@ -21,6 +21,7 @@ import { Orders } from "../../../store/consumer/Orders.ts"
 import { ConsumerPlaces } from "../../../store/mechanism/ConsumerPlaces.ts"
 import { OrderedPlaces } from "../../../store/mechanism/OrderedPlaces.ts"
 import { Places } from "../../../store/mechanism/Places.ts"
+import { Fonts } from "../../../store/catalogue/Fonts.ts"
 import { Pictures } from "../../../store/catalogue/Pictures.ts"
 import { Products } from "../../../store/catalogue/Products.ts"
 import { TenantEvents } from "../../../store/organization/TenantEvents.ts"
@@ -47,6 +48,7 @@ import { Gates } from "../../../store/gate/Gates.ts"
 import { NodeHandlers } from "../organization/Nodes.ts"
 import { OrganizationHandlers } from "../organization/Organizations.ts"
 import { MediaAssetHandlers } from "../catalogue/MediaAssets.ts"
+import { FontHandlers } from "../catalogue/Fonts.ts"
 import { PictureHandlers } from "../catalogue/Pictures.ts"
 import { PictureCleaner } from "../catalogue/CleanPicture.ts"
 import { OrderHandlers } from "../consumer/Orders.ts"
@@ -95,6 +97,7 @@ export const layer = Layer.mergeAll(
   VariantHandlers,
   MediaAssetHandlers,
   PictureHandlers,
+  FontHandlers,
   SyncSourceHandlers,
   VariantOptionHandlers,
   OrderHandlers,
@@ -128,7 +131,7 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
   Layer.provide(Layer.mergeAll(ConsumerExports.layer, Erasures.layer, ParkedMechanisms.layer)),
   Layer.provide(Layer.mergeAll(Products.layer, Variants.layer, MediaAssets.layer, SyncSources.layer)),
-  Layer.provide(Layer.merge(Pictures.layer, PictureCleaner.layer)),
+  Layer.provide(Layer.mergeAll(Pictures.layer, PictureCleaner.layer, Fonts.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
   Layer.provide(Layer.merge(SentMessages.layer, StoppedAddresses.layer)),

@@ -16,6 +16,7 @@ import {
 } from "../../../store/experience/ExperienceViews.ts"
 import { SequenceAccess } from "../../../store/experience/SequenceAccess.ts"
 import { AssignedProducts } from "../../../store/experience/AssignedProducts.ts"
+import { NextDrops } from "../../../store/experience/NextDrops.ts"
 import { ShownPages } from "../../../store/experience/ShownPages.ts"
 import { ShownProducts } from "../../../store/experience/ShownProducts.ts"
 import { SecurityEvents } from "../../../store/organization/SecurityEvents.ts"
@@ -42,6 +43,7 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers)
     const entries = yield* ExperienceEntries
     const show = yield* makeShow
     const pages = yield* ShownPages
+    const nextDrops = yield* NextDrops
     const shown = yield* makeShown
     const encoded = makeEncoded()
 
@@ -59,6 +61,15 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers)
         function* ({ params: { experienceId }, query: { slug } }) {
           const { tenant } = yield* CurrentTenant
           return yield* pages.find(tenant, experienceId, slug)
+        },
+        orNotFound,
+        orServiceUnavailable
+      ),
+
+      next: Effect.fnUntraced(
+        function* ({ params: { experienceId } }) {
+          const { tenant } = yield* CurrentTenant
+          return { experience: (yield* nextDrops.after(tenant, experienceId)) ?? null }
         },
         orNotFound,
         orServiceUnavailable

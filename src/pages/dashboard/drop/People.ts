@@ -41,7 +41,9 @@ export const make = ({ api }: TabNeeds): Tab => ({
         if (mechanism === undefined) return yield* notFound
         const csv = yield* api.run(operator, "distributions", "exportDistributionConsumers", {
           params: { id: mechanism.id },
-          query: { status: query.get("status") || undefined }
+          query: Object.fromEntries(
+            ["status", "contact", "day"].map((name) => [name, query.get(name) || undefined] as const)
+          )
         })
         return { response: csv }
       })

@@ -2,6 +2,7 @@
  * A form with what was typed and what is wrong at each field. A form that was refused is shown again with both, and
  * with a list of the problems above it, which leads to the fields.
  */
+import { fontType } from "../../../domain/catalogue/Font.ts"
 import { isShownPicture, uploadTypes } from "../../../domain/catalogue/Picture.ts"
 import { html, type Html, type Inserted } from "../../Html.ts"
 import type { Refusal, Wrong } from "../../Refusal.ts"
@@ -115,6 +116,22 @@ export class Form {
             pattern="[a-z]+:.+|/pictures/.+"
             placeholder="https://cdn.example/aurora.jpg"
           />`
+      )}
+    </div>`
+  }
+
+  /** A font: a file to upload, or the address of one. Its form has files (`enctype`). */
+  font(name: string, { label, value }: Pick<FieldOptions, "label"> & { readonly value?: string | undefined }): Html {
+    return html`<div class="upload">
+      ${this.#field(
+        fileOf(name),
+        { label, hint: "WOFF2, at most 300 KB." },
+        (attributes) => html`<input ${attributes} type="file" accept=".woff2,${fontType}" />`
+      )}
+      ${this.#field(
+        name,
+        { label: `${label}: address`, hint: "Of a font that was uploaded before. Empty: none." },
+        (attributes) => html`<input ${attributes} value="${this.valueOf(name, value)}" pattern="/fonts/.+" />`
       )}
     </div>`
   }

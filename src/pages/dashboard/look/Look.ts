@@ -15,7 +15,7 @@ import { type RefusedForm, refusing } from "../form/Refused.ts"
 import { makeUpload } from "../form/Upload.ts"
 import { formId } from "../FormId.ts"
 import { get, postFiles, type Reply, type Route, type RouteRequest } from "../Route.ts"
-import { lookFields, lookIn, pictureFields } from "./LookForm.ts"
+import { fontNames, lookFields, lookIn, pictureFields } from "./LookForm.ts"
 import { noRoom, statesOf } from "./RoomPreview.ts"
 
 const tabPath = "/look"
@@ -190,6 +190,7 @@ const makeFramed = ({ api, roomPreview }: TabNeeds) =>
 
 const makeSave = ({ api }: TabNeeds) => {
   const upload = makeUpload(api)
+  const uploadFonts = makeUpload(api, "font")
   return Effect.fnUntraced(function* (
     operator: Operator,
     drop: Drop,
@@ -198,6 +199,7 @@ const makeSave = ({ api }: TabNeeds) => {
   ) {
     const { fields, query } = sent
     const refused = yield* upload(operator, sent, pictureFields)
+    for (const [name, problem] of yield* uploadFonts(operator, sent, fontNames)) refused.set(name, problem)
     const { theme, i18n, problems: found } = lookIn(fields, drop)
     const problems = new Map([...refused, ...found])
     if (problems.size > 0) return yield* refuse({ form: "look", problems })

@@ -4,7 +4,7 @@ import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { html, type Html } from "../../Html.ts"
 import { roomKindOf } from "../../room/mechanism/Kinds.ts"
 import { colourOf, contrast, lookOf, textOn } from "../../Theme.ts"
-import { isReplacement, type Language, languages, type PlainKey, wordsIn } from "../../Words.ts"
+import { type Address, isReplacement, type Language, languages, type PlainKey, wordsIn } from "../../Words.ts"
 import type { Drop, Experience } from "../drop/Drop.ts"
 import type { Form } from "../form/Form.ts"
 import { textIn } from "../form/Typed.ts"
@@ -13,7 +13,12 @@ import type { Look } from "./RoomPreview.ts"
 type Colours = Pick<typeof Theme.Type, "primary" | "background" | "text">
 
 /** The pictures and colours of the form, by the field of the theme. */
-export const pictureFields = ["headerImageUrl", "logoUrl"] as const
+export const pictureFields = ["headerImageUrl", "logoUrl", "shareImageUrl"] as const
+/** The fonts of the form, likewise. */
+export const fontFields = { fontUrl: "Font of texts", headingFontUrl: "Font of titles" } as const
+export const fontNames = Object.keys(fontFields) as ReadonlyArray<keyof typeof fontFields>
+/** The texts of the theme. */
+const shareFields = ["shareTitle", "shareDescription"] as const
 const colourFields = { primary: "Accent colour", background: "Background", text: "Text" } as const
 const examples = { primary: "#c9a86a", background: "#0e0d0b", text: "#f4efe6" } as const
 const colourNames = Object.keys(colourFields) as ReadonlyArray<keyof Colours>
@@ -75,14 +80,75 @@ export const lookFields = (form: Form, drop: Drop, inherited: typeof Theme.Type,
       ${contrasts({ ...inherited, ...typed })}
     </section>
     <section class="card">
+      <h2>Fonts</h2>
+      <p class="hint">Visitors get them from Usher. Until one is there, a room is shown in a font of the device.</p>
+      ${fontNames.map((name) => form.font(name, { label: fontFields[name], value: theme[name] }))}
+    </section>
+    <section class="card">
+      <h2>Stock</h2>
+      ${inherited.showsUnitsLeft === true && html`<input type="hidden" name="showsUnitsLeft.inherited" value="1" />`}
+      ${form.boxes("showsUnitsLeft", "Units that are left", [["yes", "The room shows how many"]], {
+        ticked: (theme.showsUnitsLeft ?? inherited.showsUnitsLeft) === true ? ["yes"] : [],
+        hint: "In queues and timed releases with a number of units."
+      })}
+    </section>
+    ${sharing(form, drop, { ...inherited, ...typed })}
+    <section class="card">
       <h2>Texts</h2>
+      ${form.select("address", {
+        label: "How visitors are addressed",
+        value: theme.address ?? "",
+        choices: addresses,
+        hint: "Where a language has both: German, Spanish, French, Dutch."
+      })}
       <p class="hint">A text here replaces the built-in one, which stands in the empty field.</p>
-      ${tags.map((language) => textsOf(form, drop, language))}
+      ${tags.map((language) => textsOf(form, drop, language, { ...inherited, ...typed }.address))}
     </section>
   `
 }
 
-const textsOf = (form: Form, drop: Drop, language: Language): Html => {
+/** What programs show where a link to the room is shared, with its fields. */
+const sharing = (form: Form, { experience }: Drop, theme: typeof Theme.Type): Html => {
+  const picture = lookOf(theme).shareImageUrl ?? lookOf(theme).headerImageUrl
+  return html`<section class="card">
+    <h2>Where a link is shared</h2>
+    ${form.input("shareTitle", {
+      label: "Title",
+      value: experience.theme?.shareTitle ?? "",
+      isOptional: true,
+      placeholder: experience.name
+    })}
+    ${form.area("shareDescription", {
+      label: "Description",
+      value: experience.theme?.shareDescription ?? "",
+      rows: 2,
+      hint: "One or two sentences. Without one it is how the room works."
+    })}
+    ${form.picture("shareImageUrl", {
+      label: "Picture where it is shared",
+      address: "Address of that picture",
+      value: experience.theme?.shareImageUrl,
+      hint: "Wider than high. Without one it is the picture of the room."
+    })}
+    <figure class="share">
+      ${picture !== undefined && html`<img src="${picture}" alt="" />`}
+      <figcaption>
+        <strong dir="auto">${theme.shareTitle ?? experience.name}</strong>
+        ${theme.shareDescription !== undefined && html`<span dir="auto">${theme.shareDescription}</span>`}
+        <small class="muted">As it is shared once it is saved</small>
+      </figcaption>
+    </figure>
+  </section>`
+}
+
+const addresses = [
+  ["", "As the language does by default"],
+  ["formal", "Formally"],
+  ["informal", "Informally"]
+] as const
+
+const textsOf = (form: Form, drop: Drop, language: Language, address: Address | undefined): Html => {
+  const words = wordsIn(language, null, address)
   const keys = keysOf(drop)
   const isOpen = keys.some(
     ([key]) => form.valueOf(nameOf(language, key), ownText(drop.experience, language, key)) !== ""
@@ -95,7 +161,7 @@ const textsOf = (form: Form, drop: Drop, language: Language): Html => {
           label: `${label}, ${languages[language]}`,
           value: ownText(drop.experience, language, key),
           isOptional: true,
-          placeholder: wordsIn(language)[key]
+          placeholder: words[key]
         })
       )}
     </div>
@@ -144,7 +210,10 @@ export const lookIn = (fields: URLSearchParams, drop: Pick<Drop, "experience" | 
   const { experience } = drop
   const problems = new Map<string, string>()
   const theme: { [field: string]: unknown } = { ...experience.theme }
-  for (const name of [...pictureFields, ...colourNames]) {
+  if (fields.has("showsUnitsLeft")) theme["showsUnitsLeft"] = true
+  else if (fields.has("showsUnitsLeft.inherited")) theme["showsUnitsLeft"] = false
+  else delete theme["showsUnitsLeft"]
+  for (const name of [...pictureFields, ...fontNames, ...shareFields, ...colourNames, "address"]) {
     const value = textIn(fields, name)
     if (value === undefined) delete theme[name]
     else theme[name] = value

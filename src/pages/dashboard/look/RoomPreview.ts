@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
     if (at !== undefined && !shown.mechanisms.some(({ record }) => record.id === at)) return undefined
     const now = yield* Clock.currentTimeMillis
     const room = { experienceId, tenant, organizationName }
-    const visit = { room, holder, url: new URLSearchParams(), language, takesPhones: false }
+    const visit = { room, holder, url: new URLSearchParams(), language, takesMail: true, takesPhones: false }
     const scene = sceneOf(visit, { ...shown.experience, ...look }, now, undefined)
     const inState = placesIn(shown.mechanisms, { at, state }, now)
     const hasPlace = inState.some((place) => place.state !== undefined)

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
-import { defaultSmsCodesPerDay, unnamedOrganization } from "../../../domain/organization/Organization.ts"
+import { defaultSmsCodesPerDay } from "../../../domain/organization/Organization.ts"
 import { defaultCurrencyCode, defaultTimeZone } from "../../../domain/values/Locale.ts"
 import { mayDo } from "../../../domain/organization/Person.ts"
 import { type Html, html } from "../../Html.ts"
@@ -52,7 +52,7 @@ interface Refused extends Sent {
 }
 
 /** True if the operator can change the organization. A test key cannot. */
-const mayChange = ({ role, tenant }: Operator): boolean => mayDo(role, "admin") && tenant.mode === "live"
+export const mayChange = ({ role, tenant }: Operator): boolean => mayDo(role, "admin") && tenant.mode === "live"
 
 const makeShow = (api: AdminApiClient["Service"], senders: Senders) =>
   Effect.fnUntraced(function* (operator: Operator, refused?: Refused) {
@@ -107,7 +107,7 @@ const makeChange = (api: AdminApiClient["Service"], part: Part, show: ReturnType
 const fieldAt = ([setting, inner]: ReadonlyArray<string>): string | undefined =>
   setting === "challenge" ? `challenge.${inner}` : setting
 
-const nameField = (form: Form, value: string): Html =>
+export const nameField = (form: Form, value: string): Html =>
   form.input("name", {
     label: "Name",
     value,
@@ -309,16 +309,6 @@ const protection: Part = {
 }
 
 const parts: ReadonlyArray<Part> = [brand, messages, protection]
-
-/** Asks for the name that consumers will read, until somebody has given one. */
-export const naming = (operator: Operator): Html | false =>
-  operator.organizationName === unnamedOrganization &&
-  mayChange(operator) &&
-  html`<form method="post" action="${path}" class="card">
-    <h2>What is your brand called?</h2>
-    ${formId()}${nameField(new Form(), "")}
-    <button>Save</button>
-  </form>`
 
 /** Warns of an organization whose rooms lead to no shop but a product's. */
 export const makeShopNote = (api: AdminApiClient["Service"]) =>

@@ -57,6 +57,7 @@ const make = Effect.gen(function* () {
       holder,
       url: new URLSearchParams(),
       language: defaultLanguage,
+      takesMail: false,
       takesPhones: false
     }
     const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, undefined)

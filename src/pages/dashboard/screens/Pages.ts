@@ -1,4 +1,4 @@
-/** Experience pages: the list, a new one, and one page with the editor of its document as JSON, preview and publication. */
+/** Experience pages: the list, a new one, and one page with its blocks, the source of its document, preview and publication. */
 import { Effect, Option, Schema } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { isolated } from "../../../domain/values/Direction.ts"
@@ -8,8 +8,10 @@ import type { Refusal } from "../../Refusal.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { action, asked, doneNote, field, problemNote } from "../Frame.ts"
 import { formId } from "../FormId.ts"
-import { get, post, type Reply, type RouteRequest } from "../Route.ts"
+import { makeUpload } from "../form/Upload.ts"
+import { get, post, postFiles, type Reply, type RouteRequest } from "../Route.ts"
 import { filter, filters, instant, listQueryOf, pager, search, table } from "../Table.ts"
+import { blockForm, blocksOf, documentOf, hasBlocks, pictureNames } from "./PageBlocks.ts"
 import type { MakePreview } from "./PagePreview.ts"
 import { CreativeDocument } from "../../../domain/experience/creative/Document.ts"
 import { renderEmail, renderSms } from "../../../domain/experience/creative/Rendering.ts"
@@ -35,6 +37,7 @@ const firstDocument = {
 export const make = (api: Api, preview: MakePreview) => {
   const screenOf = makeScreenOf(preview)
   const showAll = makeShowAll(api)
+  const edit = makeEdit(api, screenOf)
   const find = (operator: Operator, { params }: RouteRequest) =>
     api.run(operator, "experiencePages", "getExperiencePage", { params: { id: params["id"]! } })
 
@@ -42,12 +45,12 @@ export const make = (api: Api, preview: MakePreview) => {
     get("/pages", showAll),
     post("/pages", "operator", makeCreate(api, showAll)),
     get("/pages/:id", (operator, sent) => Effect.flatMap(find(operator, sent), (page) => screenOf(operator, page))),
-    post(
+    postFiles(
       "/pages/:id",
       "operator",
       Effect.fnUntraced(function* (operator, sent) {
         const page = yield* find(operator, sent)
-        return yield* makeEdit(api, screenOf)(operator, page, sent.fields)
+        return yield* edit(operator, page, sent)
       })
     ),
     ...(["publish", "unpublish"] as const).map((change) =>
@@ -198,20 +201,26 @@ const makeScreenOf = (preview: MakePreview) =>
   })
 
 /** Makes the function that saves the form of the editor, or only shows its preview. */
-const makeEdit =
-  (api: Api, screenOf: ReturnType<typeof makeScreenOf>) =>
-  (operator: Operator, page: Page, fields: URLSearchParams) => {
+const makeEdit = (api: Api, screenOf: ReturnType<typeof makeScreenOf>) => {
+  const upload = makeUpload(api)
+  return Effect.fnUntraced(function* (operator: Operator, page: Page, sent: RouteRequest) {
+    const { fields } = sent
+    if (!fields.has("document") && hasBlocks(fields)) {
+      const [problem] = (yield* upload(operator, sent, pictureNames(fields))).values()
+      fields.set("document", JSON.stringify(documentOf(fields), undefined, 2))
+      if (problem !== undefined) return yield* screenOf(operator, page, { problem, fields })
+    }
     const found = documentIn(fields.get("document") ?? "")
-    if (!("document" in found)) return screenOf(operator, page, { problem: found.problem, fields })
+    if (!("document" in found)) return yield* screenOf(operator, page, { problem: found.problem, fields })
     if (fields.get("do") !== "save") {
-      return screenOf(operator, page, { done: "This is a preview. Nothing was saved.", fields })
+      return yield* screenOf(operator, page, { done: "This is a preview. Nothing was saved.", fields })
     }
     const payload = {
       title: fields.get("title")?.trim() ?? "",
       slug: fields.get("slug")?.trim() ?? "",
       creativeDocument: found.document
     }
-    return api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
+    return yield* api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
       Effect.map((): Reply => ({ goTo: `${path}/${page.id}`, done: "The page was saved." })),
       Effect.catchTag("Refusal", (refusal) =>
         isOfForm(refusal)
@@ -219,7 +228,8 @@ const makeEdit =
           : Effect.fail(refusal)
       )
     )
-  }
+  })
+}
 
 const parsed = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 const decoded = Schema.decodeUnknownOption(CreativeDocument)
@@ -238,32 +248,49 @@ interface PageFields {
   readonly typed: string
 }
 
-/** The forms that change a page. */
+/** The forms that change a page: its blocks as fields, and behind them the source. Another document has only the source. */
 const editorOf = (
   { id, status }: { readonly id: string; readonly status: "DRAFT" | "PUBLISHED" },
   { title, slug, typed }: PageFields
-): Html => html`
-  <form method="post" action="/dashboard/pages/${id}" class="card">
-    ${field("Title", "title", { value: title })} ${field("Slug", "slug", { value: slug })}
-    <label
-      >Document
-      <textarea name="document" rows="18" spellcheck="false" required>${"\n"}${typed}</textarea>
-      <span class="hint"
-        >JSON. <code>body.blocks</code> of a page holds nodes such as heading, p, image, button, and the parts place,
-        countdown, products, rules.</span
-      ></label
-    >
-    <button name="do" value="save">Save</button>
-    <button name="do" value="preview" class="quiet">Preview without saving</button>
-  </form>
-  <div class="actions">
+): Html => {
+  const head = html`${field("Title", "title", { value: title })} ${field("Slug", "slug", { value: slug })}`
+  const found = documentIn(typed)
+  const document = "document" in found ? found.document : undefined
+  const blocks = blocksOf(document)
+  const source = html`
+    <form method="post" action="${path}/${id}" class="card">
+      ${head}
+      <label
+        >Document
+        <textarea name="document" rows="18" spellcheck="false" required>${"\n"}${typed}</textarea>
+        <span class="hint"
+          >JSON. <code>body.blocks</code> of a page holds nodes such as heading, p, image, button, and the parts place,
+          countdown, products, rules.</span
+        ></label
+      >
+      <button name="do" value="save">Save</button>
+      <button name="do" value="preview" class="quiet">Preview without saving</button>
+    </form>
+  `
+  return html`
     ${
-      status === "DRAFT"
-        ? action(`/dashboard/pages/${id}/publish`, "Publish")
-        : action(`/dashboard/pages/${id}/unpublish`, "Unpublish", false, "quiet", true)
+      blocks === undefined
+        ? source
+        : html`${blockForm(`${path}/${id}`, document as object, blocks, head)}
+            <details>
+              <summary>Source</summary>
+              ${source}
+            </details>`
     }
-  </div>
-`
+    <div class="actions">
+      ${
+        status === "DRAFT"
+          ? action(`${path}/${id}/publish`, "Publish")
+          : action(`${path}/${id}/unpublish`, "Unpublish", false, "quiet", true)
+      }
+    </div>
+  `
+}
 
 /** Returns the typed document if it is that of a page, which is shown as the room. */
 const pageDocumentIn = (document: unknown) =>

@@ -8,6 +8,7 @@ import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import type { PlainKey } from "../../Words.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import {
+  alerting,
   stepsOfTurn,
   barred,
   closed,
@@ -147,8 +148,14 @@ const outside = (scene: Scene, auction: AuctionContext, state: State): Html => {
   if (record.lifecycle !== "open" && title === undefined) return closed(scene, record)
   const isOpen = record.lifecycle === "open"
   const body = record.auctionType === "dutch" ? dutch(scene, auction, isOpen) : english(scene, auction, own, isOpen)
-  return html`${title === undefined ? nameHeading(record.name) : heading(say(scene, title))}${isOpen && ends(scene, record)}${body}`
+  return html`${title === undefined ? nameHeading(record.name) : heading(say(scene, title))}${isOpen && ends(scene, record)}${body}${
+    isOpen && own !== undefined && auction.unconfirmed === undefined && outbidAlert(scene, record)
+  }`
 }
+
+/** An email each time the bidder loses the lead. */
+const outbidAlert = (scene: Scene, { id }: AuctionRecord) =>
+  alerting(scene, { action: "outbid", at: id, label: "outbidMe", told: "outbidTold" })
 
 /** The time that is left. A late bid may move the end. */
 const ends = (scene: Scene, { closeAt }: AuctionRecord): Html =>

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Headers, HttpServerRequest } from "effect/http"
 import type { Caller, ConsumerApiClient } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
-import { say, type Scene } from "../Scene.ts"
+import { say, type Scene, showsUnitsLeft } from "../Scene.ts"
 import type { LiveFacts, MechanismWithFacts } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
 
@@ -27,6 +27,7 @@ export const liveLine = (
 ): Html | undefined => {
   if (live === undefined || record.lifecycle !== "open") return undefined
   const [key, count] = liveFact?.(live) ?? []
+  if (key === "unitsLeft" && !showsUnitsLeft(scene)) return undefined
   return key !== undefined && typeof count === "number"
     ? html`<p class="muted" data-fact="${key}">${say(scene, key, { count: scene.formats.number(count) })}</p>`
     : undefined

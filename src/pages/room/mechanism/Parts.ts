@@ -5,7 +5,8 @@ import { isolated } from "../../../domain/values/Direction.ts"
 import { calendarAddress } from "./CalendarFile.ts"
 import { grantNameIn } from "../../../auth/tokens/Grants.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
-import { countdown, form, heading, hidden, instant, nameHeading, phrase, say, type Scene, turning } from "../Scene.ts"
+import { reminderLeadMinutes } from "../../../domain/message/Alert.ts"
+import { assured, countdown, form, heading, hidden, instant, nameHeading, phrase, say, type Scene, turning } from "../Scene.ts"
 
 /** The public fields that every kind has. */
 export interface Record {
@@ -56,9 +57,37 @@ export const scheduled = (scene: Scene, record: Record, rule: Inserted): Html =>
           <a href="${calendarOfOpening(scene, record, record.openAt)}" download="usher.ics"
             >${say(scene, "calendar")}</a
           >
-        </p>`
+        </p>
+        ${record.id === scene.remindsAt && reminder(scene, record, record.openAt)}`
     }
     <p>${rule}</p>`
+
+/** A reminder by email. It is not offered when it would come at once. */
+const reminder = (scene: Scene, { id }: Record, openAt: Millis): Html | false =>
+  openAt - scene.now > reminderLeadMinutes * 60_000 &&
+  alerting(scene, { action: "remind", at: id, label: "remindMe", told: "reminded" })
+
+/** An email that the visitor may ask for: the form, and the words while it is asked for. */
+interface Alerting {
+  readonly action: "remind" | "outbid"
+  readonly at: string
+  readonly label: PlainKey
+  readonly told: PlainKey
+}
+
+/** The way to ask for an email, and to end it. A visitor without an address gives one first, on a screen of its own. */
+export const alerting = (scene: Scene, { action, at, label, told }: Alerting): Html | false => {
+  const { alert, takesMail, visitor } = scene
+  if (!takesMail || alert?.isPossible === false) return false
+  if (visitor !== "authenticated") {
+    return html`<p>
+      <a class="button quiet" href="${scene.path("place", { show: action, at })}">${say(scene, label)}</a>
+    </p>`
+  }
+  if (alert?.isWanted !== true) return form(scene, action, { at, label: say(scene, label), style: "quiet", id: `${action}-${at}` })
+  const end = { at, label: say(scene, "stopEmails"), fields: hidden("stop", "1"), style: "small" as const }
+  return html`${assured(say(scene, told))}${form(scene, action, { ...end, id: `${action}-${at}` })}`
+}
 
 /** The zone of the drop. A script adds the time in the visitor's, if it is another one. */
 const zones = ({ formats: { timeZone } }: Scene, at: Millis): Html =>

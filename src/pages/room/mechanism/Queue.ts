@@ -17,7 +17,7 @@ import {
   wayOut
 } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { assured, heading, nameHeading, instant, phrase, say, sayCounted, type Scene } from "../Scene.ts"
+import { assured, heading, nameHeading, instant, phrase, say, sayCounted, type Scene, showsUnitsLeft } from "../Scene.ts"
 
 type QueueRecord = ConsumerAnswer<"queues", "get">
 type State = ConsumerAnswer<"queues", "status">
@@ -153,7 +153,7 @@ const told = (scene: Scene): Html =>
   html`<p class="main" data-notified="${say(scene, "notified")}" hidden>
       <button type="button" id="notify">${say(scene, "notifyMe")}</button>
     </p>
-    ${scene.visitor !== "authenticated" && elsewhere(scene)}`
+    ${scene.visitor !== "authenticated" ? elsewhere(scene) : scene.sendsTurns && assured(say(scene, "turnTold"))}`
 
 /** The way to have the place on another device, and messages. */
 const elsewhere = (scene: Scene): Html =>
@@ -254,10 +254,10 @@ const time = (scene: Scene, wait: number | undefined): Html => {
     </p>`
 }
 
-/** The units that are left, where the queue has a number of them. */
+/** The units that are left, where the brand shows them and the queue has a number of them. */
 const left = (scene: Scene, { record: { maxAdmissions }, live }: Queue): Html | false => {
   const count = live?.unitsLeft
-  if (maxAdmissions === null || typeof count !== "number") return false
+  if (!showsUnitsLeft(scene) || maxAdmissions === null || typeof count !== "number") return false
   const { number } = scene.formats
   return html`<span data-fact="left"
     >${say(scene, "leftOf", { count: number(count), total: number(maxAdmissions) })}</span

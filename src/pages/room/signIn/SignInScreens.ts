@@ -36,8 +36,9 @@ export const signInScreen = (
   { channel, value }: ContactAddress = { channel: "email", value: "" }
 ): Html => {
   const field = channel === "email" ? emailField(scene, value) : phoneField(scene, value)
-  const other = channel === "email" ? scene.takesPhones && screenOf.phone : screenOf.email
-  return html`${screenHeading(say(scene, "signIn"))}
+  const title = next.action === "remind" ? "remindMe" : next.action === "outbid" ? "outbidMe" : "signIn"
+  const other = channel === "email" ? title === "signIn" && scene.takesPhones && screenOf.phone : screenOf.email
+  return html`${screenHeading(say(scene, title))}
     ${form(scene, "sign-in", { label: say(scene, "sendCode"), fields: html`${kept(next)}${field}`, id: "send" })}
     ${other !== false && html`<p><a href="${scene.path("place", { show: other.show })}">${say(scene, other.key)}</a></p>`}
     <p><a href="${scene.path("place")}">${say(scene, "back")}</a></p>`

@@ -1,5 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { gzipSync } from "node:zlib"
 import sharp from "sharp"
 import { pictureBytesMax } from "../../../../src/domain/catalogue/Picture.ts"
 import {
@@ -27,6 +28,10 @@ const film = await sharp([png, other], { join: { animated: true } })
   .toBuffer()
 const located = await blank(40, 30)
   .withExif({ IFD0: { Copyright: "Somebody" }, IFD3: { GPSLatitudeRef: "N", GPSLatitude: "51/1 30/1 0/1" } })
+  .jpeg()
+  .toBuffer()
+const scripted = await blank(40, 30)
+  .withExif({ IFD0: { ImageDescription: "<script>alert(1)</script>" } })
   .jpeg()
   .toBuffer()
 const noise = await sharp({
@@ -69,6 +74,15 @@ const statedAvif = (width: number, height: number) => {
   const at = file.indexOf("ispe") + 8
   file.writeUInt32BE(width, at)
   file.writeUInt32BE(height, at + 4)
+  return file
+}
+
+/** A JPEG whose header states these sides. */
+const statedJpeg = (side: number) => {
+  const file = Buffer.from(jpeg)
+  const at = file.indexOf(Buffer.from([0xff, 0xc0]))
+  file.writeUInt16BE(side, at + 5)
+  file.writeUInt16BE(side, at + 7)
   return file
 }
 
@@ -116,6 +130,11 @@ const refused: ReadonlyArray<readonly [string, Uint8Array, RefusedReason]> = [
   ["a ZIP", bytes("PK\x03\x04"), "UNKNOWN_TYPE"],
   ["HEVC in the container of AVIF", bytes("\0\0\0\x18ftypheic\0\0\0\0heicmif1"), "UNKNOWN_TYPE"],
   ["zeros", Buffer.alloc(4_096), "UNKNOWN_TYPE"],
+  ["an SVG in UTF-16", Buffer.from(`\ufeff${script}`, "utf16le"), "UNKNOWN_TYPE"],
+  ["a compressed SVG", gzipSync(script), "UNKNOWN_TYPE"],
+  ["PostScript", bytes("%!PS-Adobe-3.0 EPSF-3.0\n(r) file"), "UNKNOWN_TYPE"],
+  ["a drawing that names an address", bytes("push graphic-context\nfill 'url(https://evil.example/)'"), "UNKNOWN_TYPE"],
+  ["a JPEG that states 65,500 px a side", statedJpeg(65_500), "TOO_MANY_PIXELS"],
   ["100 megapixels", bomb, "TOO_MANY_PIXELS"],
   ["an AVIF of 17 megapixels", statedAvif(4_250, 4_000), "TOO_MANY_PIXELS"],
   ["an AVIF of 100 megapixels", statedAvif(10_000, 10_000), "TOO_MANY_PIXELS"],
@@ -156,6 +175,8 @@ const cleaned: ReadonlyArray<readonly [string, Buffer]> = [
   ["a PNG of 16 bits", deep],
   ["a PNG that one sees through", clear],
   ["a PNG with a profile and a script in its XMP", profiled],
+  ["a PNG with a ZIP in a chunk", withChunk("zzIp", "PK\x03\x04alert(1)")],
+  ["a JPEG with a script in its EXIF", scripted],
   ["a PNG with a script in a comment", withChunk("tEXt", "Comment\0<script>alert(1)</script>")]
 ]
 

@@ -140,6 +140,13 @@ layer(usher, { excludeTestServices: true })("The facts of a mechanism", (it) => 
       assert.deepStrictEqual(yield* found("unreachable"), [guests.indexOf(none!)])
       assert.deepStrictEqual(yield* found("proved"), [0])
       assert.deepStrictEqual(yield* found("unproved&status=ENTERED"), [1, 2, 3])
+      const path = `/api/distributions/${id}/consumers.csv?contact=unproved&status=ENTERED`
+      const file = yield* admin({ path, headers: asServer(own.secretKey) })
+      const rows = file.text.trimEnd().split("\r\n").slice(1)
+      assert.deepStrictEqual(
+        rows.map((row) => row.split(",")[0]),
+        [phone, changed, none].map((one) => one!.consumerId)
+      )
       const wrong = yield* admin({
         path: `/api/distributions/${id}/consumers?contact=mail`,
         headers: asServer(own.secretKey)

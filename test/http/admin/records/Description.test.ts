@@ -97,6 +97,7 @@ describe("The Admin API's description", () => {
     assert.deepStrictEqual(withConflict.toSorted(), [
       "delete /api/audiences/{id}",
       "delete /api/audiences/{id}/members",
+      "delete /api/fonts/{id}",
       "delete /api/media-assets/{id}",
       "delete /api/pictures/{id}",
       "delete /api/products/{id}",

@@ -192,6 +192,25 @@ const pictures: MakeList = (as) =>
     archive: (id: Key) => request(as, "DELETE", `/pictures/${id}`)
   })
 
+/** Uploaded fonts, likewise. */
+const fonts: MakeList = (as) =>
+  Effect.succeed({
+    path: "/fonts",
+    sorts: { createdAt: sorted.createdAt },
+    idOf: byId,
+    make: (n: number) =>
+      inserted("fonts", {
+        id: randomUUID(),
+        organization_id: as.tenant.organizationId,
+        mode: as.tenant.mode,
+        size: 1,
+        bytes: Buffer.from([0]),
+        created_at: new Date(instant(n)),
+        created_by: "test"
+      }),
+    archive: (id: Key) => request(as, "DELETE", `/fonts/${id}`)
+  })
+
 /** The events of a receiver. No row is removed before it is old. */
 const receivedEvents: MakeList = Effect.fnUntraced(function* (as) {
   const { id } = yield* request(as, "POST", "/receivers", { adapter: "stripe", secret: "whsec_0123456789" })
@@ -394,5 +413,6 @@ export const lists: { readonly [rows: string]: MakeList } = {
   "security events": securityEvents,
   messages,
   "stopped addresses": stoppedAddresses,
-  pictures
+  pictures,
+  fonts
 }

@@ -8,7 +8,7 @@ import { filters, search } from "../../Table.ts"
 import type { Drop, Mechanism } from "../Drop.ts"
 import { bookingFilters, dayLinks } from "./Bookings.ts"
 import { statusName } from "./Columns.ts"
-import { statusIn } from "./Listed.ts"
+import { searches, statusIn } from "./Listed.ts"
 
 /** The filters of a mechanism's people, and the links beside them. `day` is the shown one of an appointment. */
 export const filtersOf = (
@@ -19,7 +19,15 @@ export const filtersOf = (
   day: string
 ): Html => {
   const status = statusIn(mechanism, query)
-  const file = new URLSearchParams({ mechanism: mechanism.id, ...(status !== "" && { status }) })
+  const contact = query.get("contact") ?? ""
+  // A search looks through the bookings of all days.
+  const isOfDay = mechanism.type === "appointment" && day !== "" && !searches.some((name) => query.get(name))
+  const file = new URLSearchParams({
+    mechanism: mechanism.id,
+    ...(status !== "" && { status }),
+    ...(contact !== "" && { contact }),
+    ...(isOfDay && { day })
+  })
   return html`
     ${filters(
       path,

@@ -20,7 +20,7 @@ interface Listed {
 }
 
 /** The parameters that look through the places of every kind alike. */
-const searches = ["search", "confirmationCode", "contact"]
+export const searches = ["search", "confirmationCode", "contact"]
 
 /** Makes the function that reads the list. `path` is the address of the tab. */
 export const makeListed = (api: TabNeeds["api"]) =>

@@ -211,6 +211,29 @@ create function note_picture_event() returns trigger language plpgsql as $$
     return null;
   end $$;
 
+-- Notes that a font was uploaded or removed, without its bytes, likewise.
+create function note_font_event() returns trigger language plpgsql as $$
+  declare
+    font fonts := case when tg_op = 'INSERT' then new else old end;
+    shown jsonb := jsonb_build_object('bytes', font.size);
+  begin
+    insert into noted_events (organization_id, mode, at, type, actor, subject_id, data)
+    values (
+      font.organization_id, font.mode,
+      case when tg_op = 'INSERT' then font.created_at else clock_timestamp() end,
+      case when tg_op = 'INSERT' then 'font.created' else 'font.removed' end,
+      case when tg_op = 'INSERT' then font.created_by
+        else coalesce(nullif(current_setting('usher.actor', true), ''), 'operator') end,
+      font.id,
+      jsonb_build_object(
+        'changed', jsonb_build_array('bytes'),
+        'before', case when tg_op = 'INSERT' then '{}' else shown end,
+        'after', case when tg_op = 'INSERT' then shown else '{}' end
+      )
+    );
+    return null;
+  end $$;
+
 -- Numbers the events of the transaction.
 create function number_tenant_events() returns trigger language plpgsql as $$
   declare
@@ -270,6 +293,8 @@ create trigger media_assets_insert_noted after insert on media_assets
   execute function note_tenant_event('media_asset', '', 'name record', 'name altText description mimeType publicUrl thumbnailUrl', '', '');
 create trigger media_assets_update_noted after update on media_assets for each row
   execute function note_tenant_event('media_asset', '', 'name record', 'name altText description mimeType publicUrl thumbnailUrl', '', '');
+create trigger fonts_noted after insert or delete on fonts for each row
+  execute function note_font_event();
 create trigger pictures_noted after insert or delete on pictures for each row
   execute function note_picture_event();
 create trigger products_insert_noted after insert on products

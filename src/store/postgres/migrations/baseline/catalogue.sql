@@ -48,6 +48,18 @@ create table pictures (
 );
 create index pictures_by_tenant on pictures (organization_id, mode, created_at, id);
 
+-- Uploaded fonts.
+create table fonts (
+  id uuid primary key,
+  organization_id uuid not null references organizations,
+  mode text not null,
+  size int not null,
+  bytes bytea not null,
+  created_at timestamptz not null,
+  created_by text not null
+);
+create index fonts_by_tenant on fonts (organization_id, mode, created_at, id);
+
 create table products (
   id uuid primary key,
   organization_id uuid not null references organizations,

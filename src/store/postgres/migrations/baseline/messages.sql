@@ -61,6 +61,24 @@ create table grant_messages (
 );
 create index grant_messages_waiting on grant_messages (retry_at) where retry_at is not null;
 
+-- What consumers have asked to be told of by email. The subject of a REMINDER is an experience, that of an OUTBID alert
+-- an auction. `told_at` is the time of the last lost lead that a mail told of.
+create table alerts (
+  organization_id uuid not null references organizations,
+  mode text not null,
+  topic text not null check (topic in ('REMINDER', 'OUTBID')),
+  subject_id uuid not null,
+  consumer_id uuid not null references consumers,
+  language text not null,
+  created_at timestamptz not null,
+  told_at timestamptz not null,
+  tried_at timestamptz,
+  attempts int not null default 0,
+  primary key (subject_id, consumer_id)
+);
+create index alerts_by_age on alerts (created_at);
+create index alerts_by_consumer on alerts (consumer_id);
+
 -- The messages whose provider gave an id.
 create table sent_messages (
   organization_id uuid not null references organizations,

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeKept } from "../../../src/http/server/ServedPictures.ts"
+import { makeKept } from "../../../src/http/server/ServedFiles.ts"
 
 const bytes = (length: number) => new Uint8Array(length)
 
-describe("The pictures that a listener keeps", () => {
+describe("The files that a listener keeps", () => {
   it("are those that were asked for last, within their bytes", () => {
     const kept = makeKept(100)
     for (const id of ["a", "b", "c"]) kept.set(id, bytes(40), 0)
@@ -20,7 +20,7 @@ describe("The pictures that a listener keeps", () => {
   })
 
   it("are read again after five minutes, and dropped if they are gone", () => {
-    const kept = makeKept()
+    const kept = makeKept(100)
     kept.set("a", bytes(1), 1_000)
     assert.isTrue(kept.get("a", 300_999)?.isFresh)
     assert.isFalse(kept.get("a", 301_000)?.isFresh)
