@@ -7,12 +7,13 @@ import { serve } from "../../../src/cli/gate/GateServer.ts"
 import { aGate } from "../../http/support/gateFixture.ts"
 import { type Call, layer as usherLayer, send, Usher } from "../../http/support/usherFixture.ts"
 
-/** A road to Usher that can be closed. */
+/** A road to Usher that can be closed, and can hold calls back so that they get no answer. */
 const aRoad = Effect.acquireRelease(
   Effect.gen(function* () {
     const { consumerUrl } = yield* Usher
-    const state = { isOpen: true }
+    const state = { isOpen: true, holds: (_path: string): boolean => false }
     const server = createServer((incoming, outgoing) => {
+      if (state.holds(incoming.url!)) return void incoming.resume()
       if (!state.isOpen) return void incoming.socket.destroy()
       const { method, url, headers } = incoming
       const onward = httpRequest(new URL(url!, consumerUrl), { method, headers, agent: false }, (answer) => {
@@ -33,13 +34,17 @@ const aRoad = Effect.acquireRelease(
 )
 
 /** A gate in the field, and what nginx asks it. */
-const aGateInTheField = Effect.fnUntraced(function* (settings: object = {}, queueSettings: object = {}) {
+const aGateInTheField = Effect.fnUntraced(function* (
+  settings: object = {},
+  queueSettings: object = {},
+  // A busy machine answers late; a closed road is noticed at once.
+  patienceMillis = 10_000
+) {
   const gate = yield* aGate(settings, queueSettings)
   const road = yield* aRoad
   const { id: gateId, key } = gate
   const options = { url: road.url, gateId, key: Redacted.make(key), host: "127.0.0.1", port: 0 }
-  // A busy machine answers late; a closed road is noticed at once.
-  const { url } = yield* serve({ ...options, patienceMillis: 10_000 })
+  const { url } = yield* serve({ ...options, patienceMillis })
   const checked = (target: string, headers: object = {}) =>
     send(url, {
       path: "/auth-request",
@@ -162,6 +167,34 @@ describe("usher gate", () => {
         Effect.gen(function* () {
           const { road, checked } = yield* aGateInTheField({ failMode: "open" })
           road.state.isOpen = false
+          assert.strictEqual((yield* checked("/checkout")).status, 204)
+        })
+      )
+    )
+
+    it.effect("asks again where one call of many is late, and the visitor has one place", () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { road, checked, ask, queueId, byBrand } = yield* aGateInTheField({}, {}, 4_000)
+          let held = 0
+          road.state.holds = (path) => path.endsWith("/pass") && held++ === 0
+          assert.strictEqual((yield* checked("/checkout")).status, 204)
+          assert.isAtLeast(held, 2)
+          assert.deepInclude((yield* ask({ path: "/health" })).body, { isReachable: true })
+          assert.strictEqual((yield* byBrand("GET", `/distributions/${queueId}/live`)).body.inside, 1)
+        })
+      )
+    )
+
+    it.effect("closes as soon as no call is answered in time", () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { road, checked, ask } = yield* aGateInTheField({}, {}, 2_000)
+          road.state.holds = () => true
+          assert.strictEqual((yield* checked("/checkout")).headers["x-usher-status"], "503")
+          assert.deepInclude((yield* ask({ path: "/health" })).body, { isReachable: false })
+          road.state.holds = () => false
+          yield* Effect.sleep(4_000)
           assert.strictEqual((yield* checked("/checkout")).status, 204)
         })
       )
