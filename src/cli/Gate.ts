@@ -27,6 +27,17 @@ const options = {
     ),
     Flag.withDefault("127.0.0.1:4180")
   ),
+  clientAddress: Flag.String("client-address").pipe(
+    Flag.withDescription(
+      "A header in which the proxy itself names the visitor's address, for example X-Real-IP. Usher's limits for each " +
+        "address hold then. Of several addresses the last one counts"
+    ),
+    Flag.filter(
+      (text) => /^[\w-]{1,100}$/.test(text),
+      () => "the name of a header"
+    ),
+    Flag.optional
+  ),
   keyFile: Flag.String("key-file").pipe(
     Flag.withDescription("A file with the gate's key, instead of USHER_GATE_KEY in the environment"),
     Flag.optional
@@ -47,13 +58,15 @@ const keyOf = (file: Option.Option<string>) =>
       )
 
 /** The command `gate`. */
-export const command = Command.make("gate", options, ({ url, gate, listen, keyFile }) =>
+export const command = Command.make("gate", options, ({ url, gate, listen, clientAddress, keyFile }) =>
   Effect.gen(function* () {
     const key = yield* keyOf(keyFile)
+    const clientAddressHeader = Option.getOrUndefined(clientAddress)
     const [host = "", port = ""] = listen.split(":")
     yield* withModule(
       () => import("./gate/GateServer.ts"),
-      ({ serve }) => Effect.andThen(serve({ url, gateId: gate, key, host, port: Number(port) }), Effect.never)
+      ({ serve }) =>
+        Effect.andThen(serve({ url, gateId: gate, key, host, port: Number(port), clientAddressHeader }), Effect.never)
     )
   }).pipe(Effect.scoped, interruptible)
 ).pipe(

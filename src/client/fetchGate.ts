@@ -10,6 +10,8 @@ import { formOf } from "./forms.ts"
 export interface GateSettings extends FieldSettings {
   /** The crawler that the runtime has verified; a `User-Agent` proves nothing. */
   readonly crawler?: (request: Request) => string | undefined
+  /** The visitor's address, as a proxy that you trust names it. Usher's limits for each address hold then. */
+  readonly clientAddress?: (request: Request) => string | null | undefined
 }
 
 export type Next = (request: Request) => Response | Promise<Response>
@@ -22,11 +24,20 @@ export function createGate(settings: GateSettings) {
     const { host, pathname, search } = new URL(request.url)
     const headers = { host, ...Object.fromEntries(request.headers) }
     const crawler = settings.crawler?.(request)
-    const asked = { method: request.method, target: pathname + search, headers, ...(crawler && { crawler }) }
+    const clientAddress = settings.clientAddress?.(request)
+    const asked = {
+      method: request.method,
+      target: pathname + search,
+      headers,
+      ...(crawler && { crawler }),
+      ...(clientAddress && { clientAddress })
+    }
     const decision: Settled = await field.decide(asked, () => formOf(request), waitUntil)
     if (decision.kind !== "pass") {
-      const { status, headers, body } = answerTo(decision)
-      return new Response(body || null, { status, headers })
+      const { status, headers, cookies, body } = answerTo(decision)
+      const answer = new Response(body || null, { status, headers })
+      for (const cookie of cookies) answer.headers.append("set-cookie", cookie)
+      return answer
     }
     const page = await next(request)
     return decision.cookie === undefined ? page : withCookie(page, decision.cookie)

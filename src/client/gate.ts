@@ -25,6 +25,8 @@ export interface GateRecord {
 
 interface GateQueue {
   readonly experienceId: string
+  /** An Usher of an earlier version does not say. `scheduled`: it has not opened yet. */
+  readonly state?: "scheduled" | "open" | "ended"
   readonly engaged: boolean
   readonly roomUrl: string
   /** The decision does not need it: after this time a grant that was not renewed ends. */
@@ -40,6 +42,8 @@ export interface Knowledge {
   readonly isReachable: boolean
   /** Milliseconds since the Unix epoch. */
   readonly now: number
+  /** A random text, new for each request, that names a browser which is sent to the room: 20 to 64 of `A-Za-z0-9_-`. */
+  readonly newState: string
 }
 
 export type Decision =
@@ -48,22 +52,25 @@ export type Decision =
   /** Call `pass` of this queue, then `settle`. */
   | { readonly kind: "ask"; readonly queueId: string }
   /** A 303 from the return path to the page that the visitor wanted. */
-  | { readonly kind: "return"; readonly location: string; readonly cookie?: string }
-  /** A 303 to the room. */
-  | { readonly kind: "room"; readonly location: string }
+  | { readonly kind: "return"; readonly location: string; readonly cookies?: ReadonlyArray<string> }
+  /** A 303 to the room. The cookie names the browser. */
+  | { readonly kind: "room"; readonly location: string; readonly cookie: string }
   /** A 429 with the room's address. */
   | { readonly kind: "wait"; readonly roomUrl: string; readonly retryAfterSeconds: number }
-  /** A 503 that tries again by itself. */
-  | { readonly kind: "closed"; readonly retryAfterSeconds: number }
+  /** A 503 that tries again by itself. `because`: the queue has ended; absent: Usher is out of reach or refuses. */
+  | { readonly kind: "closed"; readonly retryAfterSeconds: number; readonly because?: "ended" }
 
 /** A decision after which nothing is left to ask. */
 export type Settled = Exclude<Decision, { readonly kind: "ask" }>
 
-/** The answer of `POST /queues/{queueId}/pass`, or that there was none. */
+/**
+ * The answer of `POST /queues/{queueId}/pass`. `ROOM`: Usher does not take the visitor from a gate now, and the room knows
+ * why. `ENDED`: the queue has ended. `REFUSED`: there is no such queue. `FAILED`: there was no answer.
+ */
 export type PassAnswer =
   | { readonly status: "GRANTED"; readonly admissionGrant: string }
   | { readonly status: "QUEUED"; readonly roomUrl: string }
-  | { readonly status: "FAILED" }
+  | { readonly status: "ROOM" | "ENDED" | "REFUSED" | "FAILED" }
 
 /** Seconds after which a program may try again. */
 const retryAfterSeconds = 10
@@ -71,8 +78,16 @@ const retryAfterSeconds = 10
 /** Seconds after which the page of a closed gate tries again. */
 const closedRetrySeconds = 5
 
+/** The same for a queue that has ended, which rarely begins again. */
+const endedRetrySeconds = 60
+
 /** Cookies of one name that are verified. Two paths can give two; more is no browser's. */
 const cookiesMax = 4
+
+/** Seconds for which a browser that was sent to the room may return. */
+const stateSeconds = 86_400
+
+const statePattern = /^[\w-]{20,64}$/
 
 /** A page of the same site: no other host, no backslash that browsers read as a slash, no line break. */
 const pagePattern = /^\/(?:[!-.0-[\]-~][!-[\]-~]{0,1998})?$/
@@ -90,48 +105,71 @@ export const decide = async (knowledge: Knowledge, request: GateRequest): Promis
     const claims = await grantIn(knowledge, token)
     if (claims?.experienceId === queue.experienceId) return { kind: "pass", jti: claims.jti }
   }
-  if (!knowledge.isReachable) return failed(gate, rule)
-  return queue.engaged ? sentAway(gate, request, queue.roomUrl) : { kind: "ask", queueId }
+  if (queue.state === "ended") return ended(rule)
+  if (!knowledge.isReachable) return queue.state === "scheduled" ? closed : failed(gate, rule)
+  return queue.engaged ? sentAway(knowledge, request, queue.roomUrl) : { kind: "ask", queueId }
 }
 
 /** What follows from the answer to the question of `decide`. */
 export const settle = async (knowledge: Knowledge, request: GateRequest, answer: PassAnswer): Promise<Settled> => {
   const { gate } = knowledge
-  if (answer.status === "QUEUED") return sentAway(gate, request, answer.roomUrl)
+  if (answer.status === "QUEUED") return sentAway(knowledge, request, answer.roomUrl)
+  if (answer.status === "REFUSED") return closed
+  const rule = ruleFor(gate.rules, request)
+  if (answer.status === "ENDED") return ended(rule)
+  const queue = rule && rule.then !== "pass" ? gate.queues[rule.then.queueId] : undefined
+  if (answer.status === "ROOM" && queue) return sentAway(knowledge, request, queue.roomUrl)
   const claims = answer.status === "GRANTED" ? await grantIn(knowledge, answer.admissionGrant) : undefined
-  if (answer.status !== "GRANTED" || !claims) return failed(gate, ruleFor(gate.rules, request))
+  if (answer.status !== "GRANTED" || !claims) return failed(gate, rule)
   return { kind: "pass", jti: claims.jti, cookie: cookieOf(knowledge, request, answer.admissionGrant, claims) }
 }
 
-/** A grant that does not admit leads on too: the page's own rule decides. */
+/**
+ * A grant counts only from the browser that was sent away, and once: another one may have been led here with a grant of
+ * its own, and a request may be repeated. One that does not count leads on too: the page's own rule decides.
+ */
 const returned = async (knowledge: Knowledge, request: GateRequest): Promise<Decision> => {
-  const page = fieldIn(request.target.split("?").slice(1).join("?"), "to")
-  const location = pageIn(page ?? "/")
+  const { gate } = knowledge
+  const query = request.target.split("?").slice(1).join("?")
+  const location = pageIn(fieldIn(query, "to") ?? "/")
+  const state = fieldIn(query, "state")
+  if (state === undefined || !statesIn(gate, request).includes(state)) return { kind: "return", location }
   const isForm = (request.headers["content-type"] ?? "").toLowerCase().startsWith("application/x-www-form-urlencoded")
   const token = request.method === "POST" && isForm ? fieldIn(request.form ?? "", "usher_grant") : undefined
   const claims = token === undefined ? undefined : await grantIn(knowledge, token)
   if (token === undefined || !claims) return { kind: "return", location }
-  return { kind: "return", location, cookie: cookieOf(knowledge, request, token, claims) }
+  const cookies = [cookieOf(knowledge, request, token, claims), stateCookie(gate, request, "", 0)]
+  return { kind: "return", location, cookies }
 }
 
 /** The claims of a grant that opens one of the gate's queues. */
-const grantIn = async ({ gate, keys, ended, now }: Knowledge, token: string): Promise<GrantClaims | undefined> => {
+const grantIn = async (known: Knowledge, token: string): Promise<GrantClaims | undefined> => {
+  const { gate, keys, now } = known
   const parts = partsOf(token)
   const claims = parts && (await isSignedBy(keys, parts)) ? parts.claims() : undefined
-  if (!claims || problemOf(claims, gate, now) !== undefined || ended.has(claims.jti)) return undefined
+  if (!claims || problemOf(claims, gate, now) !== undefined || known.ended.has(claims.jti)) return undefined
   const isOfGate = Object.values(gate.queues).some(({ experienceId }) => experienceId === claims.experienceId)
   return isOfGate ? claims : undefined
 }
 
-const failed = (gate: GateRecord, rule: GateRule | undefined): Settled =>
-  (rule?.failMode ?? gate.failMode) === "open"
-    ? { kind: "pass" }
-    : { kind: "closed", retryAfterSeconds: closedRetrySeconds }
+const closed: Settled = { kind: "closed", retryAfterSeconds: closedRetrySeconds }
 
-const sentAway = (gate: GateRecord, request: GateRequest, roomUrl: string): Settled => {
+const failed = (gate: GateRecord, rule: GateRule | undefined): Settled =>
+  (rule?.failMode ?? gate.failMode) === "open" ? { kind: "pass" } : closed
+
+/** What a queue protected stays closed after its end, whatever the fail mode says. */
+const ended = (rule: GateRule | undefined): Settled =>
+  rule?.afterEnd === "pass"
+    ? { kind: "pass" }
+    : { kind: "closed", retryAfterSeconds: endedRetrySeconds, because: "ended" }
+
+const sentAway = ({ gate, newState }: Knowledge, request: GateRequest, roomUrl: string): Settled => {
   if (!isNavigation(request)) return { kind: "wait", roomUrl, retryAfterSeconds }
-  const back = `${originOf(gate, request)}${gate.returnPath}?to=${escaped(pageIn(request.target))}`
-  return { kind: "room", location: `${roomUrl}${roomUrl.includes("?") ? "&" : "?"}return=${escaped(back)}` }
+  // The tabs of a browser share its state.
+  const [state = newState] = statesIn(gate, request)
+  const back = `${originOf(gate, request)}${gate.returnPath}?to=${escaped(pageIn(request.target))}&state=${state}`
+  const location = `${roomUrl}${roomUrl.includes("?") ? "&" : "?"}return=${escaped(back)}`
+  return { kind: "room", location, cookie: stateCookie(gate, request, state, stateSeconds) }
 }
 
 const isNavigation = ({ headers }: GateRequest): boolean => {
@@ -168,6 +206,23 @@ const cookieOf = ({ gate, now }: Knowledge, request: GateRequest, token: string,
   const host = domain === undefined ? "" : `; Domain=${domain}`
   const name = cookieName(gate, request, claims.experienceId)
   return `${name}=${token}; Path=${path}${host}; HttpOnly; SameSite=Lax${secure}${maxAge}`
+}
+
+/** Its path is always the root: the return path must get it. */
+const stateName = ({ cookie: { domain } }: GateRecord, isAtLocalhost: boolean): string =>
+  `${isAtLocalhost ? "" : domain === undefined ? "__Host-" : "__Secure-"}usher-state`
+
+const statesIn = (gate: GateRecord, request: GateRequest): ReadonlyArray<string> =>
+  cookiesIn(request, stateName(gate, isLocal(hostOf(gate, request))))
+    .slice(0, cookiesMax)
+    .filter((state) => statePattern.test(state))
+
+/** The room may be another site, which posts the grant: a browser sends only `SameSite=None` cookies with such a form. */
+const stateCookie = (gate: GateRecord, request: GateRequest, state: string, maxAge: number): string => {
+  const isAtLocalhost = isLocal(hostOf(gate, request))
+  const domain = gate.cookie.domain === undefined ? "" : `; Domain=${gate.cookie.domain}`
+  const rest = isAtLocalhost ? "SameSite=Lax" : "SameSite=None; Secure"
+  return `${stateName(gate, isAtLocalhost)}=${state}; Path=/${domain}; HttpOnly; ${rest}; Max-Age=${maxAge}`
 }
 
 const pageIn = (page: string): string => (pagePattern.test(page) ? page : "/")

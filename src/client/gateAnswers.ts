@@ -4,6 +4,7 @@ import type { Settled } from "./gate.ts"
 export interface GateAnswer {
   readonly status: number
   readonly headers: { readonly [name: string]: string }
+  readonly cookies: ReadonlyArray<string>
   readonly body: string
 }
 
@@ -13,32 +14,38 @@ export type OwnDecision = Exclude<Settled, { readonly kind: "pass" }>
 export const answerTo = (decision: OwnDecision): GateAnswer => {
   switch (decision.kind) {
     case "return":
+      return leading(decision.location, decision.cookies ?? [])
     case "room":
-      return leading(decision.location, decision.kind === "return" ? decision.cookie : undefined)
+      return leading(decision.location, [decision.cookie])
     case "wait":
       return later(429, decision.retryAfterSeconds, "application/json", waitBody(decision.roomUrl))
     case "closed":
-      return later(503, decision.retryAfterSeconds, "text/html; charset=utf-8", closedPage(decision.retryAfterSeconds))
+      return later(503, decision.retryAfterSeconds, "text/html; charset=utf-8", closedPage(decision))
   }
 }
 
 const uncached = { "cache-control": "no-store" }
 
-const leading = (location: string, cookie: string | undefined): GateAnswer => ({
+const leading = (location: string, cookies: ReadonlyArray<string>): GateAnswer => ({
   status: 303,
-  headers: { ...uncached, location, ...(cookie !== undefined && { "set-cookie": cookie }) },
+  headers: { ...uncached, location },
+  cookies,
   body: ""
 })
 
 const later = (status: number, seconds: number, contentType: string, body: string): GateAnswer => ({
   status,
   headers: { ...uncached, "retry-after": `${seconds}`, "content-type": contentType },
+  cookies: [],
   body
 })
 
 const waitBody = (roomUrl: string): string => JSON.stringify({ error: "Please wait in the room", roomUrl })
 
-const closedPage = (seconds: number): string =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="${seconds}">` +
-  `<meta name="viewport" content="width=device-width"><title>One moment</title>` +
-  `<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>`
+const closedPage = ({ retryAfterSeconds, because }: Extract<OwnDecision, { readonly kind: "closed" }>): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="${retryAfterSeconds}">` +
+  `<meta name="viewport" content="width=device-width">` +
+  (because === "ended"
+    ? `<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p></html>`
+    : `<title>One moment</title><h1>One moment</h1>` +
+      `<p>The shop is not available right now. This page tries again by itself.</p></html>`)

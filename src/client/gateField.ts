@@ -39,8 +39,8 @@ const limits = { ended: 100_000, visitors: 50_000 }
 
 const grantsAtOnceMax = 1_000
 
-/** Calls of `pass` that are under way. */
-const asksMax = 1_000
+/** Calls of `pass` that are under way. Further visitors go to the room. */
+const asksMax = 200
 
 export class GateField {
   readonly #settings: GateSettings
@@ -92,7 +92,7 @@ export class GateField {
   async #settled(memory: GateMemory, request: GateRequest): Promise<Settled> {
     const decision = await decide(memory.knowledge(this.#now()), request)
     if (decision.kind !== "ask") return decision
-    const answer = await this.#ask(memory, decision.queueId)
+    const answer = await this.#ask(memory, decision.queueId, request.clientAddress)
     const settled = await settle(memory.knowledge(this.#now()), request, answer)
     const isUnknownKey = answer.status === "GRANTED" && !("jti" in settled)
     if (!isUnknownKey || this.#now() < this.#keysAgainAt) return settled
@@ -169,11 +169,12 @@ export class GateField {
   }
 
   /** Asks Usher about a new visitor. */
-  async #ask(memory: GateMemory, queueId: string): Promise<PassAnswer> {
-    if (this.#asks >= asksMax) return { status: "FAILED" }
+  async #ask(memory: GateMemory, queueId: string, clientAddress: string | undefined): Promise<PassAnswer> {
+    // A flood must not open a gate.
+    if (this.#asks >= asksMax) return { status: "ROOM" }
     this.#asks++
     try {
-      const answer = await this.#calls.pass(queueId, crypto.randomUUID())
+      const answer = await this.#calls.pass(queueId, crypto.randomUUID(), clientAddress)
       if (answer.status === "QUEUED") memory.engage(queueId)
       return answer
     } catch (error) {

@@ -36,7 +36,7 @@ export class GateMemory<Gate extends GateRecord = GateRecord> {
 
   knowledge(now: number): Knowledge {
     const { gate, keys, ended, isReachable } = this
-    return { gate, keys, ended, isReachable, now }
+    return { gate, keys, ended, isReachable, now, newState: crypto.randomUUID() }
   }
 
   /** Notes a visitor for the next renewal, at half of the time for which its grant lasts without one. */

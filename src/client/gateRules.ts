@@ -23,6 +23,8 @@ export interface GateRule {
   readonly when: RuleConditions
   readonly then: "pass" | { readonly queueId: string }
   readonly failMode?: FailMode
+  /** What becomes of visitors without a grant once the queue has ended. Default: closed. */
+  readonly afterEnd?: "pass" | "closed"
 }
 
 /** What a gate reads of a request. */
@@ -36,6 +38,8 @@ export interface GateRequest {
   readonly form?: string
   /** The crawler that the runtime has verified. */
   readonly crawler?: string
+  /** The visitor's address, as a proxy that is trusted names it. Rules do not read it. */
+  readonly clientAddress?: string
 }
 
 /** The first rule that fits. */

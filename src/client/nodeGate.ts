@@ -1,4 +1,6 @@
 /** A gate in front of a site in Node: its own `http`, Express, Fastify, and what else has its requests. */
+import { isIP } from "node:net"
+import { makeCrawlers } from "./crawlers.ts"
 import { answerTo } from "./gateAnswers.ts"
 import { GateField, type GateSettings as FieldSettings } from "./gateField.ts"
 import { formLengthMax, formMillisMax, within } from "./forms.ts"
@@ -23,8 +25,13 @@ export interface Outgoing {
 }
 
 export interface NodeGateSettings extends FieldSettings {
-  /** The crawler that the site has verified; a `User-Agent` proves nothing. */
+  /** The crawler that the site has verified. Default: verified by DNS where `clientAddress` is there. */
   readonly crawler?: (incoming: Incoming) => string | undefined
+  /**
+   * The visitor's address, as a proxy that you trust names it; `incoming.socket.remoteAddress` where no proxy stands before.
+   * Usher's limits for each address hold then.
+   */
+  readonly clientAddress?: (incoming: Incoming) => string | undefined
 }
 
 /** Answers true after it has answered the request, and false if the site has to. */
@@ -32,10 +39,19 @@ export type NodeGate = (incoming: Incoming, outgoing: Outgoing) => Promise<boole
 
 export function createGate(settings: NodeGateSettings): NodeGate {
   const field = new GateField(settings)
+  const crawlers = makeCrawlers()
   return async (incoming, outgoing) => {
     const { method = "GET", url = "/", originalUrl: target = url } = incoming
-    const crawler = settings.crawler?.(incoming)
-    const asked = { method, target, headers: headersOf(incoming), ...(crawler && { crawler }) }
+    const headers = headersOf(incoming)
+    const clientAddress = addressIn(settings.clientAddress?.(incoming))
+    const crawler = settings.crawler ? settings.crawler(incoming) : await crawlers(headers["user-agent"], clientAddress)
+    const asked = {
+      method,
+      target,
+      headers,
+      ...(crawler !== undefined && { crawler }),
+      ...(clientAddress !== undefined && { clientAddress })
+    }
     // Work goes on by itself.
     const decision = await field.decide(
       asked,
@@ -46,8 +62,8 @@ export function createGate(settings: NodeGateSettings): NodeGate {
       if (decision.cookie !== undefined) addCookie(outgoing, decision.cookie)
       return false
     }
-    const { status, headers, body } = answerTo(decision)
-    outgoing.writeHead(status, headers)
+    const { status, headers: own, cookies, body } = answerTo(decision)
+    outgoing.writeHead(status, cookies.length > 0 ? { ...own, "set-cookie": cookies } : own)
     outgoing.end(body)
     return true
   }
@@ -75,6 +91,12 @@ export const forFastify =
   ): Promise<void> => {
     if (await gate(incoming, reply.raw)) reply.hijack()
   }
+
+/** An IPv4 address may come through an IPv6 socket. */
+const addressIn = (text: string | undefined): string | undefined => {
+  const address = text?.replace(/^::ffff:(?=\d+\.)/i, "")
+  return address !== undefined && isIP(address) !== 0 ? address : undefined
+}
 
 const headersOf = ({ headers }: Incoming): { readonly [name: string]: string } =>
   Object.fromEntries(

@@ -8,13 +8,14 @@ import type { Vector } from "./gates/vectorParts.ts"
 
 interface Vectors {
   readonly now: number
+  readonly newState: string
   readonly keys: { readonly published: KeySet; readonly former: KeySet }
   readonly gates: { readonly [name: string]: GateRecord }
   readonly cases: ReadonlyArray<Vector>
 }
 
 const text = readFileSync(new URL("../../src/gates/vectors.json", import.meta.url), "utf8")
-const { now, keys, gates, cases } = JSON.parse(text) as Vectors
+const { now, newState, keys, gates, cases } = JSON.parse(text) as Vectors
 
 describe("a gate", () => {
   it("has its vectors in a file that the script wrote", () => {
@@ -29,7 +30,8 @@ describe("a gate", () => {
       keys: await importKeys(keys[vector.keys ?? "published"]),
       ended: new Set(vector.ended),
       isReachable: vector.isReachable ?? true,
-      now: vector.now ?? now
+      now: vector.now ?? now,
+      newState
     }
     const decision = vector.answer
       ? await settle(knowledge, vector.request, vector.answer)

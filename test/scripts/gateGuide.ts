@@ -21,6 +21,7 @@ const repository = join(import.meta.dirname, "../..")
 const trial = "/tmp/usher-trial"
 const minutesMax = 15
 const shopUrl = "http://localhost:8080"
+const roomUrl = "http://localhost:4000"
 
 /** A block of the guide; `of` is a proxy, or what the block is for. */
 interface Block {
@@ -67,7 +68,7 @@ class Terminal {
 
 const waits = { timeout: 120_000 }
 
-/** Two visitors: one enters unseen, the other waits in the room on the other host, and comes back. */
+/** Two visitors: one enters unseen, the other waits in the room at the other address, and comes back. */
 async function visited(browser: Browser, terminal: Terminal): Promise<void> {
   const heading = (page: Page, name: string) => page.getByRole("heading", { name }).waitFor(waits)
   const [first, second] = [await (await browser.newContext()).newPage(), await (await browser.newContext()).newPage()]
@@ -76,7 +77,7 @@ async function visited(browser: Browser, terminal: Terminal): Promise<void> {
   await first.getByRole("link", { name: "To the checkout" }).click()
   await heading(first, "Checkout")
   await second.goto(`${shopUrl}/checkout`)
-  await second.waitForURL((url) => url.origin === "http://127.0.0.1:4000", waits)
+  await second.waitForURL((url) => url.origin === roomUrl, waits)
   const join = second.getByRole("button", { name: "Join the queue" })
   const isInLine = second.locator("[data-kind]").first()
   await isInLine.waitFor(waits)

@@ -13,6 +13,11 @@ const { name: _, ...settings } = Settings.fields
 /** A queue that the rules of the gate name. */
 const GateQueue = Schema.Struct({
   experienceId: Id,
+  state: Schema.Literals(["scheduled", "open", "ended"]).annotate({
+    description:
+      "`scheduled`: it has not opened. `ended`: it has closed, or is archived. Neither lets visitors without a grant " +
+      "pass, whatever `failMode` says; a rule's `afterEnd` may, after the end."
+  }),
   engaged: Schema.Boolean.annotate({
     description: "True while anyone waits or an entry would have to: visitors without a grant belong in the room."
   }),
@@ -30,7 +35,7 @@ export const GateRecord = Schema.Struct({
   ...settings,
   keysUrl: Schema.String.annotate({ description: "Where the keys are published that sign grants." }),
   queues: Schema.Record(Schema.String, GateQueue).annotate({
-    description: "The queues of the rules, by id. One that is archived or parked is left out."
+    description: "The queues of the rules, by id. One that is parked is left out."
   })
 }).annotate({ identifier: "GateRecord" })
 export type GateRecord = typeof GateRecord.Type

@@ -1,8 +1,9 @@
 /** Visits to a site behind a gate: operations of queues for the server or the gate of an organization. */
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { NetAddress } from "effect/net"
 import { Id } from "../../domain/values/Ids.ts"
-import { key } from "../../domain/values/Text.ts"
+import { key, text } from "../../domain/values/Text.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 import { RateCategory } from "../Annotations.ts"
 import { GateAction } from "../Credentials.ts"
@@ -14,6 +15,15 @@ export const renewedAtOnceMax = 1_000
 
 /** The longest text of a grant: a token has some 700 characters. */
 const grantLengthMax = 4_096
+
+/** An address without brackets and port. */
+const ClientAddress = text({ minLength: 2, maxLength: 45 }).check(
+  Schema.makeFilter((value) => Result.isSuccess(NetAddress.ipFromString(value)), {
+    expected: "an IP address",
+    representation: { id: "usher/string", payload: null },
+    toJsonSchema: () => ({})
+  })
+)
 
 const session = { consumerId: Id, accessToken: Schema.String, refreshToken: Schema.String }
 
@@ -43,6 +53,15 @@ export const passEndpoint = HttpApiEndpoint.post("pass", "/queues/:queueId/pass"
   headers: { "idempotency-key": Schema.optionalKey(Attempt) },
   payload: [
     Schema.Struct({
+      clientAddress: Schema.optionalKey(
+        Schema.NullOr(
+          ClientAddress.annotate({
+            description:
+              "The visitor's IP address, as a proxy that the gate trusts names it. The entry then counts for this address " +
+              "as its own would: from a crowded one it is a 403 `CHALLENGE_REQUIRED`, and the visitor enters in the room."
+          })
+        )
+      ),
       externalId: Schema.optionalKey(
         Schema.NullOr(
           key({ minLength: 1, maxLength: 200 }).pipe(

@@ -11,14 +11,14 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { renewedAtOnceMax } from "../../api/consumer/PassApi.ts"
 import type { GateRecord } from "../../api/consumer/GateApi.ts"
 import { importKeys } from "./Keys.ts"
-import { OutOfReach, type Refused, type Upstream } from "./Upstream.ts"
+import { OutOfReach, type Refused, type Upstream, type Visitor } from "./Upstream.ts"
 
 const millis = { record: 10_000, engagedRecord: 2_000, keys: 60_000, ended: 1_000, renewals: 1_000 } as const
 
-const limits = { ended: 1_000_000, visitors: 200_000 }
+export const limits = { ended: 1_000_000, visitors: 200_000 }
 
-/** Calls of `pass` that are under way. */
-const asksMax = 1_000
+/** Calls of `pass` that are under way. Further visitors go to the room. */
+export const asksMax = 200
 
 /** How often a visitor is asked about while Usher answers others. */
 const attemptsMax = 5
@@ -38,10 +38,10 @@ export class Field extends GateMemory<GateRecord> {
   /** Renewals that Usher has taken. */
   renewed = 0
 
-  /** Runs a call of `pass`, unless too many are under way. */
+  /** Runs a call of `pass`, unless too many are under way. A flood must not open a gate, nor reach Usher. */
   ask(call: Effect.Effect<PassAnswer>): Effect.Effect<PassAnswer> {
     return Effect.suspend(() => {
-      if (this.asks >= asksMax) return Effect.succeed<PassAnswer>({ status: "FAILED" })
+      if (this.asks >= asksMax) return Effect.succeed<PassAnswer>({ status: "ROOM" })
       this.asks++
       return Effect.ensuring(
         call,
@@ -99,7 +99,7 @@ const heard = Effect.fnUntraced(function* <A>(
     return Result.fail("refused")
   }
   const isStalled = now - began > patienceMillis + stalledMillis
-  if (error.isLate && (isStalled || field.answeredAt >= began)) return Result.fail("late")
+  if (error.isLate === true && (isStalled || field.answeredAt >= began)) return Result.fail("late")
   yield* noteReach(field, false, error.reason)
   return Result.fail("away")
 })
@@ -187,17 +187,17 @@ const renew = Effect.fnUntraced(function* (
 })
 
 /** Asks Usher about a new visitor. A call that was late is repeated: the attempt names the visitor, who has one place. */
-export const ask = (field: Field, upstream: Upstream, queueId: string, attempt: string): Effect.Effect<PassAnswer> =>
+export const ask = (field: Field, upstream: Upstream, queueId: string, visitor: Visitor): Effect.Effect<PassAnswer> =>
   field.ask(
     Effect.gen(function* () {
       for (let attempts = 0; attempts < attemptsMax; attempts++) {
-        const result = yield* heard(field, upstream, upstream.pass(queueId, attempt))
+        const result = yield* heard(field, upstream, upstream.pass(queueId, visitor))
         if (Result.isSuccess(result)) {
           if (result.success.status === "QUEUED") field.engage(queueId)
           return result.success
         }
-        if (result.failure !== "late") break
+        if (result.failure !== "late") return { status: "FAILED" } as const
       }
-      return { status: "FAILED" } as const
+      return { status: "ROOM" } as const
     })
   )

@@ -3,11 +3,13 @@
  * no database.
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Clock, Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Cookies, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import { type Decision, decide, settle } from "../../client/gate.ts"
+import { makeCrawlers } from "../../client/crawlers.ts"
 import type { GateAnswer } from "../../client/gateAnswers.ts"
 import { pathOf } from "../../client/gateRules.ts"
 import { StartRefused } from "../../settings/Settings.ts"
@@ -23,17 +25,19 @@ const serverOptions = { headersTimeout: 5_000, requestTimeout: 10_000, maxHeader
 export interface Options extends Upstream.Options {
   readonly host: string
   readonly port: number
+  /** The header with the visitor's address, which the proxy sets itself. Absent: Usher does not learn the address. */
+  readonly clientAddressHeader?: string | undefined
 }
 
 /** Serves while the scope is open. Returns its address. */
-export const serve = Effect.fnUntraced(function* ({ host, port, ...upstreamOptions }: Options) {
+export const serve = Effect.fnUntraced(function* ({ host, port, clientAddressHeader, ...upstreamOptions }: Options) {
   const upstream = Upstream.make(upstreamOptions)
   const field = yield* Effect.mapError(
     Field.make(upstream),
     ({ message }) => new StartRefused({ message: `${message}. See --gate and USHER_GATE_KEY.` })
   )
   const counts = new Map<Decision["kind"], number>()
-  const check = makeCheck(field, upstream, counts)
+  const check = makeCheck(field, upstream, counts, clientAddressHeader?.toLowerCase())
   const routes = HttpRouter.use((router) =>
     Effect.gen(function* () {
       yield* router.add("GET", "/health", () =>
@@ -56,14 +60,26 @@ export const serve = Effect.fnUntraced(function* ({ host, port, ...upstreamOptio
 })
 
 /** Makes the function that answers a check. */
-const makeCheck = (field: Field.Field, upstream: Upstream.Upstream, counts: Map<Decision["kind"], number>) =>
-  Effect.fnUntraced(function* (incoming: HttpServerRequest.HttpServerRequest) {
+const makeCheck = (
+  field: Field.Field,
+  upstream: Upstream.Upstream,
+  counts: Map<Decision["kind"], number>,
+  clientAddressHeader: string | undefined
+) => {
+  const crawlers = makeCrawlers()
+  return Effect.fnUntraced(function* (incoming: HttpServerRequest.HttpServerRequest) {
     const { method, url, headers } = incoming
     const asking = askingOf(url)
     if (asking === "direct" && pathOf(url) !== field.gate.returnPath) return notFound
     const isForm = asking === "direct" && method === "POST"
     const form = isForm ? yield* formOf(incoming) : undefined
-    const request = requestOf(asking, { method, url, headers }, form)
+    const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(incoming)
+    const named = requestOf(asking, { method, url, headers, rawHeaders }, { form, clientAddressHeader })
+    if (named === undefined) return badRequest
+    const crawler = field.gate.rules.some(({ when }) => when.crawler !== undefined)
+      ? yield* Effect.promise(() => crawlers(named.headers["user-agent"], named.clientAddress))
+      : undefined
+    const request = crawler === undefined ? named : { ...named, crawler }
     const now = yield* Clock.currentTimeMillis
     const first = yield* Effect.promise(() => decide(field.knowledge(now), request))
     const decision = first.kind === "ask" ? yield* asked(field, upstream, first.queueId, request) : first
@@ -73,6 +89,7 @@ const makeCheck = (field: Field.Field, upstream: Upstream.Upstream, counts: Map<
     }
     return responseOf(answerOf(asking, decision))
   })
+}
 
 const asked = Effect.fnUntraced(function* (
   field: Field.Field,
@@ -80,7 +97,8 @@ const asked = Effect.fnUntraced(function* (
   queueId: string,
   request: Parameters<typeof settle>[1]
 ) {
-  const answer = yield* Field.ask(field, upstream, queueId, randomUUID())
+  const visitor = { attempt: randomUUID(), clientAddress: request.clientAddress }
+  const answer = yield* Field.ask(field, upstream, queueId, visitor)
   const now = yield* Clock.currentTimeMillis
   const settled = () => Effect.promise(() => settle(field.knowledge(now), request, answer))
   const decision = yield* settled()
@@ -96,15 +114,17 @@ const formOf = (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<st
     ? Effect.succeed("")
     : Effect.orElseSucceed(incoming.text, () => "")
 
-const responseOf = ({ status, headers, body }: GateAnswer) =>
+const responseOf = ({ status, headers, cookies, body }: GateAnswer) =>
   body === ""
-    ? HttpServerResponse.empty({ status, headers })
+    ? HttpServerResponse.empty({ status, headers, cookies: Cookies.fromSetCookie(cookies) })
     : HttpServerResponse.text(body, { status, headers, contentType: headers["content-type"] ?? "text/plain" })
 
 const json = (body: object, status = 200) =>
   HttpServerResponse.jsonUnsafe(body, { status, headers: { "cache-control": "no-store" } })
 
 const notFound = json({ error: "Not found" }, 404)
+
+const badRequest = json({ error: "The headers that name the request must be there once" }, 400)
 
 const metrics = (field: Field.Field, counts: ReadonlyMap<string, number>) => {
   const lines = [

@@ -3,17 +3,24 @@ import { Data, Effect, Redacted, Schema } from "effect"
 import { Pass, Renewals } from "../../api/consumer/PassApi.ts"
 import { GateRecord } from "../../api/consumer/GateApi.ts"
 import { RevokedGrants } from "../../api/consumer/RevokedGrantApi.ts"
+import type { PassAnswer } from "../../client/gate.ts"
 import { CallRefused, makeCalls, patienceMillisDefault } from "../../client/gateCalls.ts"
 
 /** Usher did not answer, or not as it does. */
 export class OutOfReach extends Data.TaggedError("OutOfReach")<{
   readonly reason: string
   /** True if nothing was wrong but that no answer came in time. */
-  readonly isLate: boolean
+  readonly isLate?: boolean
 }> {}
 
 /** Usher has answered with a refusal. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly text: string }> {}
+
+/** Somebody whom the gate does not know. */
+export interface Visitor {
+  readonly attempt: string
+  readonly clientAddress?: string | undefined
+}
 
 export interface Options {
   /** The address of the Consumer API. */
@@ -40,7 +47,7 @@ const asked = <A>(call: () => Promise<A>): Effect.Effect<A, OutOfReach | Refused
   })
 
 const decoded = <A, E>(decoding: Effect.Effect<A, E>): Effect.Effect<A, OutOfReach> =>
-  Effect.mapError(decoding, (error) => new OutOfReach({ reason: String(error), isLate: false }))
+  Effect.mapError(decoding, (error) => new OutOfReach({ reason: String(error) }))
 
 export type Upstream = ReturnType<typeof make>
 
@@ -66,10 +73,11 @@ export const make = ({ key, ...address }: Options) => {
       ),
 
     /** `attempt` names the visitor, so that a repeated call is about the same one. */
-    pass: (queueId: string, attempt: string) =>
+    pass: (queueId: string, { attempt, clientAddress }: Visitor) =>
       Effect.flatMap(
-        asked(() => calls.pass(queueId, attempt)),
-        (answer) => decoded(decodePass(answer))
+        asked(() => calls.pass(queueId, attempt, clientAddress)),
+        (answer): Effect.Effect<PassAnswer, OutOfReach> =>
+          "roomUrl" in answer || "admissionGrant" in answer ? decoded(decodePass(answer)) : Effect.succeed(answer)
       ),
 
     renew: (queueId: string, grants: ReadonlyArray<string>) =>

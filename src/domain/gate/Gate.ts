@@ -72,7 +72,12 @@ export const Rule = Schema.Struct({
   name: Schema.optionalKey(Name),
   when: When,
   then: Schema.Union([Schema.Literal("pass"), Schema.Struct({ queueId: Id })]),
-  failMode: Schema.optionalKey(FailMode)
+  failMode: Schema.optionalKey(FailMode),
+  afterEnd: Schema.optionalKey(
+    Schema.Literals(["pass", "closed"]).annotate({
+      description: "What becomes of visitors without a grant once the queue has ended or is archived. Absent: `closed`."
+    })
+  )
 })
   .check(
     // A misspelt condition is ignored, and must not let everything pass.

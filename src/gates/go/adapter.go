@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -40,6 +41,9 @@ type Field struct {
 	FailOpen bool
 	// Crawler names the crawler that the site has verified. May be nil.
 	Crawler func(*http.Request) string
+	// ClientAddress names the visitor's address as a proxy that you trust does; the host of r.RemoteAddr where no proxy
+	// stands before. Usher's limits for each address hold then. May be nil.
+	ClientAddress func(*http.Request) string
 
 	start  sync.Once
 	ready  chan struct{}
@@ -63,9 +67,17 @@ type Field struct {
 }
 
 // refused: Usher has answered with a refusal. Any other error means that it is out of reach.
-type refused struct{ text string }
+type refused struct {
+	status int
+	text   string
+}
 
-func (r refused) Error() string { return "Usher refuses: " + r.text }
+func (r refused) Error() string { return fmt.Sprintf("Usher refuses: %d %s", r.status, r.text) }
+
+// Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
+func (r refused) isToVisitor() bool {
+	return r.status == 403 || r.status == 404 || r.status == 409 || r.status == 423 || r.status == 429
+}
 
 // Handler lets requests through to the site, or answers them.
 func (f *Field) Handler(site http.Handler) http.Handler {
@@ -110,7 +122,11 @@ func (f *Field) decide(r *http.Request) Decision {
 	}
 	d := f.knowing(func(k Knowledge) Decision { return k.Decide(asked) })
 	if d.Kind == "ask" {
-		answer := f.ask(d.QueueID)
+		address := ""
+		if f.ClientAddress != nil {
+			address = f.ClientAddress(r)
+		}
+		answer := f.ask(d.QueueID, address)
 		d = f.knowing(func(k Knowledge) Decision { return k.Settle(asked, answer) })
 		if answer.Status == "GRANTED" && d.JTI == "" {
 			// Usher has a new key.
@@ -128,7 +144,7 @@ func (f *Field) decide(r *http.Request) Decision {
 func (f *Field) knowing(decide func(Knowledge) Decision) Decision {
 	f.mutex.RLock()
 	defer f.mutex.RUnlock()
-	return decide(Knowledge{*f.record, f.keys, f.ended, f.reachable, time.Now().UnixMilli()})
+	return decide(Knowledge{*f.record, f.keys, f.ended, f.reachable, time.Now().UnixMilli(), newName()})
 }
 
 func (f *Field) requestOf(r *http.Request) Request {
@@ -156,9 +172,28 @@ func formOf(r *http.Request) string {
 	return string(text)
 }
 
-func (f *Field) ask(queueID string) (answer Answer) {
-	headers := map[string]string{"Idempotency-Key": newAttempt()}
-	if _, err := f.call("POST", "/api/queues/"+queueID+"/pass", struct{}{}, headers, &answer); err != nil {
+func (f *Field) ask(queueID, address string) (answer Answer) {
+	headers, body := map[string]string{"Idempotency-Key": newName()}, map[string]string{}
+	if ip := net.ParseIP(address); ip != nil {
+		body["clientAddress"] = ip.String()
+	}
+	path, began := "/api/queues/"+queueID+"/pass", time.Now()
+	_, err := f.call("POST", path, body, headers, &answer)
+	if err != nil && !errors.As(err, &refused{}) && time.Since(began) < defaultPatience/3 {
+		// The answer may be lost. The same call again is about the same visitor.
+		_, err = f.call("POST", path, body, headers, &answer)
+	}
+	if err != nil {
+		var no refused
+		if errors.As(err, &no) && no.isToVisitor() {
+			if strings.Contains(no.text, `"CLOSED"`) {
+				return Answer{Status: "ENDED"}
+			}
+			if no.status == 404 {
+				return Answer{Status: "REFUSED"}
+			}
+			return Answer{Status: "ROOM"}
+		}
 		f.failed(err)
 		return Answer{Status: "FAILED"}
 	}
@@ -174,8 +209,8 @@ func (f *Field) ask(queueID string) (answer Answer) {
 	return answer
 }
 
-// Names a visitor, so that a repeated call is about the same one.
-func newAttempt() string {
+// Names a visitor, so that a repeated call is about the same one, or a browser.
+func newName() string {
 	bytes := make([]byte, 16)
 	_, _ = rand.Read(bytes)
 	return fmt.Sprintf("%x", bytes)
@@ -437,7 +472,7 @@ func (f *Field) call(method, path string, body any, headers map[string]string, f
 	case reply.StatusCode == http.StatusNotModified:
 		return "", nil
 	case reply.StatusCode >= 400 && reply.StatusCode < 500:
-		return "", refused{fmt.Sprintf("%d %.1000s", reply.StatusCode, text)}
+		return "", refused{reply.StatusCode, fmt.Sprintf("%.1000s", text)}
 	case reply.StatusCode >= 300:
 		return "", errors.New(reply.Status)
 	}
@@ -462,6 +497,9 @@ func (d Decision) answer(w http.ResponseWriter) {
 		if d.Cookie != "" {
 			header.Add("Set-Cookie", d.Cookie)
 		}
+		for _, cookie := range d.Cookies {
+			header.Add("Set-Cookie", cookie)
+		}
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
@@ -474,12 +512,20 @@ func (d Decision) answer(w http.ResponseWriter) {
 	}
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	fmt.Fprintf(w, closedPage, d.RetryAfterSeconds)
+	page := laterPage
+	if d.Because == "ended" {
+		page = overPage
+	}
+	fmt.Fprintf(w, closedPage, d.RetryAfterSeconds, page)
 }
 
 const closedPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%d">` +
-	`<meta name="viewport" content="width=device-width"><title>One moment</title>` +
-	`<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>`
+	`<meta name="viewport" content="width=device-width">%s</html>`
+
+const laterPage = `<title>One moment</title><h1>One moment</h1>` +
+	`<p>The shop is not available right now. This page tries again by itself.</p>`
+
+const overPage = `<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>`
 
 // answering adds the cookie as late as the site writes, which may have headers of its own.
 type answering struct {

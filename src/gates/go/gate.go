@@ -26,7 +26,9 @@ type Record struct {
 	ReturnPath     string
 	Queues         map[string]struct {
 		ExperienceID string `json:"experienceId"`
-		Engaged      bool
+		// "scheduled", "open" or "ended"; an Usher of an earlier version does not say.
+		State   string
+		Engaged bool
 		RoomURL      string `json:"roomUrl"`
 		// The decision does not need it: after this time a grant that was not renewed ends.
 		AdmissionRenewal *struct{ IdleSeconds float64 }
@@ -48,6 +50,7 @@ type Rule struct {
 	}
 	Then     json.RawMessage
 	FailMode string
+	AfterEnd string
 }
 
 // KeySet is the answer of the record's keysUrl.
@@ -60,27 +63,32 @@ type Request struct {
 	Headers                       map[string]string
 }
 
-// Knowledge is what a gate knows when a request arrives. Now is in milliseconds since the Unix epoch.
+// Knowledge is what a gate knows when a request arrives. Now is in milliseconds since the Unix epoch. NewState is a random
+// text, new for each request, that names a browser which is sent to the room.
 type Knowledge struct {
 	Gate      Record
 	Keys      KeySet
 	Ended     map[string]bool
 	Reachable bool
 	Now       int64
+	NewState  string
 }
 
 // Decision has the fields of its kind.
 type Decision struct {
-	Kind              string `json:"kind"`
-	JTI               string `json:"jti,omitempty"`
-	Cookie            string `json:"cookie,omitempty"`
-	QueueID           string `json:"queueId,omitempty"`
-	Location          string `json:"location,omitempty"`
-	RoomURL           string `json:"roomUrl,omitempty"`
-	RetryAfterSeconds int    `json:"retryAfterSeconds,omitempty"`
+	Kind              string   `json:"kind"`
+	JTI               string   `json:"jti,omitempty"`
+	Cookie            string   `json:"cookie,omitempty"`
+	Cookies           []string `json:"cookies,omitempty"`
+	QueueID           string   `json:"queueId,omitempty"`
+	Location          string   `json:"location,omitempty"`
+	RoomURL           string   `json:"roomUrl,omitempty"`
+	RetryAfterSeconds int      `json:"retryAfterSeconds,omitempty"`
+	Because           string   `json:"because,omitempty"`
 }
 
-// Answer is what pass of a queue answered; its status is FAILED if there was no answer.
+// Answer is what pass of a queue answered. Its status is ROOM if Usher does not take the visitor from a gate now, ENDED if
+// the queue has ended, REFUSED if there is no such queue, FAILED if there was no answer.
 type Answer struct{ Status, AdmissionGrant, RoomURL string }
 
 type claims struct {
@@ -94,6 +102,8 @@ const (
 	tokenLengthMax = 4096
 	cookiesMax     = 4
 	pageLengthMax  = 2000
+	// For which a browser that was sent to the room may return.
+	stateSeconds = 86_400
 )
 
 var (
@@ -102,8 +112,11 @@ var (
 	localPattern  = regexp.MustCompile(`^(localhost|127\.0\.0\.1)(:|$)`)
 	pagePattern   = regexp.MustCompile(`^/([!-.0-\[\]-~][!-\[\]-~]*)?$`)
 	originPattern = regexp.MustCompile(`(?i)^https?://[^/?#]*`)
+	statePattern  = regexp.MustCompile(`^[\w-]{20,64}$`)
 	escapePattern = regexp.MustCompile(`(?i)%[0-9a-f]{2}`)
 )
+
+var closed = Decision{Kind: "closed", RetryAfterSeconds: 5}
 
 // Decide says what to do with a request. After "ask" call pass of the queue, then Settle.
 func (k Knowledge) Decide(r Request) Decision {
@@ -126,7 +139,12 @@ func (k Knowledge) Decide(r Request) Decision {
 			return Decision{Kind: "pass", JTI: c.JTI}
 		}
 	}
-	if !k.Reachable {
+	switch {
+	case queue.State == "ended":
+		return ended(rule)
+	case !k.Reachable && queue.State == "scheduled":
+		return closed
+	case !k.Reachable:
 		return k.failed(rule)
 	}
 	if queue.Engaged {
@@ -137,10 +155,20 @@ func (k Knowledge) Decide(r Request) Decision {
 
 // Settle says what follows from the answer of pass.
 func (k Knowledge) Settle(r Request, a Answer) Decision {
-	if a.Status == "QUEUED" {
+	switch a.Status {
+	case "QUEUED":
 		return k.sentAway(r, a.RoomURL)
-	}
-	if a.Status == "GRANTED" {
+	case "REFUSED":
+		return closed
+	case "ENDED":
+		return ended(k.ruleFor(r))
+	case "ROOM":
+		if rule := k.ruleFor(r); rule != nil {
+			if queue, exists := k.Gate.Queues[rule.queueID()]; exists {
+				return k.sentAway(r, queue.RoomURL)
+			}
+		}
+	case "GRANTED":
 		if c := k.grantIn(a.AdmissionGrant); c != nil {
 			return Decision{Kind: "pass", JTI: c.JTI, Cookie: k.cookieOf(r, a.AdmissionGrant, c)}
 		}
@@ -148,15 +176,16 @@ func (k Knowledge) Settle(r Request, a Answer) Decision {
 	return k.failed(k.ruleFor(r))
 }
 
-// A grant that does not admit leads on too: the page's own rule decides.
+// A grant counts only from the browser that was sent away, and once: another one may have been led here with a grant of
+// its own, and a request may be repeated. One that does not count leads on too: the page's own rule decides.
 func (k Knowledge) returned(r Request) Decision {
 	_, query, _ := strings.Cut(r.Target, "?")
 	d := Decision{Kind: "return", Location: pageIn(fieldIn(query, "to"))}
 	isForm := strings.HasPrefix(strings.ToLower(r.Headers["content-type"]), "application/x-www-form-urlencoded")
-	if r.Method == "POST" && isForm {
+	if r.Method == "POST" && isForm && contains(k.statesIn(r), fieldIn(query, "state")) {
 		token := fieldIn(r.Form, "usher_grant")
 		if c := k.grantIn(token); c != nil {
-			d.Cookie = k.cookieOf(r, token, c)
+			d.Cookies = []string{k.cookieOf(r, token, c), k.stateCookie(r, "", 0)}
 		}
 	}
 	return d
@@ -208,7 +237,15 @@ func (k Knowledge) failed(rule *Rule) Decision {
 	if mode == "open" {
 		return Decision{Kind: "pass"}
 	}
-	return Decision{Kind: "closed", RetryAfterSeconds: 5}
+	return closed
+}
+
+// What a queue protected stays closed after its end, whatever the fail mode says.
+func ended(rule *Rule) Decision {
+	if rule != nil && rule.AfterEnd == "pass" {
+		return Decision{Kind: "pass"}
+	}
+	return Decision{Kind: "closed", RetryAfterSeconds: 60, Because: "ended"}
 }
 
 func (k Knowledge) sentAway(r Request, roomURL string) Decision {
@@ -222,8 +259,46 @@ func (k Knowledge) sentAway(r Request, roomURL string) Decision {
 	if strings.Contains(roomURL, "?") {
 		mark = "&"
 	}
-	back := scheme + host + k.Gate.ReturnPath + "?to=" + escaped(pageIn(r.Target))
-	return Decision{Kind: "room", Location: roomURL + mark + "return=" + escaped(back)}
+	// The tabs of a browser share its state.
+	state := k.NewState
+	if states := k.statesIn(r); len(states) > 0 {
+		state = states[0]
+	}
+	back := scheme + host + k.Gate.ReturnPath + "?to=" + escaped(pageIn(r.Target)) + "&state=" + state
+	location := roomURL + mark + "return=" + escaped(back)
+	return Decision{Kind: "room", Location: location, Cookie: k.stateCookie(r, state, stateSeconds)}
+}
+
+// Its path is always the root: the return path must get it.
+func (k Knowledge) stateName(r Request) string {
+	switch {
+	case localPattern.MatchString(k.hostOf(r)):
+		return "usher-state"
+	case k.Gate.Cookie.Domain != "":
+		return "__Secure-usher-state"
+	}
+	return "__Host-usher-state"
+}
+
+func (k Knowledge) statesIn(r Request) (states []string) {
+	for i, state := range cookiesIn(r, k.stateName(r)) {
+		if i < cookiesMax && statePattern.MatchString(state) {
+			states = append(states, state)
+		}
+	}
+	return states
+}
+
+// The room may be another site, which posts the grant: a browser sends only SameSite=None cookies with such a form.
+func (k Knowledge) stateCookie(r Request, state string, maxAge int) string {
+	domain, rest := "", "SameSite=None; Secure"
+	if k.Gate.Cookie.Domain != "" {
+		domain = "; Domain=" + k.Gate.Cookie.Domain
+	}
+	if localPattern.MatchString(k.hostOf(r)) {
+		rest = "SameSite=Lax"
+	}
+	return fmt.Sprintf("%s=%s; Path=/%s; HttpOnly; %s; Max-Age=%d", k.stateName(r), state, domain, rest, maxAge)
 }
 
 func isNavigation(headers map[string]string) bool {

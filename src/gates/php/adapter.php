@@ -38,19 +38,25 @@ final class Site
     private const ENDED_MAX = 10_000;
     private const GRANTS_AT_ONCE_MAX = 1_000;
     private const FORM_MAX = 16_384;
+    /** Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor. */
+    private const REFUSALS = [403, 404, 409, 423, 429];
     private const WAITING_BYTES_MAX = 4_000_000;
     /** Visitors share a slot by chance; they are renewed more often then. */
     private const SLOTS = 65_536;
 
     private const CLOSED = '<!doctype html><html lang="en"><meta charset="utf-8">'
         . '<meta http-equiv="refresh" content="%d"><meta name="viewport" content="width=device-width">'
-        . '<title>One moment</title><h1>One moment</h1>'
-        . '<p>The shop is not available right now. This page tries again by itself.</p></html>';
+        . '%s</html>';
+    private const LATER = '<title>One moment</title><h1>One moment</h1>'
+        . '<p>The shop is not available right now. This page tries again by itself.</p>';
+    private const OVER = '<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>';
 
     /**
      * @param string $folder which the site alone may write
      * @param string $failMode what happens to all requests until the record has been read once
      * @param ?string $crawler the crawler that the site has verified
+     * @param ?string $clientAddress the visitor's address, `$_SERVER['REMOTE_ADDR']` where no proxy stands before PHP:
+     *     Usher's limits for each address hold then
      */
     public function __construct(
         private string $url,
@@ -58,7 +64,8 @@ final class Site
         private string $key,
         private string $folder,
         private string $failMode = 'closed',
-        private ?string $crawler = null
+        private ?string $crawler = null,
+        private ?string $clientAddress = null
     ) {
         $this->url = rtrim($url, '/');
         if (!is_dir($folder)) {
@@ -107,7 +114,8 @@ final class Site
     {
         $now = (int) (microtime(true) * 1000);
         $ended = array_map('strval', array_keys($state['ended'] ?? []));
-        return new Gate($state['record'], $state['keySet'], $ended, $state['isReachable'] ?? true, $now);
+        $newState = bin2hex(random_bytes(16));
+        return new Gate($state['record'], $state['keySet'], $ended, $state['isReachable'] ?? true, $now, $newState);
     }
 
     private static function request(?string $crawler): array
@@ -135,8 +143,8 @@ final class Site
         if ($decision['kind'] === 'return' || $decision['kind'] === 'room') {
             http_response_code(303);
             header('Location: ' . $decision['location'], true, 303);
-            if (isset($decision['cookie'])) {
-                header('Set-Cookie: ' . $decision['cookie'], false);
+            foreach ($decision['cookies'] ?? array_filter([$decision['cookie'] ?? null]) as $cookie) {
+                header('Set-Cookie: ' . $cookie, false);
             }
             return;
         }
@@ -148,7 +156,7 @@ final class Site
             return;
         }
         header('Content-Type: text/html; charset=utf-8');
-        printf(self::CLOSED, $decision['retryAfterSeconds']);
+        printf(self::CLOSED, $decision['retryAfterSeconds'], isset($decision['because']) ? self::OVER : self::LATER);
     }
 
     /** What is known, which is read now if it is nothing, or old; else after the answer, if it is due. */
@@ -260,8 +268,12 @@ final class Site
     {
         try {
             $attempt = 'Idempotency-Key: ' . bin2hex(random_bytes(16));
-            [$answer] = $this->call("/api/queues/$queueId/pass", new \stdClass(), [$attempt]);
+            [$answer] = $this->passed("/api/queues/$queueId/pass", [$attempt]);
         } catch (\RuntimeException $error) {
+            if ($error instanceof Refused && in_array($error->getCode(), self::REFUSALS, true)) {
+                $other = $error->getCode() === 404 ? 'REFUSED' : 'ROOM';
+                return ['status' => str_contains($error->getMessage(), '"CLOSED"') ? 'ENDED' : $other];
+            }
             $this->failed($error, microtime(true));
             return ['status' => 'FAILED'];
         }
@@ -273,6 +285,22 @@ final class Site
             });
         }
         return $answer;
+    }
+
+    /** A call whose connection breaks at once is repeated, because its answer may be lost: it is about the same visitor. */
+    private function passed(string $path, array $headers): ?array
+    {
+        $began = microtime(true);
+        $isAddress = filter_var($this->clientAddress, FILTER_VALIDATE_IP) !== false;
+        $body = $isAddress ? ['clientAddress' => $this->clientAddress] : new \stdClass();
+        try {
+            return $this->call($path, $body, $headers);
+        } catch (\RuntimeException $error) {
+            if ($error instanceof Refused || microtime(true) - $began > self::PATIENCE / 3) {
+                throw $error;
+            }
+            return $this->call($path, $body, $headers);
+        }
     }
 
     /** Notes a visitor for the next renewal, at half of the time for which its grant lasts without one. */
@@ -345,7 +373,7 @@ final class Site
             return null;
         }
         if ($status >= 400 && $status < 500) {
-            throw new Refused("Usher refuses: $status " . substr((string) $text, 0, 1_000));
+            throw new Refused("Usher refuses: $status " . substr((string) $text, 0, 1_000), $status);
         }
         $answer = $text === false || $status >= 300 ? null : json_decode($text, true);
         if (!is_array($answer)) {

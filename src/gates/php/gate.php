@@ -15,6 +15,9 @@ final class Gate
     private const TOKEN_LENGTH_MAX = 4096;
     private const COOKIES_MAX = 4;
     private const FORM_TYPE = 'application/x-www-form-urlencoded';
+    /** For which a browser that was sent to the room may return. */
+    private const STATE_SECONDS = 86_400;
+    private const CLOSED = ['kind' => 'closed', 'retryAfterSeconds' => 5];
 
     /** @var list<string> */
     private array $keys = [];
@@ -24,13 +27,15 @@ final class Gate
      * @param array $keySet the answer of its `keysUrl`
      * @param list<string> $ended the `jti` of ended grants
      * @param int $now milliseconds since the Unix epoch
+     * @param string $newState a random text, new for each request, that names a browser which is sent to the room
      */
     public function __construct(
         private array $gate,
         array $keySet,
         private array $ended,
         private bool $isReachable,
-        private int $now
+        private int $now,
+        private string $newState
     ) {
         foreach ($keySet['keys'] as $key) {
             if (($key['crv'] ?? '') === 'Ed25519') {
@@ -61,39 +66,63 @@ final class Gate
                 return ['kind' => 'pass', 'jti' => $claims['jti']];
             }
         }
+        $state = $queue['state'] ?? 'open';
+        if ($state === 'ended') {
+            return self::ended($rule);
+        }
         if (!$this->isReachable) {
-            return $this->failed($rule);
+            return $state === 'scheduled' ? self::CLOSED : $this->failed($rule);
         }
         return $queue['engaged']
             ? $this->sentAway($request, $queue['roomUrl'])
             : ['kind' => 'ask', 'queueId' => $queueId];
     }
 
-    /** What follows from the answer of `pass`; `['status' => 'FAILED']` if there was none. */
+    /**
+     * What follows from the answer of `pass`. Its status is `ROOM` if Usher does not take the visitor from a gate now,
+     * `ENDED` if the queue has ended, `REFUSED` if there is no such queue, `FAILED` if there was no answer.
+     */
     public function settle(array $request, array $answer): array
     {
         if ($answer['status'] === 'QUEUED') {
             return $this->sentAway($request, $answer['roomUrl']);
         }
+        if ($answer['status'] === 'REFUSED') {
+            return self::CLOSED;
+        }
+        $rule = $this->ruleFor($request);
+        if ($answer['status'] === 'ENDED') {
+            return self::ended($rule);
+        }
+        $queue = $this->gate['queues'][$rule['then']['queueId'] ?? ''] ?? null;
+        if ($answer['status'] === 'ROOM' && $queue !== null) {
+            return $this->sentAway($request, $queue['roomUrl']);
+        }
         $token = $answer['status'] === 'GRANTED' ? $answer['admissionGrant'] : '';
         $claims = $this->grantIn($token);
         return $claims === null
-            ? $this->failed($this->ruleFor($request))
+            ? $this->failed($rule)
             : ['kind' => 'pass', 'jti' => $claims['jti'], 'cookie' => $this->cookieOf($request, $token, $claims)];
     }
 
-    /** A grant that does not admit leads on too: the page's own rule decides. */
+    /**
+     * A grant counts only from the browser that was sent away, and once: another one may have been led here with a grant
+     * of its own, and a request may be repeated. One that does not count leads on too: the page's own rule decides.
+     */
     private function returned(array $request): array
     {
         $query = explode('?', $request['target'], 2)[1] ?? '';
         $decision = ['kind' => 'return', 'location' => self::pageIn(self::fieldIn($query, 'to') ?? '/')];
         $isForm = str_starts_with(strtolower($request['headers']['content-type'] ?? ''), self::FORM_TYPE);
-        if ($request['method'] !== 'POST' || !$isForm) {
+        $isOfBrowser = in_array(self::fieldIn($query, 'state'), $this->statesIn($request), true);
+        if ($request['method'] !== 'POST' || !$isForm || !$isOfBrowser) {
             return $decision;
         }
         $token = self::fieldIn($request['form'] ?? '', 'usher_grant') ?? '';
         $claims = $this->grantIn($token);
-        return $claims === null ? $decision : $decision + ['cookie' => $this->cookieOf($request, $token, $claims)];
+        return $claims === null ? $decision : $decision + [
+            'cookies' => [$this->cookieOf($request, $token, $claims), $this->stateCookie($request, '', 0)],
+        ];
     }
 
     /** The claims of a grant that opens one of the gate's queues. */
@@ -138,7 +167,14 @@ final class Gate
     private function failed(?array $rule): array
     {
         $isOpen = ($rule['failMode'] ?? $this->gate['failMode']) === 'open';
-        return $isOpen ? ['kind' => 'pass'] : ['kind' => 'closed', 'retryAfterSeconds' => 5];
+        return $isOpen ? ['kind' => 'pass'] : self::CLOSED;
+    }
+
+    /** What a queue protected stays closed after its end, whatever the fail mode says. */
+    private static function ended(?array $rule): array
+    {
+        $passes = ($rule['afterEnd'] ?? 'closed') === 'pass';
+        return $passes ? ['kind' => 'pass'] : ['kind' => 'closed', 'retryAfterSeconds' => 60, 'because' => 'ended'];
     }
 
     private function sentAway(array $request, string $roomUrl): array
@@ -148,9 +184,39 @@ final class Gate
         }
         $host = $this->hostOf($request);
         $origin = (self::isLocal($host) ? 'http://' : 'https://') . $host;
-        $back = $origin . $this->gate['returnPath'] . '?to=' . rawurlencode(self::pageIn($request['target']));
+        // The tabs of a browser share its state.
+        $state = $this->statesIn($request)[0] ?? $this->newState;
+        $to = rawurlencode(self::pageIn($request['target']));
+        $back = $origin . $this->gate['returnPath'] . "?to=$to&state=$state";
         $mark = str_contains($roomUrl, '?') ? '&' : '?';
-        return ['kind' => 'room', 'location' => $roomUrl . $mark . 'return=' . rawurlencode($back)];
+        return [
+            'kind' => 'room',
+            'location' => $roomUrl . $mark . 'return=' . rawurlencode($back),
+            'cookie' => $this->stateCookie($request, $state, self::STATE_SECONDS),
+        ];
+    }
+
+    /** Its path is always the root: the return path must get it. */
+    private function stateName(array $request): string
+    {
+        $prefix = isset($this->gate['cookie']['domain']) ? '__Secure-' : '__Host-';
+        return (self::isLocal($this->hostOf($request)) ? '' : $prefix) . 'usher-state';
+    }
+
+    /** @return list<string> */
+    private function statesIn(array $request): array
+    {
+        $values = array_slice(self::cookiesIn($request, $this->stateName($request)), 0, self::COOKIES_MAX);
+        return array_values(preg_grep('/^[\w-]{20,64}$/D', $values));
+    }
+
+    /** The room may be another site, which posts the grant: a browser sends only `SameSite=None` cookies with such a form. */
+    private function stateCookie(array $request, string $state, int $maxAge): string
+    {
+        return $this->stateName($request) . "=$state; Path=/"
+            . (isset($this->gate['cookie']['domain']) ? '; Domain=' . $this->gate['cookie']['domain'] : '')
+            . '; HttpOnly; SameSite=' . (self::isLocal($this->hostOf($request)) ? 'Lax' : 'None; Secure')
+            . "; Max-Age=$maxAge";
     }
 
     private static function isNavigation(array $headers): bool

@@ -9,9 +9,11 @@ new visitor costs one call of `pass`. After one failed call nobody waits for Ush
 
 import asyncio
 import functools
+import ipaddress
 import json
 import logging
 import os
+import secrets
 import threading
 import time
 import urllib.error
@@ -29,6 +31,8 @@ ENDED_MAX = 1_000_000
 VISITORS_MAX = 200_000
 GRANTS_AT_ONCE_MAX = 1_000
 FORM_MAX = 16_384
+# Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
+REFUSALS = (403, 404, 409, 423, 429)
 
 # A visitor brings the same cookie again and again.
 rules.is_signature = functools.lru_cache(20_000)(rules.is_signature)
@@ -36,6 +40,10 @@ rules.is_signature = functools.lru_cache(20_000)(rules.is_signature)
 
 class Refused(Exception):
     """Usher has answered with a refusal. Any other error means that it is out of reach."""
+
+    def __init__(self, status, text):
+        super().__init__(f"Usher refuses: {status} {text}")
+        self.status = status
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -67,7 +75,7 @@ class Field:
             request = {**request, "form": form()}
         decision = self._knowledge().decide(request)
         if decision["kind"] == "ask":
-            answer = self._ask(decision["queueId"])
+            answer = self._ask(decision["queueId"], request.get("clientAddress"))
             decision = self._knowledge().settle(request, answer)
             if answer["status"] == "GRANTED" and "jti" not in decision:
                 # Usher has a new key.
@@ -87,18 +95,34 @@ class Field:
         return request["method"] == "POST" and self.record is not None and path == self.record["returnPath"]
 
     def _knowledge(self):
-        return rules.Gate(self.record, self.key_set, self.ended, self.reachable, time.time() * 1000)
+        new_state = secrets.token_hex(16)
+        return rules.Gate(self.record, self.key_set, self.ended, self.reachable, time.time() * 1000, new_state)
 
-    def _ask(self, queue_id):
+    def _ask(self, queue_id, client_address):
         try:
-            answer, _ = self._call(f"/api/queues/{queue_id}/pass", {}, {"Idempotency-Key": str(uuid.uuid4())})
+            answer = self._passed(f"/api/queues/{queue_id}/pass", {"clientAddress": client_address} if client_address else {})
         except Exception as error:
+            if isinstance(error, Refused) and error.status in REFUSALS:
+                other = "REFUSED" if error.status == 404 else "ROOM"
+                return {"status": "ENDED" if '"CLOSED"' in str(error) else other}
             self._failed(error)
             return {"status": "FAILED"}
         if answer["status"] == "QUEUED":
             # Until the next record everybody goes to the room.
             self.record["queues"][queue_id]["engaged"] = True
         return answer
+
+    def _passed(self, path, body):
+        """A call whose connection breaks at once is repeated: its answer may be lost, and it is about the same visitor."""
+        headers, began = {"Idempotency-Key": str(uuid.uuid4())}, time.monotonic()
+        try:
+            return self._call(path, body, headers)[0]
+        except Refused:
+            raise
+        except Exception:
+            if time.monotonic() - began > self.patience / 3:
+                raise
+            return self._call(path, body, headers)[0]
 
     def _seen(self, jti, is_new):
         """Notes a visitor for the next renewal, at half of the time for which its grant lasts without one."""
@@ -203,7 +227,7 @@ class Field:
                     return None, None
                 if error.code < 400 or error.code >= 500:
                     raise
-                raise Refused(f"Usher refuses: {error.code} {error.read(1000).decode(errors='replace')}") from None
+                raise Refused(error.code, error.read(1000).decode(errors="replace")) from None
 
     def _failed(self, error):
         if not isinstance(error, Refused):
@@ -215,20 +239,25 @@ def answer_to(decision):
     """Status, headers and body where the site does not answer itself."""
     headers = [("Cache-Control", "no-store")]
     if decision["kind"] in ("return", "room"):
-        cookie = [("Set-Cookie", decision["cookie"])] if "cookie" in decision else []
-        return 303, [*headers, ("Location", decision["location"]), *cookie], ""
+        cookies = decision.get("cookies", [decision["cookie"]] if "cookie" in decision else [])
+        return 303, [*headers, ("Location", decision["location"]), *(("Set-Cookie", cookie) for cookie in cookies)], ""
     headers.append(("Retry-After", str(decision["retryAfterSeconds"])))
     if decision["kind"] == "wait":
         body = json.dumps({"error": "Please wait in the room", "roomUrl": decision["roomUrl"]})
         return 429, [*headers, ("Content-Type", "application/json")], body
-    return 503, [*headers, ("Content-Type", "text/html; charset=utf-8")], CLOSED % decision["retryAfterSeconds"]
+    page = CLOSED % (decision["retryAfterSeconds"], OVER if "because" in decision else LATER)
+    return 503, [*headers, ("Content-Type", "text/html; charset=utf-8")], page
 
 
 CLOSED = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%s">'
-    '<meta name="viewport" content="width=device-width"><title>One moment</title>'
-    "<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>"
+    '<meta name="viewport" content="width=device-width">%s</html>'
 )
+LATER = (
+    "<title>One moment</title><h1>One moment</h1>"
+    "<p>The shop is not available right now. This page tries again by itself.</p>"
+)
+OVER = "<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>"
 REASONS = {303: "See Other", 429: "Too Many Requests", 503: "Service Unavailable"}
 
 
@@ -237,11 +266,22 @@ def target_of(path, query):
     return quote(path or b"/", safe="/~!$&'()*+,;=:@") + (f"?{query}" if query else "")
 
 
-class Wsgi:
-    """crawler: names the crawler that the site has verified, from the environ."""
+def address_in(text):
+    try:
+        return str(ipaddress.ip_address(text)) if text else None
+    except ValueError:
+        return None
 
-    def __init__(self, site, field, crawler=lambda environ: None):
-        self.site, self.field, self.crawler = site, field, crawler
+
+class Wsgi:
+    """crawler: names the crawler that the site has verified, from the environ.
+
+    client_address: the visitor's address, from the environ, as a server or proxy that you trust names it: `REMOTE_ADDR`
+    where no proxy stands before. Usher's limits for each address hold then.
+    """
+
+    def __init__(self, site, field, crawler=lambda environ: None, client_address=lambda environ: None):
+        self.site, self.field, self.crawler, self.client_address = site, field, crawler, client_address
 
     def __call__(self, environ, start_response):
         headers = {name[5:].replace("_", "-").lower(): environ[name] for name in environ if name.startswith("HTTP_")}
@@ -251,6 +291,7 @@ class Wsgi:
             "target": target_of(path, environ.get("QUERY_STRING")),
             "headers": {**headers, "content-type": environ.get("CONTENT_TYPE", "")},
             "crawler": self.crawler(environ),
+            "clientAddress": address_in(self.client_address(environ)),
         }
         decision = self.field.decide(request, lambda: self._form(environ))
         if decision["kind"] != "pass":
@@ -273,10 +314,10 @@ class Wsgi:
 
 
 class Asgi:
-    """crawler: names the crawler that the site has verified, from the scope."""
+    """crawler, client_address: as for Wsgi, from the scope: `scope["client"][0]` is the address of the connection."""
 
-    def __init__(self, site, field, crawler=lambda scope: None):
-        self.site, self.field, self.crawler = site, field, crawler
+    def __init__(self, site, field, crawler=lambda scope: None, client_address=lambda scope: None):
+        self.site, self.field, self.crawler, self.client_address = site, field, crawler, client_address
 
     async def __call__(self, scope, receive, send):
         if scope["type"] not in ("http", "websocket"):
@@ -291,6 +332,7 @@ class Asgi:
             "target": target_of(scope["path"].encode(), scope["query_string"].decode("latin-1")),
             "headers": headers,
             "crawler": self.crawler(scope),
+            "clientAddress": address_in(self.client_address(scope)),
         }
         await asyncio.to_thread(self.field.ready)
         form = await self._form(receive) if self.field.is_return(request) else ""

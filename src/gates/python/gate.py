@@ -20,9 +20,13 @@ from urllib.parse import quote, unquote_to_bytes
 TOKEN_LENGTH_MAX = 4096
 COOKIES_MAX = 4
 FORM_TYPE = "application/x-www-form-urlencoded"
+CLOSED = {"kind": "closed", "retryAfterSeconds": 5}
 TOKEN = re.compile(r"([\w-]+\.([\w-]+))\.([\w-]+)", re.ASCII)
 HOST = re.compile(r"([a-z0-9.-]+?)\.?(:[0-9]{1,5})?")
 LOCAL = re.compile(r"(localhost|127\.0\.0\.1)(:[0-9]+)?")
+STATE = re.compile(r"[\w-]{20,64}", re.ASCII)
+# For which a browser that was sent to the room may return.
+STATE_SECONDS = 86_400
 # A page of the same site: no other host, no backslash that browsers read as a slash, no line break.
 PAGE = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]{0,1998})?")
 
@@ -31,11 +35,12 @@ class Gate:
     """What a gate knows when a request arrives.
 
     gate: the answer of `GET /gates/{gateId}`; key_set: that of its `keysUrl`; ended: the `jti` of ended grants;
-    now: milliseconds since the Unix epoch.
+    now: milliseconds since the Unix epoch; new_state: a random text, new for each request, that names a browser which is
+    sent to the room.
     """
 
-    def __init__(self, gate, key_set, ended, reachable, now):
-        self.gate, self.ended, self.reachable, self.now = gate, ended, reachable, now
+    def __init__(self, gate, key_set, ended, reachable, now, new_state):
+        self.gate, self.ended, self.reachable, self.now, self.new_state = gate, ended, reachable, now, new_state
         self.keys = [bytes_of(key["x"]) for key in key_set["keys"] if key.get("crv") == "Ed25519"]
 
     def decide(self, request):
@@ -54,27 +59,53 @@ class Gate:
             claims = self._grant_in(token)
             if claims and claims["experienceId"] == queue["experienceId"]:
                 return {"kind": "pass", "jti": claims["jti"]}
+        state = queue.get("state", "open")
+        if state == "ended":
+            return ended(rule)
         if not self.reachable:
-            return self._failed(rule)
+            return dict(CLOSED) if state == "scheduled" else self._failed(rule)
         return self._sent_away(request, queue["roomUrl"]) if queue["engaged"] else {"kind": "ask", "queueId": queue_id}
 
     def settle(self, request, answer):
-        """What follows from the answer of `pass`; `{"status": "FAILED"}` if there was none."""
+        """What follows from the answer of `pass`.
+
+        Its status is `ROOM` if Usher does not take the visitor from a gate now, `ENDED` if the queue has ended, `REFUSED`
+        if there is no such queue, `FAILED` if there was no answer.
+        """
         if answer["status"] == "QUEUED":
             return self._sent_away(request, answer["roomUrl"])
+        if answer["status"] == "REFUSED":
+            return dict(CLOSED)
+        rule = self._rule_for(request)
+        if answer["status"] == "ENDED":
+            return ended(rule)
+        then = rule["then"] if rule else "pass"
+        queue = None if then == "pass" else self.gate["queues"].get(then["queueId"])
+        if answer["status"] == "ROOM" and queue:
+            return self._sent_away(request, queue["roomUrl"])
         token = answer["admissionGrant"] if answer["status"] == "GRANTED" else ""
         claims = self._grant_in(token)
         if claims is None:
-            return self._failed(self._rule_for(request))
+            return self._failed(rule)
         return {"kind": "pass", "jti": claims["jti"], "cookie": self._cookie_of(request, token, claims)}
 
     def _returned(self, request):
-        """A grant that does not admit leads on too: the page's own rule decides."""
-        decision = {"kind": "return", "location": page_in(field_in(request["target"].partition("?")[2], "to"))}
+        """A grant counts only from the browser that was sent away, and once.
+
+        Another browser may have been led here with a grant of its own, and a request may be repeated. A grant that does
+        not count leads on too: the page's own rule decides.
+        """
+        query = request["target"].partition("?")[2]
+        decision = {"kind": "return", "location": page_in(field_in(query, "to"))}
         is_form = request["headers"].get("content-type", "").lower().startswith(FORM_TYPE)
-        token = field_in(request.get("form", ""), "usher_grant") if request["method"] == "POST" and is_form else ""
+        is_of_browser = field_in(query, "state") in self._states_in(request)
+        if request["method"] != "POST" or not is_form or not is_of_browser:
+            return decision
+        token = field_in(request.get("form", ""), "usher_grant")
         claims = self._grant_in(token)
-        return {**decision, "cookie": self._cookie_of(request, token, claims)} if claims else decision
+        if claims is None:
+            return decision
+        return {**decision, "cookies": [self._cookie_of(request, token, claims), self._state_cookie(request, "", 0)]}
 
     def _grant_in(self, token):
         """The claims of a grant that opens one of the gate's queues."""
@@ -100,16 +131,35 @@ class Gate:
 
     def _failed(self, rule):
         mode = (rule or {}).get("failMode", self.gate["failMode"])
-        return {"kind": "pass"} if mode == "open" else {"kind": "closed", "retryAfterSeconds": 5}
+        return {"kind": "pass"} if mode == "open" else dict(CLOSED)
 
     def _sent_away(self, request, room_url):
         if not is_navigation(request["headers"]):
             return {"kind": "wait", "roomUrl": room_url, "retryAfterSeconds": 10}
         host = self._host_of(request)
         origin = ("http://" if LOCAL.fullmatch(host) else "https://") + host
-        back = f"{origin}{self.gate['returnPath']}?to={quote(page_in(request['target']), safe='')}"
+        # The tabs of a browser share its state.
+        state = next(iter(self._states_in(request)), self.new_state)
+        back = f"{origin}{self.gate['returnPath']}?to={quote(page_in(request['target']), safe='')}&state={state}"
         mark = "&" if "?" in room_url else "?"
-        return {"kind": "room", "location": f"{room_url}{mark}return={quote(back, safe='')}"}
+        location = f"{room_url}{mark}return={quote(back, safe='')}"
+        return {"kind": "room", "location": location, "cookie": self._state_cookie(request, state, STATE_SECONDS)}
+
+    def _state_name(self, request):
+        """Its path is always the root: the return path must get it."""
+        prefix = "__Secure-" if "domain" in self.gate["cookie"] else "__Host-"
+        return f"{'' if LOCAL.fullmatch(self._host_of(request)) else prefix}usher-state"
+
+    def _states_in(self, request):
+        values = cookies_in(request, self._state_name(request))[:COOKIES_MAX]
+        return [value for value in values if STATE.fullmatch(value)]
+
+    def _state_cookie(self, request, state, max_age):
+        """The room may be another site, which posts the grant: browsers send only `SameSite=None` cookies with that."""
+        parts = [f"{self._state_name(request)}={state}", "Path=/"]
+        parts += [f"Domain={self.gate['cookie']['domain']}"] if "domain" in self.gate["cookie"] else []
+        is_local = LOCAL.fullmatch(self._host_of(request))
+        return "; ".join([*parts, "HttpOnly", "SameSite=Lax" if is_local else "SameSite=None; Secure", f"Max-Age={max_age}"])
 
     def _host_of(self, request):
         """The host of a request with its port if it is the gate's, else the gate's first."""
@@ -143,6 +193,13 @@ class Gate:
             if (all(fitting) if lets else any(fitting)) and fits_rest(rule["when"], request):
                 return rule
         return None
+
+
+def ended(rule):
+    """What a queue protected stays closed after its end, whatever the fail mode says."""
+    if (rule or {}).get("afterEnd") == "pass":
+        return {"kind": "pass"}
+    return {"kind": "closed", "retryAfterSeconds": 60, "because": "ended"}
 
 
 def is_navigation(headers):

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "ipaddr"
 require "net/http"
 require "securerandom"
 require "set"
@@ -14,7 +15,14 @@ require_relative "gate"
 # new visitor costs one call of `pass`. After one failed call nobody waits for Usher until a call succeeds.
 class UsherGate
   # Usher has answered with a refusal. Any other error means that it is out of reach.
-  class Refused < StandardError; end
+  class Refused < StandardError
+    attr_reader :status
+
+    def initialize(status, text)
+      super("Usher refuses: #{status} #{text}")
+      @status = status
+    end
+  end
 
   # What the gate knows. fail_mode: what happens to all requests until the record has been read once.
   class Field
@@ -26,6 +34,8 @@ class UsherGate
     ENDED_MAX = 1_000_000
     VISITORS_MAX = 200_000
     GRANTS_AT_ONCE_MAX = 1_000
+    # Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
+    REFUSALS = [403, 404, 409, 423, 429].freeze
 
     def initialize(url:, gate_id:, key:, fail_mode: "closed", report: method(:warn))
       @base = URI(url.chomp("/"))
@@ -51,7 +61,7 @@ class UsherGate
 
       request = request.merge("form" => yield) if return?(request)
       decision = knowledge.decide(request)
-      decision = settled(request, ask(decision["queueId"])) if decision["kind"] == "ask"
+      decision = settled(request, ask(decision["queueId"], request["clientAddress"])) if decision["kind"] == "ask"
       seen(decision["jti"], decision.key?("cookie")) if decision["jti"]
       decision
     end
@@ -70,17 +80,36 @@ class UsherGate
     end
 
     def knowledge
-      UsherGate.new(gate: @gate, key_set: @key_set, ended: @ended, reachable: @reachable, now: Time.now.to_f * 1000)
+      known = { gate: @gate, key_set: @key_set, ended: @ended, reachable: @reachable }
+      UsherGate.new(**known, now: Time.now.to_f * 1000, new_state: SecureRandom.hex(16))
     end
 
-    def ask(queue_id)
-      answer, = call("/api/queues/#{queue_id}/pass", {}, "Idempotency-Key" => SecureRandom.uuid)
+    def ask(queue_id, client_address)
+      answer = passed("/api/queues/#{queue_id}/pass", client_address ? { "clientAddress" => client_address } : {})
       # Until the next record everybody goes to the room.
       @gate["queues"][queue_id]["engaged"] = true if answer["status"] == "QUEUED"
       answer
     rescue StandardError => e
+      if e.is_a?(Refused) && REFUSALS.include?(e.status)
+        other = e.status == 404 ? "REFUSED" : "ROOM"
+        return { "status" => e.message.include?('"CLOSED"') ? "ENDED" : other }
+      end
+
       failed(e)
       { "status" => "FAILED" }
+    end
+
+    # A call whose connection breaks at once is repeated: its answer may be lost, and it is about the same visitor.
+    def passed(path, body)
+      headers = { "Idempotency-Key" => SecureRandom.uuid }
+      began = clock
+      begin
+        call(path, body, headers).first
+      rescue StandardError => e
+        raise if e.is_a?(Refused) || clock - began > PATIENCE / 3
+
+        call(path, body, headers).first
+      end
     end
 
     # Notes a visitor for the next renewal, at half of the time for which its grant lasts without one.
@@ -194,7 +223,7 @@ class UsherGate
       case reply.code.to_i
       when 200..299 then [JSON.parse(reply.body), reply["ETag"]]
       when 304 then nil
-      when 400..499 then raise Refused, "Usher refuses: #{reply.code} #{reply.body[0, 1000]}"
+      when 400..499 then raise Refused.new(reply.code.to_i, reply.body[0, 1000])
       else raise IOError, "status #{reply.code}"
       end
     end
@@ -209,15 +238,20 @@ class UsherGate
     end
   end
 
-  # crawler: names the crawler that the site has verified, from the environment.
+  # crawler: names the crawler that the site has verified, from the environment. client_address: the visitor's address, from
+  # the environment, as a server or proxy that you trust names it: `REMOTE_ADDR` where no proxy stands before. Usher's
+  # limits for each address hold then.
   class Rack
     FORM_MAX = 16_384
     CLOSED = '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="%d">' \
-             '<meta name="viewport" content="width=device-width"><title>One moment</title>' \
-             "<h1>One moment</h1><p>The shop is not available right now. This page tries again by itself.</p></html>"
+             '<meta name="viewport" content="width=device-width">%s</html>'
+    LATER = "<title>One moment</title><h1>One moment</h1>" \
+            "<p>The shop is not available right now. This page tries again by itself.</p>"
+    OVER = "<title>Closed</title><h1>Closed</h1><p>This page is not open any more.</p>"
 
-    def initialize(site, crawler: ->(_) {}, **settings)
+    def initialize(site, crawler: ->(_) {}, client_address: ->(_) {}, **settings)
       @site = site
+      @client_address = client_address
       @crawler = crawler
       @field = Field.new(**settings)
     end
@@ -238,7 +272,14 @@ class UsherGate
       query = env["QUERY_STRING"].to_s
       # Servers hand the path on as it was sent.
       target = "#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}#{"?#{query}" unless query.empty?}"
-      { "method" => env["REQUEST_METHOD"], "target" => target, "headers" => headers, "crawler" => @crawler.call(env) }
+      { "method" => env["REQUEST_METHOD"], "target" => target, "headers" => headers, "crawler" => @crawler.call(env),
+        "clientAddress" => address_in(@client_address.call(env)) }
+    end
+
+    def address_in(text)
+      text && IPAddr.new(text).to_s
+    rescue IPAddr::Error
+      nil
     end
 
     # The form of the return path; empty if it is too long.
@@ -251,7 +292,8 @@ class UsherGate
       headers = { "cache-control" => "no-store" }
       if %w[return room].include?(decision["kind"])
         headers["location"] = decision["location"]
-        headers["set-cookie"] = decision["cookie"] if decision["cookie"]
+        cookies = decision["cookies"] || [decision["cookie"]].compact
+        headers["set-cookie"] = several(cookies) unless cookies.empty?
         return [303, headers, []]
       end
       headers["retry-after"] = decision["retryAfterSeconds"].to_s
@@ -259,15 +301,20 @@ class UsherGate
         body = JSON.generate("error" => "Please wait in the room", "roomUrl" => decision["roomUrl"])
         return [429, headers.merge("content-type" => "application/json"), [body]]
       end
-      [503, headers.merge("content-type" => "text/html; charset=utf-8"), [format(CLOSED, decision["retryAfterSeconds"])]]
+      page = format(CLOSED, decision["retryAfterSeconds"], decision["because"] ? OVER : LATER)
+      [503, headers.merge("content-type" => "text/html; charset=utf-8"), [page]]
     end
 
-    # The visitor's answer is nobody else's. Rack 2 has cookies as lines, Rack 3 as a list.
+    # Rack 2 has cookies as lines, Rack 3 as a list.
+    def several(cookies)
+      defined?(::Rack.release) && ::Rack.release.to_i >= 3 ? cookies : cookies.join("\n")
+    end
+
+    # The visitor's answer is nobody else's.
     def with_cookie(headers, cookie)
       kept = headers.reject { |name, _| %w[set-cookie cache-control].include?(name.downcase) }
       own = headers.find { |name, _| name.downcase == "set-cookie" }&.last
-      cookies = own.is_a?(Array) ? [*own, cookie] : [own, cookie].compact.join("\n")
-      kept.merge("cache-control" => "no-store", "set-cookie" => cookies)
+      kept.merge("cache-control" => "no-store", "set-cookie" => several([*own, cookie]))
     end
   end
 end

@@ -11,6 +11,9 @@ class UsherGate
   TOKEN_LENGTH_MAX = 4096
   COOKIES_MAX = 4
   FORM_TYPE = "application/x-www-form-urlencoded"
+  # For which a browser that was sent to the room may return.
+  STATE_SECONDS = 86_400
+  CLOSED = { "kind" => "closed", "retryAfterSeconds" => 5 }.freeze
 
   # What stands before the bytes of an Ed25519 key in a SubjectPublicKeyInfo.
   KEY_HEAD = ["302a300506032b6570032100"].pack("H*")
@@ -19,12 +22,14 @@ class UsherGate
   PAGE = %r{\A/(?:[!-.0-\[\]-~][!-\[\]-~]{0,1998})?\z}
 
   # gate: the answer of `GET /gates/{gateId}`; key_set: that of its `keysUrl`; ended: the `jti` of ended grants;
-  # now: milliseconds since the Unix epoch. All as JSON gives them, with text as keys.
-  def initialize(gate:, key_set:, ended:, reachable:, now:)
+  # now: milliseconds since the Unix epoch. All as JSON gives them, with text as keys. new_state: a random text, new for
+  # each request, that names a browser which is sent to the room.
+  def initialize(gate:, key_set:, ended:, reachable:, now:, new_state:)
     @gate = gate
     @ended = ended
     @reachable = reachable
     @now = now
+    @new_state = new_state
     @keys = key_set["keys"].select { |key| key["crv"] == "Ed25519" }
                            .map { |key| OpenSSL::PKey.read(KEY_HEAD + bytes(key["x"])) }
   end
@@ -44,34 +49,48 @@ class UsherGate
       claims = grant_in(token)
       return { "kind" => "pass", "jti" => claims["jti"] } if claims && claims["experienceId"] == queue["experienceId"]
     end
-    return failed(rule) unless @reachable
+    state = queue["state"]
+    return ended(rule) if state == "ended"
+    return state == "scheduled" ? CLOSED : failed(rule) unless @reachable
 
     queue["engaged"] ? sent_away(request, queue["roomUrl"]) : { "kind" => "ask", "queueId" => queue_id }
   end
 
-  # What follows from the answer of `pass`; `{"status" => "FAILED"}` if there was none.
+  # What follows from the answer of `pass`. Its status is `ROOM` if Usher does not take the visitor from a gate now,
+  # `ENDED` if the queue has ended, `REFUSED` if there is no such queue, `FAILED` if there was no answer.
   def settle(request, answer)
     return sent_away(request, answer["roomUrl"]) if answer["status"] == "QUEUED"
+    return CLOSED if answer["status"] == "REFUSED"
+
+    rule = rule_for(request)
+    return ended(rule) if answer["status"] == "ENDED"
+
+    queue = @gate["queues"][rule["then"]["queueId"]] if rule && rule["then"] != "pass"
+    return sent_away(request, queue["roomUrl"]) if answer["status"] == "ROOM" && queue
 
     token = answer["status"] == "GRANTED" ? answer["admissionGrant"] : ""
     claims = grant_in(token)
-    return failed(rule_for(request)) unless claims
+    return failed(rule) unless claims
 
     { "kind" => "pass", "jti" => claims["jti"], "cookie" => cookie_of(request, token, claims) }
   end
 
   private
 
-  # A grant that does not admit leads on too: the page's own rule decides.
+  # A grant counts only from the browser that was sent away, and once: another one may have been led here with a grant of
+  # its own, and a request may be repeated. One that does not count leads on too: the page's own rule decides.
   def returned(request)
-    page = field_in(request["target"].split("?", 2)[1].to_s, "to").to_s
-    decision = { "kind" => "return", "location" => page_in(page) }
+    query = request["target"].split("?", 2)[1].to_s
+    decision = { "kind" => "return", "location" => page_in(field_in(query, "to").to_s) }
     is_form = request["headers"].fetch("content-type", "").downcase.start_with?(FORM_TYPE)
-    return decision unless request["method"] == "POST" && is_form
+    is_of_browser = states_in(request).include?(field_in(query, "state"))
+    return decision unless request["method"] == "POST" && is_form && is_of_browser
 
     token = field_in(request["form"].to_s, "usher_grant").to_s
     claims = grant_in(token)
-    claims ? decision.merge("cookie" => cookie_of(request, token, claims)) : decision
+    return decision unless claims
+
+    decision.merge("cookies" => [cookie_of(request, token, claims), state_cookie(request, "", 0)])
   end
 
   # The claims of a grant that opens one of the gate's queues.
@@ -95,7 +114,14 @@ class UsherGate
 
   def failed(rule)
     mode = (rule && rule["failMode"]) || @gate["failMode"]
-    mode == "open" ? { "kind" => "pass" } : { "kind" => "closed", "retryAfterSeconds" => 5 }
+    mode == "open" ? { "kind" => "pass" } : CLOSED
+  end
+
+  # What a queue protected stays closed after its end, whatever the fail mode says.
+  def ended(rule)
+    return { "kind" => "pass" } if rule && rule["afterEnd"] == "pass"
+
+    { "kind" => "closed", "retryAfterSeconds" => 60, "because" => "ended" }
   end
 
   def sent_away(request, room_url)
@@ -103,8 +129,28 @@ class UsherGate
 
     host = host_of(request)
     origin = (local?(host) ? "http://" : "https://") + host
-    back = "#{origin}#{@gate["returnPath"]}?to=#{escaped(page_in(request["target"]))}"
-    { "kind" => "room", "location" => "#{room_url}#{room_url.include?("?") ? "&" : "?"}return=#{escaped(back)}" }
+    # The tabs of a browser share its state.
+    state = states_in(request).first || @new_state
+    back = "#{origin}#{@gate["returnPath"]}?to=#{escaped(page_in(request["target"]))}&state=#{state}"
+    location = "#{room_url}#{room_url.include?("?") ? "&" : "?"}return=#{escaped(back)}"
+    { "kind" => "room", "location" => location, "cookie" => state_cookie(request, state, STATE_SECONDS) }
+  end
+
+  # Its path is always the root: the return path must get it.
+  def state_name(request)
+    prefix = @gate["cookie"]["domain"] ? "__Secure-" : "__Host-"
+    "#{prefix unless local?(host_of(request))}usher-state"
+  end
+
+  def states_in(request)
+    cookies_in(request, state_name(request)).first(COOKIES_MAX).grep(/\A[\w-]{20,64}\z/)
+  end
+
+  # The room may be another site, which posts the grant: a browser sends only `SameSite=None` cookies with such a form.
+  def state_cookie(request, state, max_age)
+    domain = @gate["cookie"]["domain"]
+    rest = local?(host_of(request)) ? "SameSite=Lax" : "SameSite=None; Secure"
+    "#{state_name(request)}=#{state}; Path=/#{"; Domain=#{domain}" if domain}; HttpOnly; #{rest}; Max-Age=#{max_age}"
   end
 
   def navigation?(headers)

@@ -19,36 +19,57 @@ interface Asked {
 
 const header = solutionHeader.toLowerCase()
 
+/** Where a caller comes from. */
+interface From {
+  readonly address: string
+  readonly isLocal: boolean
+  readonly solution?: string | undefined
+}
+
+/** Makes the function that checks a caller. It returns the counted address, and an effect if the caller may not pass. */
+const makeChecked = Effect.gen(function* () {
+  const challenges = yield* Challenges
+  const limits = yield* RateLimits
+  return ({ action, tenant, experienceId }: Asked, { isLocal, solution, ...from }: From) => {
+    const address = countedAddress(from.address)
+    const isPressing = limits.presses(tenant.organizationId, address)
+    const scope = experienceId === undefined ? {} : { experienceId }
+    return { address, check: challenges.check({ action, tenant, ...scope, address, isPressing, isLocal, solution }) }
+  }
+})
+
 /**
  * Makes the gate. It runs the operation if the caller may pass or has sent a good solution, with how that was solved and
  * with the counted address. Else it fails with the next challenge.
  */
 export const make = Effect.gen(function* () {
-  const challenges = yield* Challenges
   const origins = yield* Origins
-  const limits = yield* RateLimits
+  const checked = yield* makeChecked
   return <A, E, R>(
     request: RequestFacts,
-    { action, tenant, experienceId }: Asked,
+    asked: Asked,
     operation: (challenge: SolvedChallenge | undefined, address: string) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | ChallengeAsked | Unavailable, R> => {
     const solution = request.headers[header]
-    const origin = origins.of(request)
-    const address = countedAddress(origin.address)
-    const checked = challenges.check({
-      action,
-      tenant,
-      ...(experienceId !== undefined && { experienceId }),
-      address,
-      isPressing: limits.presses(tenant.organizationId, address),
-      isLocal: origin.isLocal,
+    const { address: from, isLocal } = origins.of(request)
+    const { address, check } = checked(asked, {
+      address: from,
+      isLocal,
       solution: typeof solution === "string" ? solution : undefined
     })
-    return checked === undefined
+    return check === undefined
       ? operation(undefined, address)
-      : Effect.flatMap(checked, (challenge) => operation(challenge, address))
+      : Effect.flatMap(check, (challenge) => operation(challenge, address))
   }
 })
+
+/** Makes the gate for callers whose address another program names. They cannot solve a challenge there. */
+export const makeForAddresses = Effect.map(
+  makeChecked,
+  (checked) =>
+    (address: string, asked: Asked): Effect.Effect<unknown, ChallengeAsked | Unavailable> =>
+      checked(asked, { address, isLocal: false }).check ?? Effect.void
+)
 
 /** Turns a challenge into a 403, for operations that do not use the engine. */
 export const orChallenge = answering({ ChallengeAsked: (asked: ChallengeAsked) => challengeRequired(asked) })

@@ -7,6 +7,7 @@ import { ExperienceProducts } from "../../store/experience/ExperienceProducts.ts
 import { ExperienceViews } from "../../store/experience/ExperienceViews.ts"
 import { Gates as GateStore } from "../../store/gate/Gates.ts"
 import { GrantHolders } from "../../store/mechanism/GrantHolders.ts"
+import { Mechanisms } from "../../store/mechanism/Mechanisms.ts"
 import * as ProfileStore from "../../store/consumer/Profiles.ts"
 import * as RevokedGrantStore from "../../store/mechanism/RevokedGrants.ts"
 import { SequenceAccess } from "../../store/experience/SequenceAccess.ts"
@@ -64,6 +65,7 @@ const records = Layer.mergeAll(
   ConsumerRecords.layer,
   GrantHolders.layer,
   GateStore.layer,
+  Mechanisms.layer,
   RevokedGrantStore.RevokedGrants.layer
 )
 

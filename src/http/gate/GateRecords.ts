@@ -3,9 +3,14 @@ import { Effect } from "effect"
 import type { GateRecord } from "../../api/consumer/GateApi.ts"
 import { type Gate, queueIdsOf } from "../../domain/gate/Gate.ts"
 import { sha256 } from "../../domain/values/Digest.ts"
+import type { StatusFields } from "../../domain/mechanism/Decider.ts"
+import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { Engine, type EngineError } from "../../engine/Engine.ts"
+import { Mechanisms } from "../../store/mechanism/Mechanisms.ts"
 import * as PublicUrl from "../server/PublicUrl.ts"
+
+type GateQueue = GateRecord["queues"][string]
 
 /** Queues that are asked at the same time. */
 const queuesAtOnce = 8
@@ -13,17 +18,30 @@ const queuesAtOnce = 8
 /** Makes the function that returns the record of a gate. */
 export const make = Effect.gen(function* () {
   const engine = yield* Engine
+  const mechanisms = yield* Mechanisms
   const { keysUrl, roomUrl } = yield* PublicUrl.make
 
+  const shown = ({ id, experienceId }: MechanismIdentity, seen: Omit<GateQueue, "experienceId" | "roomUrl">) => [
+    [id, { experienceId, roomUrl: roomUrl(experienceId), ...seen }] as const
+  ]
+
+  /** A queue that no actor serves, if it has ended: archived ones are put away once their last grant is over. */
+  const endedOf = (tenant: Tenant, id: string) =>
+    Effect.map(mechanisms.find(tenant, id), (stored) =>
+      stored?.identity.kind === "queue" && hasEnded(stored.status)
+        ? shown(stored.identity, { state: "ended", engaged: true, admissionRenewal: null })
+        : []
+    )
+
   const queueOf = (tenant: Tenant, id: string) => {
-    const queue = { kind: "queue", id, tenant } as const
-    return Effect.all([engine.definition(queue), engine.facts(queue)]).pipe(
-      Effect.map(([{ identity, configuration }, { isEngaged: engaged }]) => {
-        const { experienceId } = identity
+    const queue = { kind: "queue", id, tenant, includesArchived: true } as const
+    return Effect.all([engine.inspect(queue), engine.facts(queue)]).pipe(
+      Effect.map(([{ identity, configuration, lifecycle }, { isEngaged: engaged }]) => {
         const { admissionRenewal = null } = configuration
-        return [[id, { experienceId, engaged, roomUrl: roomUrl(experienceId), admissionRenewal }] as const]
+        const state = lifecycle === "scheduled" || lifecycle === "open" ? lifecycle : "ended"
+        return shown(identity, { state, engaged, admissionRenewal })
       }),
-      Effect.catchTag(["MechanismNotFound", "Parked"], () => Effect.succeed([]))
+      Effect.catchTag(["MechanismNotFound", "Parked"], () => endedOf(tenant, id))
     )
   }
 
@@ -44,3 +62,6 @@ export const make = Effect.gen(function* () {
     }
   })
 })
+
+const hasEnded = ({ archived, statusOverride, teardownStatus }: StatusFields): boolean =>
+  archived || statusOverride !== null || teardownStatus !== null

@@ -13,7 +13,6 @@ const pass = "POST /api/queues/queue-1/pass"
  */
 export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600): Promise<ReadonlyArray<string>> => {
   const wrong: Array<string> = []
-  const { state } = usher
   const is = (what: string, found: unknown, expected: unknown) => {
     if (JSON.stringify(found) !== JSON.stringify(expected)) {
       wrong.push(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
@@ -24,30 +23,39 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
     const { status, headers: answered, body } = await sent(new URL(siteUrl + path), headers, form)
     const cookies = (answered["set-cookie"] ?? []).map((one) => one.split(";")[0]!)
     const cookie = cookies.find((one) => one.startsWith("usher-grant-drop="))
-    return { status, text: body, headers: answered, cookies, cookie, millis: performance.now() - began }
+    const state = cookies.find((one) => one.startsWith("usher-state="))
+    return { status, text: body, headers: answered, cookies, cookie, state, millis: performance.now() - began }
   }
   const inside = (cookie = "") => asked("/checkout/pay", { ...page, cookie })
 
   is("a page without a rule", (await asked("/")).text, "the site")
-  is("calls of pass for it", state.calls[pass] ?? 0, 0)
+  is("calls of pass for it", usher.state.calls[pass] ?? 0, 0)
 
   const first = await asked("/checkout")
   is("a new visitor", [first.status, first.text, first.headers["cache-control"]], [200, "the site", "no-store"])
   is("its cookies", [first.cookies.includes("own=1"), first.cookie !== undefined], [true, true])
   const second = await inside(first.cookie)
   is("the visitor again", [second.status, second.cookie], [200, undefined])
-  is("calls of pass", state.calls[pass], 1)
+  is("calls of pass", usher.state.calls[pass], 1)
 
-  state.isFull = true
+  usher.state.isFull = true
   const room = await asked("/checkout?a=1")
   const back = new URL(room.headers.location ?? siteUrl).searchParams.get("return")
-  is("when it is full", [room.status, back], [303, `${siteUrl}/.usher/return?to=%2Fcheckout%3Fa%3D1`])
+  const state = room.state?.split("=")[1]
+  is("when it is full", [room.status, back], [303, `${siteUrl}/.usher/return?to=%2Fcheckout%3Fa%3D1&state=${state}`])
   const program = await asked("/checkout", { accept: "application/json" })
   is("a program", [program.status, "retry-after" in program.headers], [429, true])
   is("its answer", JSON.parse(program.text || "{}").roomUrl, `${usher.url}/e/drop`)
 
-  const returned = await asked("/.usher/return?to=%2Fcheckout%3Fa%3D1", page, `usher_grant=${usher.newGrant()}`)
+  const backPath = back!.slice(siteUrl.length)
+  const grant = usher.newGrant()
+  const posted = (cookie = "") => asked(backPath, { ...page, cookie }, `usher_grant=${grant}`)
+  const strange = await posted("usher-state=state-of-another-browser")
+  is("the return of another browser", [strange.status, strange.cookie], [303, undefined])
+  const returned = await posted(room.state)
   is("the return path", [returned.status, returned.headers.location], [303, "/checkout?a=1"])
+  is("the state afterwards", returned.state, "usher-state=")
+  is("a replayed return", (await posted(returned.state)).cookie, undefined)
   is("with its cookie", (await inside(returned.cookie)).status, 200)
 
   await sleep(700)
@@ -56,15 +64,15 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
   // Where nothing runs between requests, the next one renews.
   await asked("/")
   await sleep(400)
-  is("renewed visitors", state.renewed.includes("queue-1.1"), true)
+  is("renewed visitors", usher.state.renewed.includes("queue-1.1"), true)
 
-  state.ended = ["queue-1.2"]
+  usher.state.ended = ["queue-1.2"]
   await sleep(1_200)
   await inside(returned.cookie)
   await sleep(1_200)
   is("after its grant has ended", (await inside(returned.cookie)).status, 303)
 
-  state.isAway = true
+  usher.state.isAway = true
   await sleep(1_100)
   await inside(first.cookie)
   await sleep(1_100)
@@ -74,8 +82,8 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
   is("a new one", [closed.status, "retry-after" in closed.headers, closed.millis < slowest], [503, true, true])
   is("where the rule is open", (await asked("/open")).status, 200)
 
-  state.isAway = false
-  state.isFull = false
+  usher.state.isAway = false
+  usher.state.isFull = false
   await sleep(1_100)
   await asked("/checkout")
   await sleep(900)

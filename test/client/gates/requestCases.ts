@@ -4,8 +4,10 @@ import {
   browser,
   cookieName,
   inside,
+  newState,
   pass,
   plain,
+  stateCookie,
   toRoom,
   valid,
   vectors,
@@ -92,7 +94,8 @@ const paths = [
       {
         kind: "room",
         location:
-          "https://usher.example.com/e/drop?lang=de&return=https%3A%2F%2Fshop.example.com%2F.usher%2Freturn%3Fto%3D%252Fcheckout"
+          "https://usher.example.com/e/drop?lang=de&return=https%3A%2F%2Fshop.example.com%2F.usher%2Freturn%3Fto%3D%252Fcheckout%26state%3Dstate-of-a-new-browser",
+        cookie: stateCookie(newState)
       },
       { gate: "roomWithQuery" }
     ]

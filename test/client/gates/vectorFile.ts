@@ -2,14 +2,16 @@
 import { answerCases } from "./answerCases.ts"
 import { grantCases } from "./grantCases.ts"
 import { requestCases } from "./requestCases.ts"
-import { formerKeySet, gates, keySet, now } from "./vectorParts.ts"
+import { returnCases } from "./returnCases.ts"
+import { formerKeySet, gates, keySet, newState, now } from "./vectorParts.ts"
 
-const cases = [...grantCases, ...requestCases, ...answerCases]
+const cases = [...grantCases, ...requestCases, ...returnCases, ...answerCases]
 
 const line = (value: unknown) => JSON.stringify(value)
 
 export const vectorFile = `{
 "now": ${now},
+"newState": ${line(newState)},
 "keys": ${line({ published: keySet, former: formerKeySet })},
 "gates": {
 ${Object.entries(gates)

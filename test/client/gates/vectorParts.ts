@@ -101,6 +101,14 @@ const shop: GateRecord = {
 
 const all = [{ when: {}, then: { queueId: "queue-1" } }] as const
 
+/** An open gate whose queue has this state, with a rule of its own for what happens after its end. */
+const inState = (state: "scheduled" | "open" | "ended", engaged = true): GateRecord => ({
+  ...shop,
+  rules: [{ when: { pathPrefix: "/later" }, then: { queueId: "queue-1" }, afterEnd: "pass" }, ...all],
+  failMode: "open",
+  queues: { "queue-1": { ...shop.queues["queue-1"]!, state, engaged } }
+})
+
 export const gates: { readonly [name: string]: GateRecord } = {
   shop,
   open: { ...shop, rules: all, failMode: "open" },
@@ -112,6 +120,10 @@ export const gates: { readonly [name: string]: GateRecord } = {
     failMode: "open",
     queues: { "queue-1": { ...shop.queues["queue-1"]!, engaged: false } }
   },
+  scheduled: inState("scheduled"),
+  begun: inState("open"),
+  begunQuiet: inState("open", false),
+  ended: inState("ended"),
   test: { ...shop, mode: "test" },
   domain: { ...shop, cookie: { name: "inside", domain: "example.com" } },
   folder: { ...shop, cookie: { path: "/checkout" } },
@@ -136,30 +148,64 @@ export const visit = (target = "/checkout", headers: GateRequest["headers"] = {}
 
 export const withCookie = (token: string, name = cookieName) => visit("/checkout", { cookie: `${name}=${token}` })
 
-/** The form of a room. */
-export const post = (token: string, query = "?to=%2Fcheckout", headers: GateRequest["headers"] = {}): GateRequest => ({
-  ...visit(`/.usher/return${query}`, { "content-type": "application/x-www-form-urlencoded", ...headers }, "POST"),
+/** The state of a browser that was sent away, and of the next one. */
+export const state = "state-of-this-browser"
+export const newState = "state-of-a-new-browser"
+
+/** The form of a room, from the browser that was sent away. `cookie`: what it has otherwise. */
+export const post = (token: string, query = "?to=%2Fcheckout", headers: GateRequest["headers"] = {}): GateRequest =>
+  postedBy(`__Host-usher-state=${state}`, token, query, headers)
+
+/** The form of a room, with these cookies. */
+export const postedBy = (
+  cookies: string,
+  token = valid,
+  query = "?to=%2Fcheckout",
+  { cookie, ...headers }: GateRequest["headers"] = {}
+): GateRequest => ({
+  ...visit(
+    `/.usher/return${query}${query === "" ? "?" : "&"}state=${state}`,
+    {
+      "content-type": "application/x-www-form-urlencoded",
+      ...headers,
+      cookie: cookie === undefined ? cookies : `${cookies}; ${cookie}`
+    },
+    "POST"
+  ),
   form: `usher_grant=${token}`
 })
 
 export const inside = (jti = "grant-1"): Decision => ({ kind: "pass", jti })
 export const pass: Decision = { kind: "pass" }
 export const closed: Decision = { kind: "closed", retryAfterSeconds: 5 }
+export const over: Decision = { kind: "closed", retryAfterSeconds: 60, because: "ended" }
 export const wait: Decision = { kind: "wait", roomUrl: room, retryAfterSeconds: 10 }
 export const ask: Decision = { kind: "ask", queueId: "queue-1" }
 
 /** To the room, with the way back to this page, each escaped by hand where the test needs it. */
-export const toRoom = (page = "%2Fcheckout", origin = "https%3A%2F%2Fshop.example.com"): Decision => ({
+export const toRoom = (
+  page = "%2Fcheckout",
+  origin = "https%3A%2F%2Fshop.example.com",
+  { state = newState, cookie = stateCookie(state) } = {}
+): Decision => ({
   kind: "room",
-  location: `${room}?return=${origin}%2F.usher%2Freturn%3Fto%3D${page.replaceAll("%", "%25")}`
+  location: `${room}?return=${origin}%2F.usher%2Freturn%3Fto%3D${page.replaceAll("%", "%25")}%26state%3D${state}`,
+  cookie
 })
+
+/** The cookie with the state as a gate sets it. Without a state: as it takes it away. */
+export const stateCookie = (
+  state = "",
+  name = "__Host-usher-state",
+  rest = "Path=/; HttpOnly; SameSite=None; Secure"
+) => `${name}=${state}; ${rest}; Max-Age=${state === "" ? 0 : 86_400}`
 
 /** The cookie as a gate sets it, for ten minutes unless said otherwise. */
 export const cookie = (token: string, name = cookieName, rest = "Path=/; HttpOnly; SameSite=Lax; Secure") =>
   `${name}=${token}; ${rest}; Max-Age=600`
 
-export const back = (location: string, setCookie?: string): Decision =>
-  setCookie === undefined ? { kind: "return", location } : { kind: "return", location, cookie: setCookie }
+export const back = (location: string, setCookie?: string, ended = stateCookie()): Decision =>
+  setCookie === undefined ? { kind: "return", location } : { kind: "return", location, cookies: [setCookie, ended] }
 
 /** A case of a group. */
 export type Case = readonly [

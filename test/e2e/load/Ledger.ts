@@ -31,9 +31,16 @@ export class Ledger {
   private readonly positions = new Map<string, number>()
   /** The start of a member's stay in a waitlist. Responses omit it after the member has left. */
   private readonly memberSince = new Map<string, number>()
+  /** The consumers of which an answer spoke, by mechanism. */
+  private readonly known = new Map<string, Set<string>>()
+  /** The consumer of each attempt to pass. */
+  private readonly passed = new Map<string, string>()
+  /** Attempts to pass whose place had ended before an answer named the consumer. */
+  private readonly unnamed = new Map<string, number>()
 
   /** Records a response about a consumer's place. Returns whether the request succeeded. */
   note(kind: "write" | "read", mechanismId: string, consumerId: string, answer: HttpAnswer): boolean {
+    this.noteKnown(mechanismId, consumerId)
     if (answer.status === 409 || answer.status === 423) return false
     if (answer.status !== 200) {
       this.unexpected.push(`${kind} returned ${answer.status}: ${JSON.stringify(answer.body)}`)
@@ -55,6 +62,40 @@ export class Ledger {
     return isEntered === false && kind === "write" ? this.memberSince.get(place) : undefined
   }
 
+  /** Records the answer to an attempt to pass. Returns the visitor's consumer; undefined if it was refused. */
+  notePass(queueId: string, attempt: string, { status, body }: HttpAnswer): string | undefined {
+    if (status === 409 && body.code === "INVALID_STATUS" && !this.passed.has(attempt)) {
+      this.unnamed.set(queueId, (this.unnamed.get(queueId) ?? 0) + 1)
+    }
+    if (status === 409 || status === 423) return undefined
+    const { consumerId } = body
+    if (status !== 200 || consumerId === undefined) {
+      this.unexpected.push(`pass returned ${status}: ${JSON.stringify(body)}`)
+      return undefined
+    }
+    const before = this.passed.get(attempt)
+    if (before !== undefined && before !== consumerId) this.unexpected.push("a repeated pass found another visitor")
+    this.passed.set(attempt, consumerId)
+    this.noteKnown(queueId, consumerId)
+    this.writes += 1
+    const facts = this.facts.get(queueId) ?? new Set()
+    facts.add(`Came ${consumerId}`)
+    if (body.status === "GRANTED") facts.add(`Let in ${consumerId}`)
+    this.facts.set(queueId, facts)
+    return consumerId
+  }
+
+  private noteKnown(mechanismId: string, consumerId: string): void {
+    const known = this.known.get(mechanismId) ?? new Set()
+    this.known.set(mechanismId, known.add(consumerId))
+  }
+
+  /** Returns how many consumers have a place of which no answer spoke, while no request is under way. */
+  strangers(queueId: string, history: ReadonlyArray<Recorded>): number {
+    const entered = new Set(history.flatMap(({ type, consumerId = "" }) => (type === "Entered" ? [consumerId] : [])))
+    return entered.difference(this.known.get(queueId) ?? new Set()).size - (this.unnamed.get(queueId) ?? 0)
+  }
+
   /** Records the position in a consumer's response. It must not increase while the consumer waits. */
   notePosition(queueId: string, consumerId: string, { body }: HttpAnswer): void {
     if (typeof body.position !== "number") return
@@ -73,6 +114,7 @@ export class Ledger {
   /** Deletes the facts of a mechanism that is no longer compared. */
   forget(mechanismId: string): void {
     this.facts.delete(mechanismId)
+    this.known.delete(mechanismId)
     for (const places of [this.positions, this.memberSince]) {
       for (const place of places.keys()) if (place.startsWith(mechanismId)) places.delete(place)
     }
@@ -112,6 +154,8 @@ function factsOn(history: ReadonlyArray<Recorded>): ReadonlySet<string> {
   const bookings = new Map<string, unknown>()
   for (const { type, consumerId = "", at, data } of history) {
     facts.add(`${type} ${consumerId} ${at}`)
+    if (type === "Entered") facts.add(`Came ${consumerId}`)
+    else if (type === "Granted") facts.add(`Let in ${consumerId}`)
     if (type === "Entered") enteredAt.set(consumerId, at)
     else if (type === "Left") facts.add(`Gone ${consumerId} ${enteredAt.get(consumerId)}`)
     else if (type === "BidPlaced") facts.add(`Bid ${consumerId} ${Number(data["amount"])}`)

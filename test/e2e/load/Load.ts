@@ -2,6 +2,7 @@
  * Guests that continuously enter, wait, read, bid, book, buy and leave. Their connections break with the server, and
  * then they retry. All responses go to the ledger.
  */
+import { randomUUID } from "node:crypto"
 import { type Apis, type Guest, Unexpected } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
 import type { Body, HttpAnswer } from "../support/HttpConnections.ts"
@@ -108,9 +109,27 @@ export class Load {
         return
       }
       const mechanism = this.dice.pick(this.byKind.get(this.dice.pick([...this.byKind.keys()]))!)
-      this.remember(guest, mechanism)
-      if (await this.visitOf(mechanism, guest)) return
+      const isPassing = mechanism.isRenewed === true && this.manner.guests === undefined && this.dice.chance(0.5)
+      const visitor = isPassing ? await this.passed(mechanism) : guest
+      if (visitor === undefined) continue
+      this.remember(visitor, mechanism)
+      if (await this.visitOf(mechanism, visitor)) return
     }
+  }
+
+  /** A visitor comes to a site behind a gate: it gets a session and a place. Undefined if it is refused. */
+  private async passed({ id }: Loaded): Promise<Guest | undefined> {
+    const attempt = randomUUID()
+    const pass = async () => {
+      await this.turn()
+      const answer = await this.persist(() => this.apis.pass(id, attempt))
+      const consumerId = this.ledger.notePass(id, attempt, answer)
+      return consumerId && { consumerId, accessToken: answer.body.accessToken! }
+    }
+    const visitor = await pass()
+    // As if the first answer were lost.
+    if (visitor && this.dice.chance(0.3)) await pass()
+    return visitor || undefined
   }
 
   private visitOf(mechanism: Loaded, guest: Guest): Promise<boolean> {

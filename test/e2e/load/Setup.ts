@@ -106,14 +106,16 @@ export class Setup {
   /** Compares responses with the current journal, for the mechanisms in use. */
   async check(ledger: Ledger, findings: Findings): Promise<void> {
     const { apis, histories, proofs } = this
-    for (const { id, kind } of this.mechanisms) {
+    for (const { id, kind, isRenewed } of this.mechanisms) {
       const before = await apis.history(id, histories.get(id))
       const places = await apis.places(id)
       const history = await apis.history(id, before)
       histories.set(id, history)
       const missing = ledger.missing(id, history)
       findings.lost += missing.length
+      const strangers = isRenewed === true ? ledger.strangers(id, history) : 0
       const problems = [
+        ...(strangers > 0 ? [`${strangers} visitors have a place of which no answer spoke`] : []),
         ...missing.map((event) => `acknowledged but not in the journal: ${event}`),
         ...projectionErrors(history, before.length, places, kind),
         ...read(history, kind).violations,

@@ -91,6 +91,12 @@ export class Apis {
     return this.consumer.send({ method: "POST", path: `/api${path}`, headers: this.asShop, body })
   }
 
+  /** Lets a visitor to a site pass, as its gate does. */
+  pass(queueId: string, attempt: string): Promise<HttpAnswer> {
+    const headers = { ...this.asShop, "idempotency-key": attempt }
+    return this.consumer.send({ method: "POST", path: `/api/queues/${queueId}/pass`, headers, body: {} })
+  }
+
   /** Sends a request to the Admin API. */
   doAsAdmin(method: "POST" | "DELETE", path: string, body?: object): Promise<HttpAnswer> {
     const headers = this.asShop

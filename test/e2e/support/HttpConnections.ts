@@ -22,6 +22,7 @@ export interface HttpAnswer {
 export interface Body {
   readonly id?: string
   readonly accessToken?: string
+  readonly consumerId?: string
   readonly session?: { readonly consumerId: string }
   readonly status?: string
   readonly code?: string

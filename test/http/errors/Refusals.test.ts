@@ -33,6 +33,7 @@ import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import { Gates } from "../../../src/store/gate/Gates.ts"
 import { GrantHolders } from "../../../src/store/mechanism/GrantHolders.ts"
+import { Mechanisms } from "../../../src/store/mechanism/Mechanisms.ts"
 import { RevokedGrants } from "../../../src/store/mechanism/RevokedGrants.ts"
 import { ConsumerRecords } from "../../../src/store/consumer/ConsumerRecords.ts"
 import { ExperienceEntries } from "../../../src/store/experience/ExperienceEntries.ts"
@@ -173,6 +174,18 @@ const stubs = Layer.unwrap(
         lookupRemembered: () => Effect.undefined,
         changed: Effect.void
       }),
+      Layer.succeed(Mechanisms, {
+        find: () => refuse("store"),
+        list: () => refuse("store"),
+        listDistributions: () => refuse("store"),
+        surroundings: () => refuse("store"),
+        tally: () => refuse("store")
+      }),
+      Layer.succeed(VisitTokens, {
+        issue: () => Effect.succeed(""),
+        verify: () => Effect.undefined,
+        takeOver: () => refuse("store")
+      }),
       Layer.succeed(GrantHolders, { find: () => refuse("store") }),
       Layer.succeed(Gates, {
         find: () => refuse("store"),
@@ -195,7 +208,7 @@ const stubs = Layer.unwrap(
 
 const served = Server.layer({ consumer: ConsumerRoutes.layerNoRecords, admin: Layer.empty }).pipe(
   Layer.provideMerge(
-    Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, VisitTokens.layer, Readiness.layer)
+    Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, Readiness.layer)
   ),
   Layer.provideMerge(Tokens.layer),
   Layer.provideMerge(Layer.mergeAll(SigningKeys.layerMemory, GrantNames.layerMemory, Revocations.layerMemory)),

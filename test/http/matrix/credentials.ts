@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { asConsumer, asServer, type Call } from "../support/usherFixture.ts"
 import type { Operation, Scheme } from "./operations.ts"
-import { brokenKeys, brokenTokens, rotated, type Side, type Tenancy, type World } from "./world.ts"
+import { brokenGateKeys, brokenKeys, brokenTokens, rotated, type Side, type Tenancy, type World } from "./world.ts"
 
 /** The parts of a credential by scheme: the tenant of a valid part, or `bad` for an invalid one. */
 export type Shown = { readonly [S in Scheme]?: Tenancy | "bad" }
@@ -44,7 +44,7 @@ const publishable = (text: string) => ({ "x-publishable-key": text })
 /** Returns the credentials that are valid for some operation. */
 export function goodCredentials({ sides, otherToken }: World): ReadonlyArray<Credential> {
   const each = (tenancy: Tenancy): ReadonlyArray<Credential> => {
-    const { publishableKey, secretKey, accessToken, consumerId }: Side = sides[tenancy]
+    const { publishableKey, secretKey, accessToken, consumerId, gateKey }: Side = sides[tenancy]
     return [
       {
         name: `${tenancy} publishable key`,
@@ -69,6 +69,12 @@ export function goodCredentials({ sides, otherToken }: World): ReadonlyArray<Cre
         name: `${tenancy} secret key for a consumer`,
         headers: asServer(secretKey, consumerId),
         shown: { secretKey: tenancy, consumerId: tenancy }
+      },
+      { name: `${tenancy} gate's key`, headers: bearer(gateKey), shown: { gateKey: tenancy } },
+      {
+        name: `${tenancy} gate's key for a consumer`,
+        headers: asServer(gateKey, consumerId),
+        shown: { gateKey: tenancy, consumerId: tenancy }
       }
     ]
   }
@@ -131,6 +137,16 @@ export const badCredentials = Effect.fnUntraced(function* (before: World) {
     const headers = asServer(key, own.consumerId)
     found.push({ name: `a secret key that is ${state}`, headers, shown: { secretKey: "bad", consumerId: "own" } })
   }
+  for (const [state, key] of Object.entries(yield* brokenGateKeys(world))) {
+    const headers = asServer(key, own.consumerId)
+    found.push({ name: `a gate's key: ${state}`, headers, shown: { gateKey: "bad", consumerId: "own" } })
+  }
+  found.push({
+    name: "a gate's key as publishable key",
+    headers: publishable(own.gateKey),
+    shown: { publishableKey: "bad" },
+    isGoodElsewhere: true
+  })
   for (const [state, token] of Object.entries(yield* brokenTokens(world))) {
     found.push(
       { name: `a token: ${state}`, headers: bearer(token), shown: { accessToken: "bad" } },

@@ -20,7 +20,7 @@ import { webhookInputs } from "./inputs/webhookInputs.ts"
 import { experiencePageInputs } from "./inputs/experiencePageInputs.ts"
 import { timedReleaseInputs, waitlistInputs } from "./inputs/timedReleaseInputs.ts"
 import { variantOptionInputs } from "./inputs/variantOptionInputs.ts"
-import { byServer, call, queueOf, type Side, type Tenancy, type World } from "./world.ts"
+import { byServer, call, type Side, type Tenancy, type World } from "./world.ts"
 
 export interface Input {
   readonly params?: { readonly [name: string]: string }
@@ -221,13 +221,6 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/queues/:queueId/complete": forConsumer("admit"),
   "POST /api/queues/:queueId/validate": forConsumer("admit", { token: "" }),
   "POST /api/queues/:queueId/pass": onQueue({ body: {}, status: 200 }),
-  "POST /api/queues/:queueId/renew": (own, { sides }) =>
-    Effect.map(queueOf(own, { admissionRenewal: { idleSeconds: 60, maxSeconds: 600 } }), ({ queueId }) => ({
-      params: { queueId },
-      body: { grants: ["a.b.c"] },
-      status: 200,
-      names: [{ own: queueId, others: [sides.test.queueId, sides.foreign.queueId], unknown: randomUUID() }]
-    })),
 
   "GET /api/grants/revoked": (own) =>
     Effect.gen(function* () {

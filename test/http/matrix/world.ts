@@ -1,8 +1,10 @@
+// oxlint-disable unicorn/no-thenable -- the rules of gates have this field
 /** Two organizations with all records that a request can name, and credentials in every state. */
 import { Effect } from "effect"
 import { generateKeyPair, SignJWT } from "jose"
 import { randomBytes } from "node:crypto"
 import { Agent } from "node:http"
+import * as GateKeys from "../../../src/auth/keys/GateKeys.ts"
 import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
 import { Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { SigningKeys } from "../../../src/auth/keys/SigningKeys.ts"
@@ -21,6 +23,9 @@ export interface Side {
   readonly experienceId: string
   readonly sequenceId: string
   readonly queueId: string
+  /** A gate whose rules name the queue. */
+  readonly gateId: string
+  readonly gateKey: string
 }
 
 export interface World {
@@ -89,7 +94,42 @@ export const queueOf = Effect.fnUntraced(function* (keys: Pick<Side, "secretKey"
 const sideOf = Effect.fnUntraced(function* (publishableKey: string, secretKey: string) {
   const keys = { publishableKey, secretKey }
   const [guest, queue] = yield* Effect.all([guestOf(publishableKey), queueOf(keys)], atOnce)
-  return { ...keys, ...guest, ...queue }
+  return { ...keys, ...guest, ...queue, ...(yield* gateOf({ ...keys, ...queue })) }
+})
+
+/** Creates a gate whose rules name the side's queue. */
+const gateOf = (side: Pick<Side, "secretKey" | "queueId">) =>
+  Effect.map(byServer("admin", side, "/gates", gateBody(side)), ({ id, key }) => ({
+    gateId: id as string,
+    gateKey: key as string
+  }))
+
+/** The body of a gate whose rules name the side's queue. */
+export const gateBody = ({ queueId }: Pick<Side, "queueId">) => ({
+  name: "Shop",
+  hosts: ["shop.example"],
+  rules: [{ when: { pathPrefix: "/checkout" }, then: { queueId } }]
+})
+
+/** Returns keys of gates that open nothing any more, or never did, by the kind of their defect. */
+export const brokenGateKeys = Effect.fnUntraced(function* ({ sides: { own } }: World) {
+  const [rotated, archived] = yield* Effect.all([gateOf(own), gateOf(own)], atOnce)
+  yield* byServer("admin", own, `/gates/${rotated.gateId}/rotate-key`, {})
+  yield* call("admin", {
+    method: "DELETE",
+    path: `/api/gates/${archived.gateId}`,
+    headers: asServer(own.secretKey)
+  })
+  return {
+    rotated: rotated.gateKey,
+    "of an archived gate": archived.gateKey,
+    unknown: GateKeys.make("live").text,
+    "too short": own.gateKey.slice(0, 20),
+    "too long": own.gateKey + "A".repeat(200),
+    tampered: changed(own.gateKey),
+    "of the other mode": own.gateKey.replace("live", "test"),
+    "a secret key in its form": own.secretKey.replace("sk_", "gk_")
+  }
 })
 
 /** Creates a world. */

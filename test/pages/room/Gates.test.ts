@@ -46,6 +46,36 @@ describe("A room behind a gate", () => {
       })
     )
 
+    it.effect("takes a visitor over once: whoever finds the address later is a stranger", () =>
+      Effect.gen(function* () {
+        const { experienceId, passed } = yield* aGatedRoom
+        const { path } = yield* passed
+        const { get, cookies } = yield* Fixture.visitor(experienceId)
+        yield* get(path)
+        const kept = [...cookies]
+        assert.isNotEmpty(kept)
+        const other = yield* Fixture.visitor(experienceId)
+        assert.strictEqual((yield* other.get(path)).status, 303)
+        assert.strictEqual(other.cookies.size, 0)
+        // The visitor itself may go back in its history.
+        assert.strictEqual((yield* get(path)).status, 303)
+        assert.deepStrictEqual([...cookies], kept)
+      })
+    )
+
+    it.effect("takes a visitor over once, although two browsers ask at the same time", () =>
+      Effect.gen(function* () {
+        const { experienceId, passed } = yield* aGatedRoom
+        const { path } = yield* passed
+        const visitors = yield* Effect.all(Array.from({ length: 4 }, () => Fixture.visitor(experienceId)))
+        yield* Effect.forEach(visitors, ({ get }) => get(path), { concurrency: "unbounded" })
+        assert.lengthOf(
+          visitors.filter(({ cookies }) => cookies.size > 0),
+          1
+        )
+      })
+    )
+
     it.effect("keeps the session of a visitor who has one, and gives up the place that it does not need", () =>
       Effect.gen(function* () {
         const { experienceId, passed, live } = yield* aGatedRoom

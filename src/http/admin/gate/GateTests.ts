@@ -1,5 +1,6 @@
 /** Tries what a gate does with a request: with the decision that gates in the field have. */
 import { Clock, Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { SigningKeys } from "../../../auth/keys/SigningKeys.ts"
 import type { GateTest } from "../../../api/admin/GateApi.ts"
 import { type Decision, decide, type GateRecord, type GateRequest, importKeys } from "../../../client/gate.ts"
@@ -31,7 +32,8 @@ export const make = Effect.gen(function* () {
       keys: yield* Effect.promise(() => importKeys({ keys: keys.jwks })),
       ended: new Set<string>(),
       isReachable: true,
-      now: yield* Clock.currentTimeMillis
+      now: yield* Clock.currentTimeMillis,
+      newState: randomUUID()
     }
     const decision = yield* Effect.promise(() => decide(knowledge, request))
     return answerOf(record, request, decision)
@@ -68,7 +70,8 @@ const reasonOf = (decision: Decision, rule: "none" | "lets pass" | "protects"): 
     case "pass":
       if (decision.jti !== undefined) return "A cookie has a valid grant."
       if (rule === "none") return "No rule fits."
-      return rule === "lets pass" ? "The rule lets it pass." : "The queue is not known, and the rule fails open."
+      if (rule === "lets pass") return "The rule lets it pass."
+      return "The queue has ended, and the rule lets pass then; or it is not known, and the rule fails open."
     case "ask":
       return "The queue is not engaged: a new visitor passes, or waits if rate and limit do not allow more."
     case "return":
@@ -78,6 +81,8 @@ const reasonOf = (decision: Decision, rule: "none" | "lets pass" | "protects"): 
     case "wait":
       return "The queue is engaged, and the request is not a navigation: it is told to wait."
     case "closed":
-      return "The queue is not known, and the rule fails closed."
+      return decision.because === "ended"
+        ? "The queue has ended."
+        : "The queue is not known, and the rule fails closed."
   }
 }

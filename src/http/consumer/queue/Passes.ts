@@ -11,8 +11,10 @@ import type { QueueState } from "../../../api/consumer/QueueApi.ts"
 import { defaults, type Settings } from "../../../domain/consumer/Consumer.ts"
 import { WrongStatus } from "../../../domain/mechanism/Refusals.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
+import { SegmentedCache } from "../../../domain/values/SegmentedCache.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
+import * as Gate from "../../challenge/Gate.ts"
 import { callerAt } from "../../credentials/OpenedQueues.ts"
 import { orAnswer, orServiceUnavailable } from "../../errors/Refusals.ts"
 import * as PublicUrl from "../../server/PublicUrl.ts"
@@ -20,7 +22,7 @@ import * as PublicUrl from "../../server/PublicUrl.ts"
 interface PassRequest {
   readonly params: { readonly queueId: string }
   readonly headers: { readonly "idempotency-key"?: string }
-  readonly payload: { readonly externalId?: string | null } | null
+  readonly payload: { readonly externalId?: string | null; readonly clientAddress?: string | null } | null
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
@@ -33,6 +35,7 @@ export const make = Effect.fnUntraced(function* <E, R>(
   const tokens = yield* Tokens
   const visits = yield* VisitTokens
   const started = yield* makeStarted
+  const ifNotCrowded = yield* makeIfNotCrowded
 
   return Effect.fnUntraced(function* (request: PassRequest) {
     const { queueId } = request.params
@@ -46,6 +49,8 @@ export const make = Effect.fnUntraced(function* <E, R>(
     const { experienceId } = yield* orAnswer("queue")(engine.identity({ kind: "queue", id: queueId, tenant }))
     const attempt = request.headers["idempotency-key"]
     const named = attempt === undefined ? undefined : `pass ${queueId} ${attempt}`
+    const address = request.payload?.clientAddress ?? undefined
+    if (address !== undefined) yield* orAnswer("queue")(ifNotCrowded(tenant, experienceId, address, named))
     const { consumerId, isGuest, accessToken, refreshToken } = yield* orServiceUnavailable(
       started(tenant, by, externalId, named)
     )
@@ -66,6 +71,21 @@ export const make = Effect.fnUntraced(function* <E, R>(
       default:
         return yield* orAnswer("queue")(Effect.fail(new WrongStatus({ status: state.status })))
     }
+  })
+})
+
+/** Attempts that may be repeated although their address has become crowded since. */
+const attemptsMax = 10_000
+
+/** Makes the function that refuses a visitor whose address is crowded. A repeated attempt is one visitor. */
+const makeIfNotCrowded = Effect.gen(function* () {
+  const checked = yield* Gate.makeForAddresses
+  const attempts = new SegmentedCache<true>(attemptsMax)
+  return Effect.fnUntraced(function* (tenant: Tenant, experienceId: string, address: string, named?: string) {
+    const attempt = named === undefined ? undefined : `${tenant.organizationId} ${tenant.mode} ${named}`
+    if (attempt !== undefined && attempts.has(attempt)) return
+    yield* checked(address, { action: "entry", tenant, experienceId })
+    if (attempt !== undefined) attempts.set(attempt, true)
   })
 })
 

@@ -9,7 +9,8 @@ import (
 
 func main() {
 	var file struct {
-		Now   int64
+		Now      int64
+		NewState string
 		Keys  map[string]gate.KeySet
 		Gates map[string]gate.Record
 		Cases []struct {
@@ -30,7 +31,7 @@ func main() {
 	}
 	decisions := []gate.Decision{}
 	for _, one := range file.Cases {
-		k := gate.Knowledge{Gate: file.Gates[one.Gate], Keys: file.Keys["published"], Ended: map[string]bool{}, Now: file.Now}
+		k := gate.Knowledge{Gate: file.Gates[one.Gate], Keys: file.Keys["published"], Ended: map[string]bool{}, Now: file.Now, NewState: file.NewState}
 		if one.Keys != "" {
 			k.Keys = file.Keys[one.Keys]
 		}

@@ -9,7 +9,8 @@ $decisions = array_map(function (array $case) use ($file) {
         $file['keys'][$case['keys'] ?? 'published'],
         $case['ended'] ?? [],
         $case['isReachable'] ?? true,
-        $case['now'] ?? $file['now']
+        $case['now'] ?? $file['now'],
+        $file['newState']
     );
     return isset($case['answer'])
         ? $gate->settle($case['request'], $case['answer'])

@@ -19,6 +19,7 @@ for case in file["cases"]:
         case.get("ended", []),
         case.get("isReachable", True),
         case.get("now", file["now"]),
+        file["newState"],
     )
     if "answer" in case:
         decisions.append(knowledge.settle(case["request"], case["answer"]))

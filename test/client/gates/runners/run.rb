@@ -9,7 +9,8 @@ decisions = file["cases"].map do |one|
     key_set: file["keys"][one.fetch("keys", "published")],
     ended: one.fetch("ended", []),
     reachable: one.fetch("isReachable", true),
-    now: one.fetch("now", file["now"])
+    now: one.fetch("now", file["now"]),
+    new_state: file["newState"]
   )
   one["answer"] ? gate.settle(one["request"], one["answer"]) : gate.decide(one["request"])
 end

@@ -205,17 +205,22 @@ const smuggled = (): ReadonlyArray<Attack> => {
 }
 
 /** The return path leads to a page of this site, and gives no cookie for anything but a grant of this gate. */
-const returning = ({ otherGrant, foreignGrant }: Loot): ReadonlyArray<Attack> => {
+const returning = ({ grant, otherGrant, foreignGrant }: Loot): ReadonlyArray<Attack> => {
   const leadsOut = (answer: RawAnswer) => {
     const locations = valuesOf(answer, "location")
     return locations.every((one) => /^\/(?![/\\])/.test(one)) ? undefined : `leads to ${locations.join(" and ")}`
   }
   const back = (to: string, lines: ReadonlyArray<string> = []) =>
     attack(`the return path to ${to}`, { line: `GET /.usher/return?to=${to} HTTP/1.1`, lines, wrong: leadsOut })
-  const form = (name: string, body: string) =>
+  // As from a browser that was sent to the room.
+  const form = (name: string, body: string, state = "A".repeat(32)) =>
     attack(name, {
-      line: "POST /.usher/return?to=%2Fcheckout HTTP/1.1",
-      lines: ["Content-Type: application/x-www-form-urlencoded", `Content-Length: ${body.length}`],
+      line: `POST /.usher/return?to=%2Fcheckout&state=${"A".repeat(32)} HTTP/1.1`,
+      lines: [
+        "Content-Type: application/x-www-form-urlencoded",
+        `Content-Length: ${body.length}`,
+        `Cookie: __Host-usher-state=${state}`
+      ],
       body,
       wrong: leadsOut
     })
@@ -234,6 +239,7 @@ const returning = ({ otherGrant, foreignGrant }: Loot): ReadonlyArray<Attack> =>
     form("a return without a grant", "usher_grant=A.B.C"),
     form("a return with a grant of another experience", `usher_grant=${otherGrant}`),
     form("a return with a grant of another organization", `usher_grant=${foreignGrant}`),
+    form("a return of another browser", `usher_grant=${grant}`, "B".repeat(32)),
     form("a return with a form of 1 MB", `usher_grant=${"A".repeat(1_000_000)}`)
   ]
 }

@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
+import { soon } from "../mechanism/mechanismFixture.ts"
 import { aGate } from "../../support/gateFixture.ts"
 import { operations } from "../../matrix/operations.ts"
 import { asServer, layer as usherLayer, Usher } from "../../support/usherFixture.ts"
@@ -32,7 +33,7 @@ describe("The key of a gate", () => {
         assert.deepStrictEqual(Object.keys(queues), [queueId])
         const { roomUrl, ...queue } = queues[queueId]
         const admissionRenewal = { idleSeconds: 60, maxSeconds: 3_600 }
-        assert.deepStrictEqual(queue, { experienceId, engaged: false, admissionRenewal })
+        assert.deepStrictEqual(queue, { experienceId, state: "open", engaged: false, admissionRenewal })
         assert.isTrue(roomUrl.endsWith(`/e/${experienceId}`))
         assert.strictEqual((yield* byGate(`/gates/${id}`, {}, brand.secretKey)).text, read.text)
         yield* byBrand("PUT", `/gates/${id}`, { failMode: "open" })
@@ -52,6 +53,27 @@ describe("The key of a gate", () => {
         const engaged = yield* byGate(`/gates/${id}`, ifChanged)
         assert.strictEqual(engaged.status, 200)
         assert.isTrue(engaged.body.queues[queueId].engaged)
+      })
+    )
+
+    it.effect("says which queues have not opened, and which have ended or are archived", () =>
+      Effect.gen(function* () {
+        const stateOf = ({ id, queueId, byGate }: Effect.Success<ReturnType<typeof aGate>>) =>
+          Effect.map(byGate(`/gates/${id}`), ({ body }) => body.queues[queueId].state)
+        assert.strictEqual(yield* stateOf(yield* aGate({}, { openAt: soon(60) })), "scheduled")
+        const ended = yield* aGate()
+        yield* ended.byGate(`/queues/${ended.queueId}/pass`, post())
+        assert.strictEqual(yield* stateOf(ended), "open")
+        yield* ended.byBrand("POST", `/queues/${ended.queueId}/end`)
+        assert.strictEqual(yield* stateOf(ended), "ended")
+        yield* ended.byBrand("DELETE", `/queues/${ended.queueId}`)
+        assert.strictEqual(yield* stateOf(ended), "ended")
+        // Nobody is inside: it is put away at once.
+        const empty = yield* aGate()
+        yield* empty.byBrand("DELETE", `/queues/${empty.queueId}`)
+        yield* Effect.sleep(200)
+        assert.strictEqual(yield* stateOf(empty), "ended")
+        assert.strictEqual((yield* empty.byGate(`/queues/${empty.queueId}/pass`, post())).status, 404)
       })
     )
 

@@ -86,6 +86,90 @@ describe("A visitor who passes", () => {
       })
     )
 
+    it.effect("is the same one when the answer was lost between the commits of its session and of its place", () =>
+      Effect.gen(function* () {
+        const { id, pass, steer } = yield* aSite({ insideLimit: 1 })
+        const { brand, consumer } = yield* Usher
+        const attempt = randomUUID()
+        // As `pass` names it: the first commit alone.
+        const begun = yield* consumer({
+          method: "POST",
+          path: "/api/auth/guest",
+          headers: { "x-publishable-key": brand.publishableKey, "idempotency-key": `pass ${id} ${attempt}` }
+        })
+        const key = { "idempotency-key": attempt }
+        const first = (yield* pass({}, key)).body
+        assert.deepStrictEqual([first.status, first.consumerId], ["GRANTED", begun.body.session.consumerId])
+        yield* pass({}, { "idempotency-key": randomUUID() })
+        const again = (yield* pass({}, key)).body
+        assert.deepStrictEqual([again.consumerId, again.admissionGrant], [first.consumerId, first.admissionGrant])
+        const live = (yield* steer("GET", `/distributions/${id}/live`)).body
+        assert.deepStrictEqual([live.inside, live.waiting], [1, 1])
+      })
+    )
+
+    it.effect("keeps its place in the line when its request is repeated", () =>
+      Effect.gen(function* () {
+        const { id, pass, steer } = yield* aSite({ insideLimit: 1 })
+        yield* pass()
+        const key = { "idempotency-key": randomUUID() }
+        const answers = yield* Effect.all([pass({}, key), pass({}, key), pass({}, key)], { concurrency: "unbounded" })
+        answers.push(yield* pass({}, key))
+        for (const { body } of answers) {
+          assert.deepStrictEqual(
+            [body.status, body.position, body.consumerId],
+            ["QUEUED", 1, answers[0]!.body.consumerId]
+          )
+        }
+        const live = (yield* steer("GET", `/distributions/${id}/live`)).body
+        assert.deepStrictEqual([live.inside, live.waiting], [1, 1])
+      })
+    )
+
+    it.effect("is another one in another queue, although the name of the attempt is the same", () =>
+      Effect.gen(function* () {
+        const [one, two] = [yield* aSite(), yield* aSite()]
+        const key = { "idempotency-key": randomUUID() }
+        const [first, second] = [(yield* one.pass({}, key)).body, (yield* two.pass({}, key)).body]
+        assert.deepStrictEqual([first.status, second.status], ["GRANTED", "GRANTED"])
+        assert.notStrictEqual(first.consumerId, second.consumerId)
+      })
+    )
+
+    it.effect("counts for its address: a crowd from one goes to the room, and others pass", () =>
+      Effect.gen(function* () {
+        const { id, pass, steer } = yield* aSite()
+        const from = (clientAddress: string, headers: object = {}) => pass({ clientAddress }, headers)
+        const key = { "idempotency-key": randomUUID() }
+        const known = (yield* from("203.0.113.7", key)).body
+        let refused: Effect.Success<ReturnType<typeof from>> | undefined
+        let passed = 1
+        for (let visitor = 0; visitor < 200 && refused === undefined; visitor++) {
+          const answer = yield* from("203.0.113.7")
+          if (answer.status === 200) passed++
+          else refused = answer
+        }
+        assert.deepInclude(refused, { status: 403 })
+        assert.strictEqual(refused!.body.code, "CHALLENGE_REQUIRED")
+        // The refused one has no place, and one that was let in before may be repeated.
+        assert.strictEqual((yield* steer("GET", `/distributions/${id}/live`)).body.inside, passed)
+        assert.strictEqual((yield* from("203.0.113.7", key)).body.consumerId, known.consumerId)
+        assert.strictEqual((yield* from("198.51.100.1")).status, 200)
+        assert.strictEqual((yield* from("2001:db8::1")).status, 200)
+        assert.strictEqual((yield* pass()).status, 200)
+      })
+    )
+
+    it.effect("is refused with an address that is none", () =>
+      Effect.gen(function* () {
+        const { pass } = yield* aSite()
+        for (const clientAddress of ["", "x", "203.0.113.7:80", "[::1]", "1.2.3.4, 5.6.7.8", "x".repeat(100), 7]) {
+          assert.strictEqual((yield* pass({ clientAddress })).status, 400, String(clientAddress))
+        }
+        assert.strictEqual((yield* pass({ clientAddress: null })).status, 200)
+      })
+    )
+
     it.effect("is a consumer that the shop names, until its place has ended for good", () =>
       Effect.gen(function* () {
         const { pass, post, steer } = yield* aSite()

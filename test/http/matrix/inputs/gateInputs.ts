@@ -1,17 +1,12 @@
-// oxlint-disable unicorn/no-thenable -- the rules of gates have this field
 /** Inputs of the operations on gates. */
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import type { MakeInput } from "../inputs.ts"
-import { byServer, type Side } from "../world.ts"
+import { asServer } from "../../support/usherFixture.ts"
+import { byServer, call, gateBody, queueOf, type Side, type World } from "../world.ts"
 import { recordInput } from "./recordInput.ts"
 
-const bodyOf = ({ queueId }: Side) => ({
-  name: "Shop",
-  hosts: ["shop.example"],
-  rules: [{ when: { pathPrefix: "/checkout" }, then: { queueId } }]
-})
-
-const made = (side: Side) => Effect.map(byServer("admin", side, "/gates", bodyOf(side)), ({ id }) => id as string)
+const made = (side: Side) => Effect.map(byServer("admin", side, "/gates", gateBody(side)), ({ id }) => id as string)
 
 /** An admin's operation on a gate. */
 const record = recordInput(made)
@@ -20,7 +15,7 @@ const record = recordInput(made)
 export const gateInputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/gates": (own, { sides }) =>
     Effect.succeed({
-      body: bodyOf(own),
+      body: gateBody(own),
       status: 201,
       names: [
         {
@@ -37,12 +32,29 @@ export const gateInputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/gates/:id/restore": record(),
   "POST /api/gates/:id/rotate-key": record(),
   "POST /api/gates/:id/test": record({ method: "GET", url: "https://shop.example/checkout" }),
-  "GET /api/gates/:gateId": inField(record()),
-  "GET /api/gates/:gateId/ended": inField(record())
+  "GET /api/gates/:gateId": ofGate,
+  "GET /api/gates/:gateId/ended": ofGate,
+  "POST /api/queues/:queueId/renew": (own, { sides }) =>
+    Effect.gen(function* () {
+      const { queueId } = yield* queueOf(own, { admissionRenewal: { idleSeconds: 60, maxSeconds: 600 } })
+      const rules = [...gateBody(own).rules, ...gateBody({ queueId }).rules]
+      yield* call("admin", {
+        method: "PUT",
+        path: `/api/gates/${own.gateId}`,
+        headers: asServer(own.secretKey),
+        body: { rules }
+      })
+      return {
+        params: { queueId },
+        body: { grants: ["a.b.c"] },
+        status: 200,
+        names: [{ own: queueId, others: [sides.test.queueId, sides.foreign.queueId], unknown: randomUUID() }]
+      }
+    })
 }
 
-/** The same operation of the Consumer API, whose parameter has another name. */
-function inField(make: MakeInput): MakeInput {
-  return (own, world) =>
-    Effect.map(make(own, world), ({ params, ...input }) => ({ ...input, params: { gateId: params!["id"]! } }))
+/** The gate's own operation. */
+function ofGate(own: Side, { sides }: World): ReturnType<MakeInput> {
+  const names = [{ own: own.gateId, others: [sides.test.gateId, sides.foreign.gateId], unknown: randomUUID() }]
+  return Effect.succeed({ params: { gateId: own.gateId }, names, status: 200 })
 }

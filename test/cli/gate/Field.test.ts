@@ -1,0 +1,181 @@
+/** What a gate in the field knows, on the clock of the test and with an Usher of the test. */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as Field from "../../../src/cli/gate/Field.ts"
+import { OutOfReach, type Upstream } from "../../../src/cli/gate/Upstream.ts"
+import { type PassAnswer, decide } from "../../../src/client/gate.ts"
+import { claims, gates, keySet, valid, withCookie } from "../../client/gates/vectorParts.ts"
+
+const patienceMillis = 900
+
+/** A call without an answer, which this process notices when its patience is over, or later. */
+const late = (millis = patienceMillis) =>
+  Effect.andThen(Effect.sleep(millis), Effect.fail(new OutOfReach({ reason: "late", isLate: true })))
+
+/** A `pass` whose first call is late. */
+const lateOnce = (millis = patienceMillis) => {
+  const attempts: Array<string> = []
+  const pass: Upstream["pass"] = (_queueId, { attempt }) =>
+    attempts.push(attempt) === 1 ? late(millis) : Effect.succeed({ status: "ROOM" })
+  return { attempts, pass }
+}
+
+/** What the gate learns of a visitor who comes half a second after it has begun. */
+const askedAtHalf = Effect.fnUntraced(function* (pass: Upstream["pass"], isSilent: boolean) {
+  const { upstream, state } = anUsher(pass)
+  const field = yield* Field.make(upstream)
+  yield* TestClock.adjust(500)
+  state.isSilent = isSilent
+  const asking = yield* Effect.forkChild(Field.ask(field, upstream, "queue-1", { attempt: "visitor-1" }), {
+    startImmediately: true
+  })
+  return { field, asking }
+})
+
+/** An Usher whose answers a test changes. */
+const anUsher = (pass: Upstream["pass"] = () => Effect.succeed({ status: "FAILED" })) => {
+  const state = { ended: [] as Array<string>, isAway: false, isSilent: false, polls: 0 }
+  const answered = <A>(answer: () => A) =>
+    Effect.suspend(() => {
+      if (state.isSilent) return late()
+      return state.isAway ? Effect.fail(new OutOfReach({ reason: "away" })) : Effect.succeed(answer())
+    })
+  const upstream = {
+    patienceMillis,
+    record: () => answered(() => ({ record: gates["shop"], etag: null })),
+    keys: answered(() => keySet),
+    ended: () => {
+      state.polls++
+      const data = state.ended.map((jti) => ({ jti, expiresAt: null, status: "LEFT", endedAt: 0 }))
+      return answered(() => ({ data, until: 0, next: null }))
+    },
+    pass,
+    renew: () => answered(() => ({ renewed: 0, results: [] }))
+  } as unknown as Upstream
+  return { upstream, state }
+}
+
+const now = claims.exp * 1_000 - 600_000
+
+describe("What a gate in the field knows", () => {
+  it.effect("refuses a stolen cookie within two seconds after its visitor has left", () =>
+    Effect.gen(function* () {
+      const { upstream, state } = anUsher()
+      const field = yield* Field.make(upstream)
+      const kind = Effect.map(
+        Effect.promise(() => decide(field.knowledge(now), withCookie(valid))),
+        (decision) => decision.kind
+      )
+      yield* TestClock.adjust(1_500)
+      assert.strictEqual(yield* kind, "pass")
+      state.ended = [claims.jti]
+      yield* TestClock.adjust(2_000)
+      assert.notStrictEqual(yield* kind, "pass")
+      assert.isAtMost(state.polls, 5)
+    })
+  )
+
+  it.effect("still knows the ended grants while Usher is away, and learns of later ones within two seconds after", () =>
+    Effect.gen(function* () {
+      const { upstream, state } = anUsher()
+      const field = yield* Field.make(upstream)
+      state.ended = [claims.jti]
+      yield* TestClock.adjust(1_000)
+      state.isAway = true
+      yield* TestClock.adjust(120_000)
+      assert.deepStrictEqual([field.isReachable, field.ended.has(claims.jti)], [false, true])
+      state.ended = [claims.jti, "grant-2"]
+      state.isAway = false
+      yield* TestClock.adjust(2_000)
+      assert.deepStrictEqual([field.isReachable, field.ended.has("grant-2")], [true, true])
+    })
+  )
+
+  it.effect("asks about a bounded number of new visitors at once in a flood; the others go to the room", () =>
+    Effect.gen(function* () {
+      const answered = yield* Deferred.make<PassAnswer>()
+      let open = 0
+      let most = 0
+      const pass = () =>
+        Effect.suspend(() => {
+          most = Math.max(most, ++open)
+          return Effect.ensuring(
+            Deferred.await(answered),
+            Effect.sync(() => open--)
+          )
+        })
+      const { upstream } = anUsher(pass)
+      const field = yield* Field.make(upstream)
+      const flood = 200_000
+      const asked = yield* Effect.forkChild(
+        Effect.forEach(
+          Array.from({ length: flood }, (_, visitor) => `attempt-of-visitor-${visitor}`),
+          (attempt) => Field.ask(field, upstream, "queue-1", { attempt }),
+          { concurrency: "unbounded" }
+        ),
+        { startImmediately: true }
+      )
+      yield* Deferred.succeed(answered, { status: "QUEUED", roomUrl: "https://usher.example.com/e/drop" })
+      const statuses = (yield* Fiber.join(asked)).map(({ status }) => status)
+      assert.strictEqual(most, Field.asksMax)
+      assert.strictEqual(statuses.filter((status) => status === "QUEUED").length, Field.asksMax)
+      assert.strictEqual(statuses.filter((status) => status === "ROOM").length, flood - Field.asksMax)
+      // From now on nobody is asked about until the record says that nobody waits.
+      assert.isTrue(field.isEngaged)
+    })
+  )
+
+  it.effect("asks again about a visitor where one call of many is late, and is closed to nobody", () =>
+    Effect.gen(function* () {
+      const { attempts, pass } = lateOnce()
+      const { field, asking } = yield* askedAtHalf(pass, false)
+      yield* TestClock.adjust(patienceMillis)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
+      // One attempt is one visitor, who has one place.
+      assert.deepStrictEqual(attempts, ["visitor-1", "visitor-1"])
+      assert.isTrue(field.isReachable)
+    })
+  )
+
+  it.effect("leads a visitor to the room where Usher answers others, but never about this one in time", () =>
+    Effect.gen(function* () {
+      const { field, asking } = yield* askedAtHalf(() => late(), false)
+      yield* TestClock.adjust(10_000)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
+      assert.isTrue(field.isReachable)
+    })
+  )
+
+  it.effect("knows within one second that Usher answers nothing any more", () =>
+    Effect.gen(function* () {
+      const { field, asking } = yield* askedAtHalf(() => late(), true)
+      yield* TestClock.adjust(1_000)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "FAILED")
+      assert.isFalse(field.isReachable)
+    })
+  )
+
+  it.effect("takes a call for late, and not for lost, while this process had no processor", () =>
+    Effect.gen(function* () {
+      const { attempts, pass } = lateOnce(3 * patienceMillis)
+      const { asking } = yield* askedAtHalf(pass, true)
+      yield* TestClock.adjust(3 * patienceMillis)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
+      assert.strictEqual(attempts.length, 2)
+    })
+  )
+
+  it.effect("remembers a bounded number of visitors who wait to be renewed", () =>
+    Effect.gen(function* () {
+      const { upstream } = anUsher()
+      const field = yield* Field.make(upstream)
+      const queue = { ...field.gate.queues["queue-1"]!, admissionRenewal: { idleSeconds: 60, maxSeconds: 600 } }
+      field.gate = { ...field.gate, queues: { ...field.gate.queues, renewing: queue } }
+      const { visitors } = Field.limits
+      for (let visitor = 0; visitor < 2 * visitors; visitor++) field.seen(`renewing.${visitor}`, now)
+      const waiting = field.takeRenewals(1_000).reduce((sum, [, grants]) => sum + grants.length, 0)
+      assert.strictEqual(waiting, visitors)
+    })
+  )
+})
