@@ -107,6 +107,8 @@ export const answerOf = (asking: Asking, decision: Settled): GateAnswer => {
   const answer = answerTo(decision)
   if (decision.kind === "return") return answer
   if (decision.kind === "room") return asking === "auth-request" ? { ...answer, status: 401 } : answer
-  const headers = { ...answer.headers, "x-usher-status": `${answer.status}` }
+  // A proxy that cannot read the body of an answer has the room's address from the header.
+  const room = decision.kind === "wait" ? { location: decision.roomUrl } : {}
+  const headers = { ...answer.headers, ...room, "x-usher-status": `${answer.status}` }
   return { ...answer, headers, status: asking === "auth-request" ? 403 : answer.status }
 }

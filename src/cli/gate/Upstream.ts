@@ -4,10 +4,14 @@ import { Pass, Renewals } from "../../api/consumer/PassApi.ts"
 import { GateRecord } from "../../api/consumer/GateApi.ts"
 import { RevokedGrants } from "../../api/consumer/RevokedGrantApi.ts"
 import type { PassAnswer } from "../../client/gate.ts"
-import { CallRefused, makeCalls } from "../../client/gateCalls.ts"
+import { CallRefused, makeCalls, patienceMillisDefault } from "../../client/gateCalls.ts"
 
 /** Usher did not answer, or not as it does. */
-export class OutOfReach extends Data.TaggedError("OutOfReach")<{ readonly reason: string }> {}
+export class OutOfReach extends Data.TaggedError("OutOfReach")<{
+  readonly reason: string
+  /** True if nothing was wrong but that no answer came in time. */
+  readonly isLate?: boolean
+}> {}
 
 /** Usher has answered with a refusal. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly text: string }> {}
@@ -39,7 +43,7 @@ const asked = <A>(call: () => Promise<A>): Effect.Effect<A, OutOfReach | Refused
     catch: (error) =>
       error instanceof CallRefused
         ? new Refused({ status: error.status, text: error.text })
-        : new OutOfReach({ reason: String(error) })
+        : new OutOfReach({ reason: String(error), isLate: error instanceof Error && error.name === "TimeoutError" })
   })
 
 const decoded = <A, E>(decoding: Effect.Effect<A, E>): Effect.Effect<A, OutOfReach> =>
@@ -48,8 +52,11 @@ const decoded = <A, E>(decoding: Effect.Effect<A, E>): Effect.Effect<A, OutOfRea
 export type Upstream = ReturnType<typeof make>
 
 export const make = ({ key, ...address }: Options) => {
+  const { patienceMillis = patienceMillisDefault } = address
   const calls = makeCalls({ ...address, key: Redacted.value(key) })
   return {
+    patienceMillis,
+
     /** The gate's record with its tag; undefined if the tag is still right. */
     record: Effect.fnUntraced(function* (tag: string | null) {
       const answer = yield* asked(() => calls.record(tag))

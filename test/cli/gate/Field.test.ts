@@ -7,12 +7,42 @@ import { OutOfReach, type Upstream } from "../../../src/cli/gate/Upstream.ts"
 import { type PassAnswer, decide } from "../../../src/client/gate.ts"
 import { claims, gates, keySet, valid, withCookie } from "../../client/gates/vectorParts.ts"
 
+const patienceMillis = 900
+
+/** A call without an answer, which this process notices when its patience is over, or later. */
+const late = (millis = patienceMillis) =>
+  Effect.andThen(Effect.sleep(millis), Effect.fail(new OutOfReach({ reason: "late", isLate: true })))
+
+/** A `pass` whose first call is late. */
+const lateOnce = (millis = patienceMillis) => {
+  const attempts: Array<string> = []
+  const pass: Upstream["pass"] = (_queueId, { attempt }) =>
+    attempts.push(attempt) === 1 ? late(millis) : Effect.succeed({ status: "ROOM" })
+  return { attempts, pass }
+}
+
+/** What the gate learns of a visitor who comes half a second after it has begun. */
+const askedAtHalf = Effect.fnUntraced(function* (pass: Upstream["pass"], isSilent: boolean) {
+  const { upstream, state } = anUsher(pass)
+  const field = yield* Field.make(upstream)
+  yield* TestClock.adjust(500)
+  state.isSilent = isSilent
+  const asking = yield* Effect.forkChild(Field.ask(field, upstream, "queue-1", { attempt: "visitor-1" }), {
+    startImmediately: true
+  })
+  return { field, asking }
+})
+
 /** An Usher whose answers a test changes. */
 const anUsher = (pass: Upstream["pass"] = () => Effect.succeed({ status: "FAILED" })) => {
-  const state = { ended: [] as Array<string>, isAway: false, polls: 0 }
+  const state = { ended: [] as Array<string>, isAway: false, isSilent: false, polls: 0 }
   const answered = <A>(answer: () => A) =>
-    Effect.suspend(() => (state.isAway ? Effect.fail(new OutOfReach({ reason: "away" })) : Effect.succeed(answer())))
+    Effect.suspend(() => {
+      if (state.isSilent) return late()
+      return state.isAway ? Effect.fail(new OutOfReach({ reason: "away" })) : Effect.succeed(answer())
+    })
   const upstream = {
+    patienceMillis,
     record: () => answered(() => ({ record: gates["shop"], etag: null })),
     keys: answered(() => keySet),
     ended: () => {
@@ -93,6 +123,59 @@ describe("What a gate in the field knows", () => {
       assert.strictEqual(statuses.filter((status) => status === "ROOM").length, flood - Field.asksMax)
       // From now on nobody is asked about until the record says that nobody waits.
       assert.isTrue(field.isEngaged)
+    })
+  )
+
+  it.effect("asks again about a visitor where one call of many is late, and is closed to nobody", () =>
+    Effect.gen(function* () {
+      const { attempts, pass } = lateOnce()
+      const { field, asking } = yield* askedAtHalf(pass, false)
+      yield* TestClock.adjust(patienceMillis)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
+      // One attempt is one visitor, who has one place.
+      assert.deepStrictEqual(attempts, ["visitor-1", "visitor-1"])
+      assert.isTrue(field.isReachable)
+    })
+  )
+
+  it.effect("leads a visitor to the room where Usher answers others, but never about this one in time", () =>
+    Effect.gen(function* () {
+      const { field, asking } = yield* askedAtHalf(() => late(), false)
+      yield* TestClock.adjust(10_000)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
+      assert.isTrue(field.isReachable)
+    })
+  )
+
+  it.effect("knows within one second that Usher answers nothing any more", () =>
+    Effect.gen(function* () {
+      const { field, asking } = yield* askedAtHalf(() => late(), true)
+      yield* TestClock.adjust(1_000)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "FAILED")
+      assert.isFalse(field.isReachable)
+    })
+  )
+
+  it.effect("takes a call for late, and not for lost, while this process had no processor", () =>
+    Effect.gen(function* () {
+      const { attempts, pass } = lateOnce(3 * patienceMillis)
+      const { asking } = yield* askedAtHalf(pass, true)
+      yield* TestClock.adjust(3 * patienceMillis)
+      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
+      assert.strictEqual(attempts.length, 2)
+    })
+  )
+
+  it.effect("remembers a bounded number of visitors who wait to be renewed", () =>
+    Effect.gen(function* () {
+      const { upstream } = anUsher()
+      const field = yield* Field.make(upstream)
+      const queue = { ...field.gate.queues["queue-1"]!, admissionRenewal: { idleSeconds: 60, maxSeconds: 600 } }
+      field.gate = { ...field.gate, queues: { ...field.gate.queues, renewing: queue } }
+      const { visitors } = Field.limits
+      for (let visitor = 0; visitor < 2 * visitors; visitor++) field.seen(`renewing.${visitor}`, now)
+      const waiting = field.takeRenewals(1_000).reduce((sum, [, grants]) => sum + grants.length, 0)
+      assert.strictEqual(waiting, visitors)
     })
   )
 })

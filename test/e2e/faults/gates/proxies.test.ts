@@ -1,0 +1,23 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { proxiesProof, Ushers } from "../../proofs/gates/ProxiesProof.ts"
+import { proxyNames, versionOf } from "../../support/gates/Proxies.ts"
+
+describe("a shop behind a proxy and usher gate", () => {
+  let ushers: Ushers
+  beforeAll(async () => void (ushers = await Ushers.make()))
+  afterAll(() => ushers[Symbol.asyncDispose]())
+
+  for (const name of proxyNames) {
+    const isInstalled = versionOf(name) !== undefined
+    it.skipIf(!isInstalled)(
+      `is closed to attackers, and open to those inside while Usher is away: ${name}${isInstalled ? "" : ", which is not installed"}`,
+      async () => {
+        const figures = await proxiesProof(name, ushers, { each: 5 })
+        assert.deepStrictEqual(figures.violations.slice(0, 10), [])
+        assert.isAtLeast(figures.attacks, 15)
+        assert.isAbove(figures.asked, 0)
+        assert.strictEqual(figures.refused, 0)
+      }
+    )
+  }
+})
