@@ -5,6 +5,7 @@
 import { Console, Effect, FileSystem, Schedule, type Scope } from "effect"
 import { HttpClient } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createGate } from "../../../client/nodeGate.ts"
@@ -109,45 +110,24 @@ interface Places {
   readonly shop: string
 }
 
-/** nginx asks the gate about each request, and hands its cookie, its redirect or its refusal on. */
-const configuration = ({ directory, port, gate, shop }: Places): string => `
-daemon off;
+/** The configuration that operators copy, with other addresses. */
+const configuration = ({ directory, port, gate, shop }: Places): string => {
+  const site = readFileSync(shopConfiguration, "utf8")
+    .replace("127.0.0.1:3000", shop)
+    .replace("127.0.0.1:4180", gate)
+    .replace("listen 8080", `listen 127.0.0.1:${port}`)
+  const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${directory}/nginx-${name};`
+  )
+  return `daemon off;
 pid ${directory}/nginx.pid;
 events {}
 http {
   access_log off;
-  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${directory}/nginx-${name};`).join("\n  ")}
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      auth_request /.usher/ask;
-      auth_request_set $usher_cookie $upstream_http_set_cookie;
-      auth_request_set $usher_location $upstream_http_location;
-      auth_request_set $usher_status $upstream_http_x_usher_status;
-      add_header Set-Cookie $usher_cookie;
-      error_page 401 = @usher_room;
-      error_page 403 = @usher_refused;
-      proxy_set_header Host $http_host;
-      proxy_pass http://${shop};
-    }
-    location = /.usher/ask {
-      internal;
-      proxy_pass http://${gate}/auth-request;
-      proxy_pass_request_body off;
-      proxy_set_header Content-Length "";
-      proxy_set_header X-Original-URI $request_uri;
-      proxy_set_header X-Original-Method $request_method;
-      proxy_set_header X-Forwarded-Host $http_host;
-    }
-    location = /.usher/return {
-      proxy_set_header X-Forwarded-Host $http_host;
-      proxy_pass http://${gate};
-    }
-    location @usher_room { return 303 $usher_location; }
-    location @usher_refused {
-      if ($usher_status = 429) { return 429; }
-      return 503;
-    }
-  }
+  ${folders.join("\n  ")}
+  ${site}
 }
 `
+}
+
+const shopConfiguration = new URL("../../../gates/nginx/shop.conf", import.meta.url)

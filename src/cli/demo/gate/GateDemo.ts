@@ -18,7 +18,8 @@ const crowdSize = 60
 const staying = 10
 /** Visitors whose way through the room is followed. */
 const followed = 8
-const idleSeconds = 6
+/** Twice as long as the server may be away: it learns of nobody meanwhile. */
+const idleSeconds = 20
 
 const retries = Schedule.max([Schedule.spaced("250 millis"), Schedule.recurs(40)])
 

@@ -4,6 +4,7 @@
  */
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
+import { basename } from "node:path"
 
 /** What the lines are filled in with. */
 export interface Known {
@@ -28,38 +29,36 @@ export interface Way {
 }
 
 /** The guide, as a path of this project. */
-export const guide = "src/gates/README.md"
+export const guide = "src/gates/GUIDE.md"
 
 /** Where `usher gate` listens, in the files of proxies too. */
 const listen = "127.0.0.1:4180"
 
 /** The examples in files of proxies, and what takes their place. */
 const examples: ReadonlyArray<readonly [example: string, value: (known: Known) => string]> = [
-  ["https://usher.example.com", ({ url }) => url],
-  ["0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", ({ gateId }) => gateId],
-  ["GATE_ID", ({ gateId }) => gateId],
-  ["shop.example.com", ({ host }) => host],
+  ["shop.example", ({ host }) => host],
   ["/.usher/return", ({ returnPath }) => returnPath]
 ]
 
-/** Proxies, with the file below `src/gates` where there is one. */
-const proxies: ReadonlyArray<{ readonly name: string; readonly title: string; readonly file?: string }> = [
-  { name: "nginx", title: "nginx" },
-  { name: "caddy", title: "Caddy" },
-  { name: "haproxy", title: "HAProxy" }
-]
+/** Proxies, with their files below `src/gates`. */
+const proxies: ReadonlyArray<{ readonly name: string; readonly title: string; readonly files: ReadonlyArray<string> }> =
+  [
+    { name: "nginx", title: "nginx", files: ["nginx/shop.conf"] },
+    { name: "caddy", title: "Caddy", files: ["caddy/Caddyfile"] },
+    { name: "haproxy", title: "HAProxy", files: ["haproxy/haproxy.cfg", "haproxy/usher-gate.lua"] }
+  ]
 
 const command = ({ url, gateId }: Known): Lines => ({
   says: "Run beside the proxy, with the key of the gate in the environment. Only the proxy may reach it.",
-  text: `USHER_GATE_KEY=gk_… usher gate --url ${url} --gate ${gateId} --listen ${listen}`
+  text: `USHER_GATE_KEY=gk_… usher gate --url ${url} --gate ${gateId} --listen ${listen} --client-address X-Real-IP`
 })
 
-const ofProxy = ({ name, title, file }: (typeof proxies)[number]): Way => ({
+const ofProxy = ({ name, title, files }: (typeof proxies)[number]): Way => ({
   name,
   title,
   lines: (known) => [
     command(known),
-    ...(file === undefined ? [] : [{ says: `For the configuration of ${title}.`, text: filledIn(textOf(file), known) }])
+    ...files.map((file) => ({ says: `${basename(file)}:`, text: filledIn(textOf(file), known) }))
   ]
 })
 
