@@ -41,10 +41,8 @@ export interface EndedGrants {
 export type GateCalls = ReturnType<typeof makeCalls>
 
 /** Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor. */
-const refusals = [403, 404, 409, 423, 429]
-
 const refusedPass = (error: unknown): PassAnswer => {
-  if (!(error instanceof CallRefused) || !refusals.includes(error.status)) throw error
+  if (!(error instanceof CallRefused) || error.status === 401) throw error
   if (error.text.includes('"CLOSED"')) return { status: "ENDED" }
   return { status: error.status === 404 ? "REFUSED" : "ROOM" }
 }
