@@ -47,6 +47,17 @@ const refusedPass = (error: unknown): PassAnswer => {
   return { status: error.status === 404 ? "REFUSED" : "ROOM" }
 }
 
+/** Repeats a call if its connection breaks at once: the answer may be lost. */
+const completed = async <A>(call: () => Promise<A>, soonMillis: number): Promise<A> => {
+  const began = performance.now()
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof CallRefused || performance.now() - began > soonMillis) throw error
+    return call()
+  }
+}
+
 export const makeCalls = (address: GateAddress) => {
   const { url, gateId, key, patienceMillis = patienceMillisDefault } = address
   const { fetch: send = (to, init) => fetch(to, init) } = address
@@ -90,20 +101,11 @@ export const makeCalls = (address: GateAddress) => {
       return json<EndedGrants>(`/api/gates/${gateId}/ended?${query}`)
     },
 
-    /**
-     * `attempt` names the visitor, so that a repeated call is about the same one. It is repeated here if the connection
-     * breaks at once: the answer may be lost.
-     */
+    /** `attempt` names the visitor, so that a repeated call is about the same one. */
     pass: (queueId: string, attempt: string, clientAddress?: string): Promise<PassAnswer> => {
       const body = clientAddress === undefined ? {} : { clientAddress }
       const passed = () => post<PassAnswer>(`/api/queues/${queueId}/pass`, body, { "idempotency-key": attempt })
-      const began = performance.now()
-      return passed()
-        .catch((error) => {
-          const isLate = performance.now() - began > patienceMillis / 3
-          return error instanceof CallRefused || isLate ? Promise.reject(error) : passed()
-        })
-        .catch(refusedPass)
+      return completed(passed, patienceMillis / 3).catch(refusedPass)
     },
 
     renew: (queueId: string, grants: ReadonlyArray<string>) =>

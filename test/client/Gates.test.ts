@@ -191,7 +191,7 @@ describe.concurrent("a gate inside of a site", () => {
     withUsher(async (usher) => {
       const named: Array<unknown> = []
       const read = (url: string, init: RequestInit) => {
-        if (url.endsWith("/pass")) named.push(JSON.parse(String(init.body)).clientAddress)
+        if (url.endsWith("/pass")) named.push(JSON.parse(init.body as string).clientAddress)
         return fetch(url, init)
       }
       const address = { text: "203.0.113.7" }
