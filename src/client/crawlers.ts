@@ -2,8 +2,7 @@
  * Which crawler a visitor is. A `User-Agent` proves nothing, so the name of its address must lie in the operator's domain,
  * and that name must lead back to the address: only the operator can make both.
  */
-import { Resolver } from "node:dns/promises"
-import { BlockList, isIP } from "node:net"
+import { addressIn } from "./addresses.ts"
 import { within } from "./forms.ts"
 
 /** The domains in which the addresses of each crawler have their names, as the operators document them. */
@@ -42,17 +41,15 @@ interface Finding {
   readonly until: number
 }
 
-export type Crawlers = ReturnType<typeof makeCrawlers>
-
 /** Makes the function that returns the crawler which the user agent names, if the address is one of it. */
-export const makeCrawlers = (names: Names = new Resolver({ timeout: 400, tries: 1 }), now: () => number = Date.now) => {
+export const makeCrawlers = (names: Names | undefined = namesOfNode(), now: () => number = Date.now) => {
   const findings = new Map<string, Finding>()
   let lookups = 0
 
   const found = async (address: string): Promise<ReadonlyArray<string>> => {
     const known = findings.get(address)
     if (known !== undefined && now() < known.until) return known.crawlers
-    if (lookups >= lookupsMax) return []
+    if (names === undefined || lookups >= lookupsMax) return []
     lookups++
     const crawlers = (await within(patienceMillis, crawlersAt(names, address)).catch(() => undefined)) ?? []
     lookups--
@@ -67,8 +64,9 @@ export const makeCrawlers = (names: Names = new Resolver({ timeout: 400, tries: 
 
   return async (userAgent: string | undefined, address: string | undefined): Promise<string | undefined> => {
     const claimed = agentPattern.exec((userAgent ?? "").slice(0, 1_000))?.[0].toLowerCase()
-    if (claimed === undefined || address === undefined || isIP(address) === 0) return undefined
-    return (await found(address)).includes(claimed) ? claimed : undefined
+    const plain = claimed === undefined || address === undefined ? undefined : addressIn(address)
+    if (claimed === undefined || plain === undefined) return undefined
+    return (await found(plain)).includes(claimed) ? claimed : undefined
   }
 }
 
@@ -83,9 +81,20 @@ const crawlersAt = async (names: Names, address: string): Promise<ReadonlyArray<
 }
 
 const leadsBack = async (names: Names, name: string, address: string): Promise<boolean> => {
-  const isNew = isIP(address) === 6
-  const addresses = await (isNew ? names.resolve6(name) : names.resolve4(name))
-  const list = new BlockList()
-  for (const one of addresses) list.addAddress(one, isNew ? "ipv6" : "ipv4")
-  return list.check(address, isNew ? "ipv6" : "ipv4")
+  const addresses = await (address.includes(":") ? names.resolve6(name) : names.resolve4(name))
+  return addresses.some((one) => addressIn(one) === address)
+}
+
+/** As much of Node as is used. Its modules are not imported, so that the types of this package do not need Node's. */
+interface Node {
+  getBuiltinModule?(name: "node:dns/promises"): {
+    readonly Resolver: new (options: { readonly timeout: number; readonly tries: number }) => Names
+  }
+}
+
+/** Node's resolver. Without one, before Node 20.16, nobody is verified. */
+const namesOfNode = (): Names | undefined => {
+  const { process } = globalThis as { readonly process?: Node }
+  const dns = process?.getBuiltinModule?.("node:dns/promises")
+  return dns && new dns.Resolver({ timeout: 400, tries: 1 })
 }

@@ -1,5 +1,5 @@
 /** A gate in front of a site in Node: its own `http`, Express, Fastify, and what else has its requests. */
-import { isIP } from "node:net"
+import { addressIn } from "./addresses.ts"
 import { makeCrawlers } from "./crawlers.ts"
 import { answerTo } from "./gateAnswers.ts"
 import { GateField, type GateSettings as FieldSettings } from "./gateField.ts"
@@ -12,6 +12,7 @@ export interface Incoming {
   /** The whole path, where Express has mounted the gate below one. */
   readonly originalUrl?: string
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
+  readonly socket: { readonly remoteAddress?: string | undefined }
   iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterable<Uint8Array>
   resume(): unknown
 }
@@ -43,7 +44,7 @@ export function createGate(settings: NodeGateSettings): NodeGate {
   return async (incoming, outgoing) => {
     const { method = "GET", url = "/", originalUrl: target = url } = incoming
     const headers = headersOf(incoming)
-    const clientAddress = addressIn(settings.clientAddress?.(incoming))
+    const clientAddress = addressIn(settings.clientAddress?.(incoming) ?? "")
     const crawler = settings.crawler ? settings.crawler(incoming) : await crawlers(headers["user-agent"], clientAddress)
     const asked = {
       method,
@@ -91,12 +92,6 @@ export const forFastify =
   ): Promise<void> => {
     if (await gate(incoming, reply.raw)) reply.hijack()
   }
-
-/** An IPv4 address may come through an IPv6 socket. */
-const addressIn = (text: string | undefined): string | undefined => {
-  const address = text?.replace(/^::ffff:(?=\d+\.)/i, "")
-  return address !== undefined && isIP(address) !== 0 ? address : undefined
-}
 
 const headersOf = ({ headers }: Incoming): { readonly [name: string]: string } =>
   Object.fromEntries(

@@ -28,6 +28,11 @@ const listening = async (listener: Listener): Promise<Site> => {
 
 const quiet = () => {}
 
+/** A busy machine answers late. */
+const patienceMillis = 30_000
+
+const visitTo = (path: string) => new Request(`http://127.0.0.1${path}`, { headers: { accept: "text/html" } })
+
 const sites: { readonly [runtime: string]: (usher: FakeUsher) => Promise<Site> } = {
   "a Worker": openWorker,
 
@@ -121,6 +126,80 @@ describe.concurrent("a gate inside of a site", () => {
       const request = new Request("http://127.0.0.1/checkout", { headers: { accept: "text/html" } })
       assert.strictEqual((await gate(request, () => new Response("the site"))).status, 200)
       assert.strictEqual(reads, 2)
+    }))
+
+  it("opens to nobody because Usher says no to a visitor, although its rule is open while Usher is away", () =>
+    withUsher(async (usher) => {
+      const answers = [
+        [403, "CHALLENGE_REQUIRED", 303],
+        [409, "QUEUE_FULL", 303],
+        [423, "NOT_OPEN", 303],
+        [429, undefined, 303],
+        [400, undefined, 303],
+        [409, "CLOSED", 503],
+        [404, undefined, 503],
+        [401, undefined, 200],
+        [500, undefined, 200]
+      ] as const
+      for (const [status, code, expected] of answers) {
+        const answered = (url: string, init: RequestInit) =>
+          url.endsWith("/pass") ? Promise.resolve(Response.json({ error: "No", code }, { status })) : fetch(url, init)
+        const gate = createFetchGate({ ...usher, fetch: answered, report: quiet, patienceMillis })
+        const reply = await gate(visitTo("/open"), () => new Response("the site"))
+        assert.strictEqual(reply.status, expected, `${status} ${code}`)
+      }
+    }))
+
+  it("asks for a lost answer once more, about the same visitor", () =>
+    withUsher(async (usher) => {
+      const attempts: Array<string | null> = []
+      const read = (url: string, init: RequestInit) => {
+        if (!url.endsWith("/pass")) return fetch(url, init)
+        attempts.push(new Headers(init.headers).get("idempotency-key"))
+        return attempts.length === 1 ? Promise.reject(new TypeError("the connection broke")) : fetch(url, init)
+      }
+      const gate = createFetchGate({ ...usher, fetch: read, report: quiet, patienceMillis })
+      assert.strictEqual((await gate(visitTo("/checkout"), () => new Response("the site"))).status, 200)
+      assert.lengthOf(attempts, 2)
+      assert.strictEqual(attempts[0], attempts[1])
+      assert.isAtLeast(attempts[0]!.length, 16)
+    }))
+
+  it("asks about a bounded number of new visitors at once in a flood; the others go to the room", () =>
+    withUsher(async (usher) => {
+      let open = 0
+      let most = 0
+      let answer = () => {}
+      const answered = new Promise<void>((resolve) => (answer = resolve))
+      const read = async (url: string, init: RequestInit) => {
+        if (!url.endsWith("/pass")) return fetch(url, init)
+        most = Math.max(most, ++open)
+        await answered
+        open--
+        return Response.json({ status: "QUEUED", roomUrl: `${usher.url}/e/drop` })
+      }
+      const gate = createFetchGate({ ...usher, fetch: read, report: quiet, patienceMillis })
+      await gate(visitTo("/"), () => new Response("the site"))
+      const flood = Array.from({ length: 2_000 }, () => gate(visitTo("/open"), () => new Response("the site")))
+      setTimeout(answer, 200)
+      const statuses = new Set((await Promise.all(flood)).map(({ status }) => status))
+      assert.deepStrictEqual([...statuses], [303])
+      assert.strictEqual(most, 200)
+    }))
+
+  it("names the visitor's address as its site reads it", () =>
+    withUsher(async (usher) => {
+      const named: Array<unknown> = []
+      const read = (url: string, init: RequestInit) => {
+        if (url.endsWith("/pass")) named.push(JSON.parse(init.body as string).clientAddress)
+        return fetch(url, init)
+      }
+      const address = { text: "203.0.113.7" }
+      const gate = createFetchGate({ ...usher, fetch: read, clientAddress: () => address.text, patienceMillis })
+      await gate(visitTo("/checkout"), () => new Response("the site"))
+      address.text = ""
+      await gate(visitTo("/checkout"), () => new Response("the site"))
+      assert.deepStrictEqual(named, ["203.0.113.7", undefined])
     }))
 
   it("reports a key that Usher refuses", () =>

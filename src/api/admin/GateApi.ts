@@ -69,7 +69,8 @@ export class GateApi extends HttpApiGroup.make("gates")
           description:
             "A gate stands in front of a site. `rules` decide in their order: `when` has conditions that must all hold, and " +
             "`then` is `pass`, or a queue whose grant is needed. Of a path that begins with `pathPrefix`, of a `path`, a rule " +
-            "that protects fits also its other spellings. Rules that let pass need a condition. Defaults: `failMode` is " +
+            "that protects fits also its other spellings. Rules that let pass need a condition. `failMode` is for the time in which Usher is out of reach; before its " +
+            "opening and after its end a queue stays closed, unless `afterEnd` of the rule says otherwise. Defaults: `failMode` is " +
             "`closed`, `cookie` is `{}`, `returnPath` is `/.usher/return`. A queue is best one with `standby`, `insideLimit` " +
             "and `admissionRenewal`.\n\nThe gate's `key` opens `GET /gates/{gateId}` of the Consumer API, and `pass` and " +
             `\`renew\` of the queues that its rules name. ${keyKept}`

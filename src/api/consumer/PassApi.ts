@@ -42,7 +42,8 @@ export const Pass = Schema.Union([
     /** Absent in the lobby. */
     position: Schema.optionalKey(Schema.Int),
     roomUrl: Schema.String.annotate({
-      description: "Send the visitor there at once, with `return`: for a minute the room takes over its session."
+      description:
+        "Send the visitor there at once, with `return`: once, and within a minute, the room takes over its session."
     })
   })
 ]).annotate({ identifier: "Pass" })

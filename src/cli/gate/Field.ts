@@ -15,7 +15,7 @@ import { OutOfReach, type Refused, type Upstream, type Visitor } from "./Upstrea
 
 const millis = { record: 10_000, engagedRecord: 2_000, keys: 60_000, ended: 1_000, renewals: 1_000 } as const
 
-export const limits = { ended: 1_000_000, visitors: 200_000 }
+const limits = { ended: 1_000_000, visitors: 200_000 }
 
 /** Calls of `pass` that are under way. Further visitors go to the room. */
 export const asksMax = 200

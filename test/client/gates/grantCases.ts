@@ -6,9 +6,11 @@ import {
   head,
   inside,
   key,
+  newState,
   now,
   secondKey,
   signature,
+  stateCookie,
   strangeKey,
   toRoom,
   valid,
@@ -63,6 +65,12 @@ const grants = vectors("a grant", [
   ["of other letters does not admit", withCookie("a+b.c/d.e="), toRoom()]
 ])
 
+const domainState = stateCookie(
+  newState,
+  "__Secure-usher-state",
+  "Path=/; Domain=example.com; HttpOnly; SameSite=None; Secure"
+)
+
 const otherGrant = grant({ jti: "grant-2" })
 
 const cookies = vectors("a cookie", [
@@ -107,7 +115,12 @@ const cookies = vectors("a cookie", [
     inside(),
     { gate: "domain" }
   ],
-  ["of one host does not admit where the gate names a domain", withCookie(valid), toRoom(), { gate: "domain" }],
+  [
+    "of one host does not admit where the gate names a domain",
+    withCookie(valid),
+    toRoom(undefined, undefined, { cookie: domainState }),
+    { gate: "domain" }
+  ],
   [
     "of a folder has the prefix that allows it",
     withCookie(valid, "__Secure-usher-grant-drop"),

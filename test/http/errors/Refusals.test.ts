@@ -207,9 +207,7 @@ const stubs = Layer.unwrap(
 )
 
 const served = Server.layer({ consumer: ConsumerRoutes.layerNoRecords, admin: Layer.empty }).pipe(
-  Layer.provideMerge(
-    Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, Readiness.layer)
-  ),
+  Layer.provideMerge(Layer.mergeAll(stubs, EntryRisks.layer, Grants.layer, Receipts.layer, Readiness.layer)),
   Layer.provideMerge(Tokens.layer),
   Layer.provideMerge(Layer.mergeAll(SigningKeys.layerMemory, GrantNames.layerMemory, Revocations.layerMemory)),
   Layer.provideMerge(Settings.layerTest({ consumerPort: 0, adminPort: 0, shutdownTimeoutSeconds: 1 }))
