@@ -36,6 +36,11 @@ const connections = 32
 /** The share of the capacity at which latency is measured. */
 const share = 0.5
 
+/** What nginx sends. */
+const question =
+  "GET /auth-request HTTP/1.1\r\nX-Original-Method: GET\r\nX-Original-URI: /checkout/pay?step=2\r\n" +
+  "X-Forwarded-Host: shop.example\r\nX-Real-IP: 127.0.0.1"
+
 const folder = mkdtempSync(join(tmpdir(), "usher-bench-gate-"))
 chmodSync(folder, 0o755)
 const upstream = await openGateUpstream()
@@ -120,11 +125,6 @@ function requestOf(first: string): { readonly head: string; readonly tail: strin
     tail: "\r\n\r\n"
   }
 }
-
-/** What nginx sends. */
-const question =
-  "GET /auth-request HTTP/1.1\r\nX-Original-Method: GET\r\nX-Original-URI: /checkout/pay?step=2\r\n" +
-  "X-Forwarded-Host: shop.example\r\nX-Real-IP: 127.0.0.1"
 
 function jobFor({
   port,

@@ -64,6 +64,7 @@ const recordAt = (url: string) => ({
   queues: {
     [ids.queue]: {
       experienceId: ids.experience,
+      state: "open",
       engaged: true,
       roomUrl: `${url}/e/${ids.experience}`,
       admissionRenewal: { idleSeconds: 60, maxSeconds: 86_400 }

@@ -4,7 +4,8 @@
 export const addressIn = (text: string): string | undefined => {
   const address = text.replace(/^::ffff:(?=\d+\.)/i, "")
   if (/^\d+\.\d+\.\d+\.\d+$/.test(address)) return hostOf(address) === address ? address : undefined
-  return /^[\da-f:.]*:[\da-f:.]*$/i.test(address) ? hostOf(`[${address}]`)?.slice(1, -1) : undefined
+  const isNew = address.includes(":") && /^[\da-f:.]+$/i.test(address)
+  return isNew ? hostOf(`[${address}]`)?.slice(1, -1) : undefined
 }
 
 /** The host of an address of the web, as a browser writes it. */

@@ -2,7 +2,6 @@
  * A gate in front of a site, in any runtime with `fetch` and Web Crypto: Workers, Deno, Bun, middleware of Next. It
  * reads its rules from Usher, and needs nothing but its key.
  */
-import { addressIn } from "./addresses.ts"
 import type { Settled } from "./gate.ts"
 import { answerTo } from "./gateAnswers.ts"
 import { GateField, type GateSettings as FieldSettings, type Later } from "./gateField.ts"
@@ -25,7 +24,7 @@ export function createGate(settings: GateSettings) {
     const { host, pathname, search } = new URL(request.url)
     const headers = { host, ...Object.fromEntries(request.headers) }
     const crawler = settings.crawler?.(request)
-    const clientAddress = addressIn(settings.clientAddress?.(request) ?? "")
+    const clientAddress = settings.clientAddress?.(request)
     const asked = {
       method: request.method,
       target: pathname + search,

@@ -41,12 +41,21 @@ export interface EndedGrants {
 export type GateCalls = ReturnType<typeof makeCalls>
 
 /** Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor. */
-const refusals = [403, 404, 409, 423, 429]
-
 const refusedPass = (error: unknown): PassAnswer => {
-  if (!(error instanceof CallRefused) || !refusals.includes(error.status)) throw error
+  if (!(error instanceof CallRefused) || error.status === 401) throw error
   if (error.text.includes('"CLOSED"')) return { status: "ENDED" }
   return { status: error.status === 404 ? "REFUSED" : "ROOM" }
+}
+
+/** Repeats a call if its connection breaks at once: the answer may be lost. */
+const completed = async <A>(call: () => Promise<A>, soonMillis: number): Promise<A> => {
+  const began = performance.now()
+  try {
+    return await call()
+  } catch (error) {
+    if (error instanceof CallRefused || performance.now() - began > soonMillis) throw error
+    return call()
+  }
 }
 
 export const makeCalls = (address: GateAddress) => {
@@ -92,20 +101,11 @@ export const makeCalls = (address: GateAddress) => {
       return json<EndedGrants>(`/api/gates/${gateId}/ended?${query}`, { headers: { "usher-gate": report } })
     },
 
-    /**
-     * `attempt` names the visitor, so that a repeated call is about the same one. It is repeated here if the connection
-     * breaks at once: the answer may be lost.
-     */
+    /** `attempt` names the visitor, so that a repeated call is about the same one. */
     pass: (queueId: string, attempt: string, clientAddress?: string): Promise<PassAnswer> => {
       const body = clientAddress === undefined ? {} : { clientAddress }
       const passed = () => post<PassAnswer>(`/api/queues/${queueId}/pass`, body, { "idempotency-key": attempt })
-      const began = performance.now()
-      return passed()
-        .catch((error) => {
-          const isLate = performance.now() - began > patienceMillis / 3
-          return error instanceof CallRefused || isLate ? Promise.reject(error) : passed()
-        })
-        .catch(refusedPass)
+      return completed(passed, patienceMillis / 3).catch(refusedPass)
     },
 
     renew: (queueId: string, grants: ReadonlyArray<string>) =>

@@ -16,7 +16,7 @@ export class OutOfReach extends Data.TaggedError("OutOfReach")<{
 /** Usher has answered with a refusal. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly text: string }> {}
 
-/** Somebody whom the gate does not know. */
+/** A visitor that the gate does not know. */
 export interface Visitor {
   readonly attempt: string
   readonly clientAddress?: string | undefined

@@ -74,10 +74,6 @@ type refused struct {
 
 func (r refused) Error() string { return fmt.Sprintf("Usher refuses: %d %s", r.status, r.text) }
 
-// Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
-func (r refused) isToVisitor() bool {
-	return r.status == 403 || r.status == 404 || r.status == 409 || r.status == 423 || r.status == 429
-}
 
 // Handler lets requests through to the site, or answers them.
 func (f *Field) Handler(site http.Handler) http.Handler {
@@ -185,7 +181,8 @@ func (f *Field) ask(queueID, address string) (answer Answer) {
 	}
 	if err != nil {
 		var no refused
-		if errors.As(err, &no) && no.isToVisitor() {
+		// Usher's "no" to a visitor must not open a gate. A wrong key says nothing about the visitor.
+		if errors.As(err, &no) && no.status != 401 {
 			if strings.Contains(no.text, `"CLOSED"`) {
 				return Answer{Status: "ENDED"}
 			}

@@ -38,8 +38,6 @@ final class Site
     private const ENDED_MAX = 10_000;
     private const GRANTS_AT_ONCE_MAX = 1_000;
     private const FORM_MAX = 16_384;
-    /** Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor. */
-    private const REFUSALS = [403, 404, 409, 423, 429];
     private const WAITING_BYTES_MAX = 4_000_000;
     /** Visitors share a slot by chance; they are renewed more often then. */
     private const SLOTS = 65_536;
@@ -270,7 +268,8 @@ final class Site
             $attempt = 'Idempotency-Key: ' . bin2hex(random_bytes(16));
             [$answer] = $this->passed("/api/queues/$queueId/pass", [$attempt]);
         } catch (\RuntimeException $error) {
-            if ($error instanceof Refused && in_array($error->getCode(), self::REFUSALS, true)) {
+            // Usher's "no" to a visitor must not open a gate. A wrong key says nothing about the visitor.
+            if ($error instanceof Refused && $error->getCode() !== 401) {
                 $other = $error->getCode() === 404 ? 'REFUSED' : 'ROOM';
                 return ['status' => str_contains($error->getMessage(), '"CLOSED"') ? 'ENDED' : $other];
             }

@@ -34,8 +34,6 @@ class UsherGate
     ENDED_MAX = 1_000_000
     VISITORS_MAX = 200_000
     GRANTS_AT_ONCE_MAX = 1_000
-    # Usher's "no" to a visitor, which must not open a gate. A wrong key says nothing about the visitor.
-    REFUSALS = [403, 404, 409, 423, 429].freeze
 
     def initialize(url:, gate_id:, key:, fail_mode: "closed", report: method(:warn))
       @base = URI(url.chomp("/"))
@@ -90,7 +88,8 @@ class UsherGate
       @gate["queues"][queue_id]["engaged"] = true if answer["status"] == "QUEUED"
       answer
     rescue StandardError => e
-      if e.is_a?(Refused) && REFUSALS.include?(e.status)
+      # Usher's "no" to a visitor must not open a gate. A wrong key says nothing about the visitor.
+      if e.is_a?(Refused) && e.status != 401
         other = e.status == 404 ? "REFUSED" : "ROOM"
         return { "status" => e.message.include?('"CLOSED"') ? "ENDED" : other }
       end

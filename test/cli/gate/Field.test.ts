@@ -165,17 +165,4 @@ describe("What a gate in the field knows", () => {
       assert.strictEqual(attempts.length, 2)
     })
   )
-
-  it.effect("remembers a bounded number of visitors who wait to be renewed", () =>
-    Effect.gen(function* () {
-      const { upstream } = anUsher()
-      const field = yield* Field.make(upstream)
-      const queue = { ...field.gate.queues["queue-1"]!, admissionRenewal: { idleSeconds: 60, maxSeconds: 600 } }
-      field.gate = { ...field.gate, queues: { ...field.gate.queues, renewing: queue } }
-      const { visitors } = Field.limits
-      for (let visitor = 0; visitor < 2 * visitors; visitor++) field.seen(`renewing.${visitor}`, now)
-      const waiting = field.takeRenewals(1_000).reduce((sum, [, grants]) => sum + grants.length, 0)
-      assert.strictEqual(waiting, visitors)
-    })
-  )
 })

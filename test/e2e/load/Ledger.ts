@@ -92,9 +92,10 @@ export class Ledger {
 
   /** Returns how many consumers have a place of which no answer spoke, while no request is under way. */
   strangers(queueId: string, history: ReadonlyArray<Recorded>): number {
+    const known = this.known.get(queueId)
     const entered = new Set(history.flatMap(({ type, consumerId = "" }) => (type === "Entered" ? [consumerId] : [])))
-    const known = this.known.get(queueId) ?? new Set()
-    return [...entered].filter((id) => !known.has(id)).length - (this.unnamed.get(queueId) ?? 0)
+    const strangers = [...entered].filter((consumerId) => known?.has(consumerId) !== true)
+    return strangers.length - (this.unnamed.get(queueId) ?? 0)
   }
 
   /** Records the position in a consumer's response. It must not increase while the consumer waits. */

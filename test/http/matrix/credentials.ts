@@ -144,8 +144,7 @@ export const badCredentials = Effect.fnUntraced(function* (before: World) {
   found.push({
     name: "a gate's key as publishable key",
     headers: publishable(own.gateKey),
-    shown: { publishableKey: "bad" },
-    isGoodElsewhere: true
+    shown: { publishableKey: "bad" }
   })
   for (const [state, token] of Object.entries(yield* brokenTokens(world))) {
     found.push(

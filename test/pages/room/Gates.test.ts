@@ -46,7 +46,7 @@ describe("A room behind a gate", () => {
       })
     )
 
-    it.effect("takes a visitor over once: whoever finds the address later is a stranger", () =>
+    it.effect("takes a visitor over once: a browser that finds the address later is a stranger", () =>
       Effect.gen(function* () {
         const { experienceId, passed } = yield* aGatedRoom
         const { path } = yield* passed

@@ -17,6 +17,7 @@ import { ConsumerRecords } from "../../../store/consumer/ConsumerRecords.ts"
 import * as Gate from "../../challenge/Gate.ts"
 import { callerAt } from "../../credentials/OpenedQueues.ts"
 import { orAnswer, orServiceUnavailable } from "../../errors/Refusals.ts"
+import { plain } from "../../server/Origins.ts"
 import * as PublicUrl from "../../server/PublicUrl.ts"
 
 interface PassRequest {
@@ -84,7 +85,7 @@ const makeIfNotCrowded = Effect.gen(function* () {
   return Effect.fnUntraced(function* (tenant: Tenant, experienceId: string, address: string, named?: string) {
     const attempt = named === undefined ? undefined : `${tenant.organizationId} ${tenant.mode} ${named}`
     if (attempt !== undefined && attempts.has(attempt)) return
-    yield* checked(address, { action: "entry", tenant, experienceId })
+    yield* checked(plain(address), { action: "entry", tenant, experienceId })
     if (attempt !== undefined) attempts.set(attempt, true)
   })
 })

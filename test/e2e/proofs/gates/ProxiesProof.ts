@@ -114,7 +114,11 @@ class ProxyProof {
     const back = new URL(full.location ?? site.shop.url).searchParams.get("return")
     const [page, state = ""] = back?.split("&state=") ?? []
     this.is("the next one", [full.status, page], [303, "https://shop.example/.usher/return?to=%2Fcheckout%3Fb%3D2"])
-    this.is("the state of its browser", full.cookies.map((one) => one.split(";")[0]), [`__Host-usher-state=${state}`])
+    this.is(
+      "the state of its browser",
+      full.cookies.map((one) => one.split(";")[0]),
+      [`__Host-usher-state=${state}`]
+    )
     const program = await site.visit("/checkout", { accept: "application/json" })
     this.is("a program", [program.status, "retry-after" in program.headers], [429, true])
     this.is("where it may wait", /\/e\//.test(String(parsed(program.text).roomUrl)), true)
@@ -186,9 +190,9 @@ class ProxyProof {
     const { site, figures, ushers, line } = this
     await ushers.apis.change(`/queues/${line.queueId}`, { insideLimit: 1_000 })
     await this.until("an open queue", "/checkout", 200, 15_000)
-    let ends = false
+    const inside = new AbortController()
     const going = (async () => {
-      while (!ends) {
+      while (!inside.signal.aborted) {
         figures.asked += 1
         if ((await this.again("/checkout")).status !== 200) figures.refused += 1
         await pause(50)
@@ -205,7 +209,7 @@ class ProxyProof {
     const started = performance.now()
     await this.until("Usher is back", "/checkout", 200, 10_000)
     figures.backMillis = performance.now() - started
-    ends = true
+    inside.abort()
     await going
     this.is("refused visitors with a cookie", figures.refused, 0)
   }

@@ -1,4 +1,4 @@
-/** A visitor whom a gate sends to the room, without a window: two hosts with cookies each, and the room's forms. */
+/** A visitor that a gate sends to the room, without a window: two hosts with cookies each, and the room's forms. */
 import { request } from "node:http"
 import { text } from "node:stream/consumers"
 import { cookieOf, type GatedShop, type Line, type Visited } from "../../support/gates/GatedShop.ts"

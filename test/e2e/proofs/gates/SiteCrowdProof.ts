@@ -21,7 +21,7 @@ export interface Figures {
   readonly ratePerSecond: number
   quiet: { visitors: number; redirects: number }
   crowd: { visitors: number; entered: number; redirects: number; waited: number }
-  /** Statuses of new visitors that are neither the shop's nor the way to the room. */
+  /** Statuses of new visitors that are neither the shop's nor the way to the room, and errors of connections. */
   readonly others: { [status: string]: number }
   /** Page views of visitors who were inside, and those that were refused. */
   views: number
@@ -112,7 +112,8 @@ class Crowd {
     for (let index = 0; index < seconds * perSecond; index++) {
       const due = began + (index / perSecond) * 1_000
       await pause(Math.max(0, due - performance.now()))
-      all.push(visit())
+      // A connection that breaks is neither the shop's answer nor the way to the room.
+      all.push(visit().catch((error: unknown) => this.note(String(error))))
     }
     await Promise.all(all)
   }
@@ -169,7 +170,7 @@ class Crowd {
     throw new Error(`the queue is engaged ${patienceSeconds} s after the crowd`)
   }
 
-  private note(status: number): void {
+  private note(status: number | string): void {
     this.figures.others[status] = (this.figures.others[status] ?? 0) + 1
   }
 

@@ -118,7 +118,7 @@ describe("A visitor who passes", () => {
         for (const { body } of answers) {
           assert.deepStrictEqual(
             [body.status, body.position, body.consumerId],
-            ["QUEUED", 1, answers[0]!.body.consumerId]
+            ["QUEUED", 1, answers[0].body.consumerId]
           )
         }
         const live = (yield* steer("GET", `/distributions/${id}/live`)).body
