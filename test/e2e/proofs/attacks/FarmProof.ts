@@ -45,7 +45,9 @@ const phoneMillis = 0.3
 /** A second for the last entries, before the lobby closes. */
 const graceSeconds = 20
 
-export async function farmProof(options: Options): Promise<{ readonly without: Drop; readonly withGate: Drop }> {
+export async function farmProof(
+  options: Options
+): Promise<{ readonly without: Drop; readonly withGate: Drop; readonly behindSite: Drop }> {
   // A node signs challenges with the installation's secret. A single process has a key of its own.
   const settings = { TRUSTED_PROXIES: "127.0.0.1", ...(await nodeSettings()) }
   await using server = await ServerUnderTest.make({ settings })
@@ -57,10 +59,26 @@ export async function farmProof(options: Options): Promise<{ readonly without: D
     (sql) => sql<{ readonly secret: Uint8Array }>`select secret from server_secrets where name = 'challenges'`
   )
   const solver = new Solver(row!.secret)
-  return { without: await drop(server, options, solver, "off"), withGate: await drop(server, options, solver, null) }
+  return {
+    without: await drop(server, options, solver, { mode: "off" }),
+    withGate: await drop(server, options, solver, { mode: null }),
+    behindSite: await drop(server, options, solver, { mode: null, isBehindSite: true })
+  }
 }
 
-async function drop(server: ServerUnderTest, options: Options, solver: Solver, mode: "off" | null): Promise<Drop> {
+interface Guarding {
+  /** Null: the default gate for bots. */
+  readonly mode: "off" | null
+  /** Clients come to a site first. Its gate lets them pass with their address, or leads them to the room. */
+  readonly isBehindSite?: boolean
+}
+
+async function drop(
+  server: ServerUnderTest,
+  options: Options,
+  solver: Solver,
+  { mode, isBehindSite = false }: Guarding
+): Promise<Drop> {
   using apis = new Apis(server, await server.createOrganization(), 256)
   const challenge = mode === null ? null : { mode }
   await apis.admin.send({ method: "PUT", path: "/api/organizations/me", headers: apis.asShop, body: { challenge } })
@@ -71,7 +89,7 @@ async function drop(server: ServerUnderTest, options: Options, solver: Solver, m
     lobbyOpenAt: new Date(begin - 60_000).toISOString(),
     openAt: new Date(opensAt).toISOString()
   })) as [string]
-  const scene: Scene = { apis, queueId, solver, end }
+  const scene: Scene = { apis, queueId, solver, end, isBehindSite }
 
   const delays: Array<number> = []
   const bots = new Set<string>()
@@ -120,6 +138,7 @@ interface Scene {
   readonly solver: Solver
   /** The last moment at which a caller still tries. */
   readonly end: number
+  readonly isBehindSite: boolean
 }
 
 /** A client with an address and a machine. */
@@ -138,11 +157,27 @@ class Client {
   /** Makes a guest and enters it. Returns its id; undefined if the time is over before. */
   async come(): Promise<string | undefined> {
     const { apis, queueId } = this.scene
+    const passed = this.scene.isBehindSite ? await this.pass() : undefined
+    if (passed !== undefined) return passed
     const made = await this.send("/api/auth/guest", apis.asPublic)
     if (made === undefined) return undefined
     const guest = { consumerId: made.body.session!.consumerId, accessToken: made.body.accessToken! }
     const entered = await this.send(`/api/queues/${queueId}/enter`, apis.as(guest))
     return entered === undefined ? undefined : guest.consumerId
+  }
+
+  /** Comes to the site: its gate asks once, and leads to the room if Usher wants a challenge. */
+  private async pass(): Promise<string | undefined> {
+    const { apis, queueId, end } = this.scene
+    const body = { clientAddress: this.address }
+    while (Date.now() < end) {
+      const asked = apis.doAsShop(`/queues/${queueId}/pass`, body)
+      const answer = await asked.catch(() => undefined)
+      if (answer?.status === 200) return answer.body.consumerId
+      if (answer?.body.code === "CHALLENGE_REQUIRED") return undefined
+      if (answer !== undefined) throw new Unexpected("POST /pass", answer)
+    }
+    return undefined
   }
 
   private async send(path: string, headers: object): Promise<HttpAnswer | undefined> {
