@@ -143,7 +143,10 @@ http {
       proxy_set_header X-Forwarded-Host $http_host;
       proxy_pass http://${gate};
     }
-    location @usher_room { return 303 $usher_location; }
+    location @usher_room {
+      add_header Set-Cookie $usher_cookie always;
+      return 303 $usher_location;
+    }
     location @usher_refused {
       if ($usher_status = 429) { return 429; }
       return 503;

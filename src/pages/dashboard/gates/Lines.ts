@@ -34,16 +34,25 @@ export const guide = "src/gates/README.md"
 const listen = "127.0.0.1:4180"
 
 /** The examples in files of proxies, and what takes their place. */
-const examples: ReadonlyArray<readonly [example: string, value: (known: Known) => string]> = [
+const examples: ReadonlyMap<string, (known: Known) => string> = new Map([
   ["https://usher.example.com", ({ url }) => url],
   ["0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a", ({ gateId }) => gateId],
   ["GATE_ID", ({ gateId }) => gateId],
   ["shop.example.com", ({ host }) => host],
+  ["shop.example", ({ host }) => host],
   ["/.usher/return", ({ returnPath }) => returnPath]
-]
+])
 
-/** Proxies, with the file below `src/gates` where there is one. */
-const proxies: ReadonlyArray<{ readonly name: string; readonly title: string; readonly file?: string }> = [
+const anyExample = new RegExp([...examples.keys()].map((text) => text.replace(/[.\\/]/g, "\\$&")).join("|"), "g")
+
+/** A proxy, with its files below `src/gates` where there are some. */
+interface Proxy {
+  readonly name: string
+  readonly title: string
+  readonly files?: ReadonlyArray<string>
+}
+
+const proxies: ReadonlyArray<Proxy> = [
   { name: "nginx", title: "nginx" },
   { name: "caddy", title: "Caddy" },
   { name: "haproxy", title: "HAProxy" }
@@ -54,17 +63,21 @@ const command = ({ url, gateId }: Known): Lines => ({
   text: `USHER_GATE_KEY=gk_… usher gate --url ${url} --gate ${gateId} --listen ${listen}`
 })
 
-const ofProxy = ({ name, title, file }: (typeof proxies)[number]): Way => ({
+const ofProxy = ({ name, title, files = [] }: Proxy): Way => ({
   name,
   title,
   lines: (known) => [
     command(known),
-    ...(file === undefined ? [] : [{ says: `For the configuration of ${title}.`, text: filledIn(textOf(file), known) }])
+    ...files.map((file): Lines => ({
+      says: `For ${title}: ${file.split("/").at(-1)}`,
+      text: filledIn(textOf(file), known)
+    }))
   ]
 })
 
-const filledIn = (text: string, known: Known): string =>
-  examples.reduce((filled, [example, value]) => filled.replaceAll(example, value(known)), text)
+/** The text with the values of a gate in the place of its examples. */
+export const filledIn = (text: string, known: Known): string =>
+  text.replace(anyExample, (example) => examples.get(example)!(known))
 
 /** The text of a file below `src/gates`. Files of this project are read once. */
 const textOf = (file: string): string => {
