@@ -60,7 +60,10 @@ const proxies: ReadonlyArray<Proxy> = [
 
 const command = ({ url, gateId }: Known): Lines => ({
   says: "Run beside the proxy, with the key of the gate in the environment. Only the proxy may reach it.",
-  text: `USHER_GATE_KEY=gk_… usher gate --url ${url} --gate ${gateId} --listen ${listen}`
+  text: `USHER_GATE_KEY=gk_… usher gate \\
+  --url ${url} \\
+  --gate ${gateId} \\
+  --listen ${listen}`
 })
 
 const ofProxy = ({ name, title, files = [] }: Proxy): Way => ({
