@@ -63,7 +63,7 @@ const hostsIn = (fields: URLSearchParams): ReadonlyArray<string> =>
   (fields.get("hosts") ?? "")
     .split(/[\s,]+/)
     .filter((text) => text !== "")
-    .map((text) => text.replace(/^https?:\/\//i, "").replace(/\/.*$/, ""))
+    .map((text) => text.replace(/^https?:\/\//i, "").split("/", 1)[0]!)
 
 /** Returns the problems of a refusal at the fields of the form. A host that is wrong is named. */
 export const problemsIn = (refusal: Pick<Refusal, "wrong" | "detail">, fields: URLSearchParams): Problems => {
