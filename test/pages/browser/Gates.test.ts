@@ -135,7 +135,7 @@ ofPages("A stranger at the gates of the dashboard", (it) => {
           assert.deepStrictEqual(await findingsNow(page, "refused"), [], look)
           await page.goto(`${adminUrl}/dashboard/gates/${id}`)
           await press(page, "Try it")
-          await sees(page, "The browser is sent to the room.")
+          await page.locator(".answer").waitFor()
           await picture(page, `tried-${look}`)
           assert.deepStrictEqual(await findingsNow(page, "tried"), [], look)
         })

@@ -2,7 +2,7 @@
 /** What a gate does with an address, in words, and the lines that an operator copies. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { linesFor, ways } from "../../../src/pages/dashboard/gates/Lines.ts"
+import { filledIn, linesFor, ways } from "../../../src/pages/dashboard/gates/Lines.ts"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { operator } from "../support/operatorFixture.ts"
 import { brand, formOf, layer as usher, room, textOf } from "../support/roomFixture.ts"
@@ -82,6 +82,14 @@ layer(usher, { excludeTestServices: true })("The tester of a gate", (it) => {
 })
 
 describe("The lines of a gate", () => {
+  it("have its values in the place of the examples of a file, each once", () => {
+    const known = { gateId: "gate", url: "https://shop.example", host: "GATE_ID.example", returnPath: "/back" }
+    const file =
+      "usher gate --url https://usher.example.com --gate GATE_ID; server_name shop.example; location /.usher/return"
+    const filled = "usher gate --url https://shop.example --gate gate; server_name GATE_ID.example; location /back"
+    assert.strictEqual(filledIn(file, known), filled)
+  })
+
   it.effect("for Workers and Node are programs that begin", () =>
     Effect.gen(function* () {
       const known = {

@@ -78,7 +78,7 @@ layer(usher, { excludeTestServices: true })("A queue in front of a site", (it) =
       const { insideLimit, standby, admitBurst, admissionRenewal, admissionExpirationSeconds } = sequences[0].queues[0]
       assert.deepStrictEqual(
         [insideLimit, standby, admitBurst, admissionRenewal, admissionExpirationSeconds],
-        [null, null, null, null, 600]
+        [null, false, null, null, 600]
       )
     })
   )
@@ -112,7 +112,7 @@ layer(usher, { excludeTestServices: true })("A queue in front of a site", (it) =
       })
       const plain = yield* queue
       assert.deepStrictEqual([plain.admitBurst, plain.admissionRenewal], [null, null])
-      assert.notStrictEqual(plain.standby, true)
+      assert.isFalse(plain.standby)
     })
   )
 

@@ -1,4 +1,4 @@
-/** The sample shop of the demo: a small server that knows nothing of Usher, and counts for itself whom it has served. */
+/** The sample shop of the demo: a small server that knows nothing of Usher, and counts its visitors for itself. */
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { DemoFailed } from "../DemoFailed.ts"

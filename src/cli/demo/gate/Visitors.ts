@@ -40,21 +40,32 @@ export const makeVisitors = (shopUrl: string) =>
     }
     const get = (url: string) => send(HttpClientRequest.get(url))
 
-    /** Opens the room at the address to which the gate has led, and waits there. Returns the page after it. */
+    /** Opens a page, and the one to which it leads. */
+    const follow = Effect.fnUntraced(function* (url: string) {
+      const page = yield* get(url)
+      return page.location === "" ? { url, page } : yield* opened(new URL(page.location, url).href)
+    })
+    const opened = (url: string) => Effect.map(get(url), (page) => ({ url, page }))
+    const submit = ({ action, fields }: Form, url: string) =>
+      send(HttpClientRequest.bodyUrlParams(HttpClientRequest.post(new URL(action, url).href), fields))
+
+    /**
+     * Opens the room at the address to which the gate has led, and waits there: with the place that the gate has taken, or
+     * with one of its own if the gate sends everybody away. Returns the page after it.
+     */
     const waitIn = Effect.fnUntraced(function* (address: string) {
-      const room = reachable(address)
-      const { location } = yield* get(room)
-      const place = new URL(location, room).href
-      const form = yield* get(place).pipe(
-        Effect.map(({ text }) => onwardIn(text)),
-        Effect.repeat({ until: (found) => found !== undefined, schedule: Schedule.spaced(lookMillis) }),
-        Effect.timeoutOption("90 seconds")
+      const room = yield* follow(reachable(address))
+      const entry = formsIn(room.page.text).find(({ action }) => /\/enter(?:\?|$)/.test(action))
+      const led = entry === undefined ? noPage : yield* submit(entry, room.url)
+      const place = led.location === "" ? room.url : new URL(led.location, room.url).href
+      const found = yield* get(place).pipe(
+        Effect.map(({ text }) => formsIn(text).find(({ fields }) => "usher_grant" in fields)),
+        Effect.repeat({ until: (form) => form !== undefined, schedule: Schedule.spaced(lookMillis) }),
+        Effect.timeoutOption("3 minutes")
       )
-      const onward = Option.getOrUndefined(form)
+      const onward = Option.getOrUndefined(found)
       if (onward === undefined) return noPage
-      const returned = yield* send(
-        HttpClientRequest.bodyUrlParams(HttpClientRequest.post(onward.action), { usher_grant: onward.grant })
-      )
+      const returned = yield* submit(onward, place)
       return yield* get(new URL(returned.location, shopUrl).href)
     })
 
@@ -77,10 +88,24 @@ const pageOf = (response: HttpClientResponse.HttpClientResponse) =>
 /** The server of the demo listens at this address alone. */
 const reachable = (address: string): string => address.replace("//localhost:", "//127.0.0.1:")
 
-/** The form with which a room leads on. */
-const onwardIn = (text: string) => {
-  const form = text.split("<form").find((part) => part.includes('name="usher_grant"')) ?? ""
-  const grant = /name="usher_grant" value="([^"]+)"/.exec(form)?.[1]
-  const action = / action="([^"]+)"/.exec(form)?.[1]
-  return grant === undefined || action === undefined ? undefined : { grant, action: action.replaceAll("&amp;", "&") }
+interface Form {
+  readonly action: string
+  readonly fields: { readonly [name: string]: string }
 }
+
+/** The forms of a page, with the values that they have. */
+const formsIn = (text: string): ReadonlyArray<Form> =>
+  text
+    .split("<form")
+    .slice(1)
+    .map((part) => {
+      const [form = ""] = part.split("</form>", 1)
+      const inputs = [...form.matchAll(/<input([^>]*)>/g)].map(([, attributes = ""]) => [
+        attributeOf(attributes, "name"),
+        attributeOf(attributes, "value")
+      ])
+      return { action: attributeOf(form, "action"), fields: Object.fromEntries(inputs) }
+    })
+
+const attributeOf = (text: string, name: string): string =>
+  (text.split(` ${name}="`)[1]?.split('"', 1)[0] ?? "").replaceAll("&amp;", "&")

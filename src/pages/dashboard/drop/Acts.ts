@@ -49,7 +49,7 @@ const actOf = ({ actor, changed, after }: Change, isQueue: boolean): string | un
   const others = isQueue ? changed.filter((field) => !toldByQueue.has(field)) : changed
   if (others.length === 0) return undefined
   if (others.length === 1 && others[0] === "insideLimit")
-    return `inside ${String(after["insideLimit"] ?? "without limit")}`
+    return `inside ${after["insideLimit"] === null ? "without limit" : JSON.stringify(after["insideLimit"])}`
   return others.every((field) => dates.has(field)) ? "dates moved" : "settings changed"
 }
 

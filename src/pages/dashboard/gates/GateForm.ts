@@ -34,7 +34,7 @@ export const fieldsOf = ({ name, hosts, failMode, cookie, returnPath, rules }: G
 
 /** Returns the settings of a form, and what the page itself finds wrong. */
 export const settingsIn = (fields: URLSearchParams) => {
-  const { rules, problems } = rulesIn(fields)
+  const { rules, problems: wrong } = rulesIn(fields)
   const cookie = Object.fromEntries(
     (["name", "domain", "path"] as const).flatMap((setting) => {
       const text = textIn(fields, `cookie.${setting}`)
@@ -49,6 +49,12 @@ export const settingsIn = (fields: URLSearchParams) => {
     cookie,
     returnPath: textIn(fields, "returnPath") ?? defaults.returnPath
   }
+  const isNeeded = "This is needed."
+  const problems = new Map([
+    ...(settings.name === "" ? [["name", isNeeded] as const] : []),
+    ...(settings.hosts.length === 0 ? [["hosts", isNeeded] as const] : []),
+    ...wrong
+  ])
   return { settings, problems }
 }
 
@@ -57,7 +63,7 @@ const hostsIn = (fields: URLSearchParams): ReadonlyArray<string> =>
   (fields.get("hosts") ?? "")
     .split(/[\s,]+/)
     .filter((text) => text !== "")
-    .map((text) => text.replace(/^https?:\/\//i, "").replace(/\/.*$/, ""))
+    .map((text) => text.replace(/^https?:\/\//i, "").split("/", 1)[0]!)
 
 /** Returns the problems of a refusal at the fields of the form. A host that is wrong is named. */
 export const problemsIn = (refusal: Pick<Refusal, "wrong" | "detail">, fields: URLSearchParams): Problems => {
@@ -119,10 +125,10 @@ const siteFields = (form: Form): Html =>
     ${form.select("failMode", {
       label: "While Usher is out of reach",
       choices: [
-        ["closed", "Lets nobody new in: a page says so, and tries again by itself"],
+        ["closed", "Lets nobody new in"],
         ["open", "Lets everybody pass"]
       ],
-      hint: "Visitors who are inside go on in both cases. A rule can say otherwise."
+      hint: "New visitors then see a page that tries again by itself. Those inside go on in both cases. A rule can say otherwise."
     })}
   </section>`
 

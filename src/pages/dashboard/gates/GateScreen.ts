@@ -11,7 +11,7 @@ import { card, count, linkButton } from "../Parts.ts"
 import { facts, instant, table } from "../Table.ts"
 import { path } from "./GateList.ts"
 import { guide, type Known, linesFor } from "./Lines.ts"
-import { makeQueues, type NamedQueues } from "./Queues.ts"
+import { makeQueues, type NamedQueue, type NamedQueues } from "./Queues.ts"
 import { testForm, type Tried } from "./Tester.ts"
 import { conditionsOf, decisionsText, failText, type Gate, outcomeOf, runtimeName, seenBadge } from "./Words.ts"
 
@@ -69,8 +69,26 @@ const rulesOf = (gate: Gate, queues: NamedQueues, mayReadAll: boolean): Html =>
                 </li>`
             )}
           </ol>
-          <p class="hint">The first that fits decides. A request that none fits passes.</p>`
+          <p class="hint">The first that fits decides. A request that none fits passes.</p>
+          ${[...queues.values()].map(adviceOn)}`
   )
+
+/** What a queue lacks that stands in front of a site. */
+const adviceOn = ({ queue, label }: NamedQueue): Html | false => {
+  const { standby, admissionRenewal, admissionExpirationSeconds, experienceId } = queue
+  const lacks = [
+    standby !== true && "everybody sees its room, also while nobody has to wait",
+    admissionRenewal === null && admissionExpirationSeconds === null && "a visit to it never ends"
+  ].filter((one) => one !== false)
+  return (
+    lacks.length > 0 &&
+    html`<p class="hint">
+      <bdi>${label}</bdi>: ${lacks.join(", and ")}.
+      <a href="/dashboard/experiences/${experienceId}/schedule">Its schedule</a> has the settings of a queue in front of
+      a site.
+    </p>`
+  )
+}
 
 /** The lines of all ways, each closed but the first. */
 const linesOf = Effect.fnUntraced(function* (known: Known) {

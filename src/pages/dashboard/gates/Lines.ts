@@ -35,35 +35,50 @@ export const guide = "src/gates/GUIDE.md"
 const listen = "127.0.0.1:4180"
 
 /** The examples in files of proxies, and what takes their place. */
-const examples: ReadonlyArray<readonly [example: string, value: (known: Known) => string]> = [
+const examples: ReadonlyMap<string, (known: Known) => string> = new Map([
   ["shop.example", ({ host }) => host],
   ["/.usher/return", ({ returnPath }) => returnPath]
-]
+])
 
-/** Proxies, with their files below `src/gates`. */
-const proxies: ReadonlyArray<{ readonly name: string; readonly title: string; readonly files: ReadonlyArray<string> }> =
-  [
-    { name: "nginx", title: "nginx", files: ["nginx/shop.conf"] },
-    { name: "caddy", title: "Caddy", files: ["caddy/Caddyfile"] },
-    { name: "haproxy", title: "HAProxy", files: ["haproxy/haproxy.cfg", "haproxy/usher-gate.lua"] }
-  ]
+/** Any of them. */
+const anyExample = /shop\.example|\/\.usher\/return/g
+
+/** A proxy, with its files below `src/gates`. */
+interface Proxy {
+  readonly name: string
+  readonly title: string
+  readonly files: ReadonlyArray<string>
+}
+
+const proxies: ReadonlyArray<Proxy> = [
+  { name: "nginx", title: "nginx", files: ["nginx/shop.conf"] },
+  { name: "caddy", title: "Caddy", files: ["caddy/Caddyfile"] },
+  { name: "haproxy", title: "HAProxy", files: ["haproxy/haproxy.cfg", "haproxy/usher-gate.lua"] }
+]
 
 const command = ({ url, gateId }: Known): Lines => ({
   says: "Run beside the proxy, with the key of the gate in the environment. Only the proxy may reach it.",
-  text: `USHER_GATE_KEY=gk_… usher gate --url ${url} --gate ${gateId} --listen ${listen} --client-address X-Real-IP`
+  text: `USHER_GATE_KEY=gk_… usher gate \\
+  --url ${url} \\
+  --gate ${gateId} \\
+  --listen ${listen} --client-address X-Real-IP`
 })
 
-const ofProxy = ({ name, title, files }: (typeof proxies)[number]): Way => ({
+const ofProxy = ({ name, title, files }: Proxy): Way => ({
   name,
   title,
   lines: (known) => [
     command(known),
-    ...files.map((file) => ({ says: `${basename(file)}:`, text: filledIn(textOf(file), known) }))
+    ...files.map((file): Lines => ({
+      says: `For ${title}: ${basename(file)}`,
+      text: filledIn(textOf(file), known)
+    }))
   ]
 })
 
-const filledIn = (text: string, known: Known): string =>
-  examples.reduce((filled, [example, value]) => filled.replaceAll(example, value(known)), text)
+/** The text with the values of a gate in the place of its examples. */
+export const filledIn = (text: string, known: Known): string =>
+  text.replace(anyExample, (example) => examples.get(example)!(known))
 
 /** The text of a file below `src/gates`. Files of this project are read once. */
 const textOf = (file: string): string => {

@@ -1,3 +1,4 @@
+// oxlint-disable unicorn/no-thenable -- the rules of gates have this field
 /**
  * The rules of a gate as fields of a form. Each rule has a number, by which its fields are named. Without a script,
  * buttons of the form add, move and remove rules; nothing is stored by them.
@@ -73,7 +74,8 @@ const rowsIn = (fields: URLSearchParams): ReadonlyArray<Row> =>
   )
 
 const write = (fields: URLSearchParams, rows: ReadonlyArray<Row>): void => {
-  for (const name of [...fields.keys()]) if (name.startsWith("rule.")) fields.delete(name)
+  const former = [...fields.keys()].filter((name) => name.startsWith("rule."))
+  for (const name of former) fields.delete(name)
   fields.set(countField, `${rows.length}`)
   rows.forEach((row, index) => {
     for (const [suffix, value] of Object.entries(row)) fields.set(fieldName(index, suffix as Suffix), value)

@@ -1,6 +1,6 @@
 /** The settings of a queue in front of a site, whose grants are visits: what a new drop asks about them. */
 import type { Answers } from "./Answers.ts"
-import type { Ask } from "./Parts.ts"
+import type { Ask } from "./Ask.ts"
 
 /** The choices for `standby`. */
 export const standbyChoices = [
