@@ -38,7 +38,9 @@ export const piecesOf = (
     .map((card) => ({ ...card, rank: rankOf(card.place, card.piece) }))
     .toSorted((one, other) => one.rank - other.rank)
   const live = cards.find(({ piece }) => piece.isLive === true)?.place.mechanism
-  const mayChange = cards.some(({ rank, place }) => rank < lastRank && (rank !== overRank || place.mechanism.record.lifecycle !== "closed"))
+  const mayChange = cards.some(
+    ({ rank, place }) => rank < lastRank && (rank !== overRank || place.mechanism.record.lifecycle !== "closed")
+  )
   const hasFields = cards.some(({ piece }) => piece.hasFields === true) || options.isRescheduling === true
   // The way on is for those that can do nothing here any more.
   const over = cards.some(({ rank }) => rank <= 3) ? -1 : cards.findIndex(({ place, piece }) => isOver(place, piece))
@@ -128,9 +130,7 @@ const afterwards = (scene: Scene, places: ReadonlyArray<Place>): Html => {
   if (waitlist !== undefined) {
     const { id } = waitlist.mechanism.record
     const isMember = waitlist.state !== undefined && "isEntered" in waitlist.state && waitlist.state.isEntered
-    return isMember
-      ? nothing
-      : html`<p><a class="button" href="#join-${id}">${say(scene, "enterWaitlist")}</a></p>`
+    return isMember ? nothing : html`<p><a class="button" href="#join-${id}">${say(scene, "enterWaitlist")}</a></p>`
   }
   const { nextDrop } = scene
   if (nextDrop === undefined) return nothing
@@ -152,8 +152,7 @@ const isOver = ({ mechanism: { kind, record, live }, state }: Place, { status }:
   return isOutside && (record.lifecycle === "closed" || record.lifecycle === "settling" || isSoldOut(kind, live))
 }
 
-const isSoldOut = (kind: string, live: Mechanism["live"]): boolean =>
-  kind === "timed_release" && live?.isFull === true
+const isSoldOut = (kind: string, live: Mechanism["live"]): boolean => kind === "timed_release" && live?.isFull === true
 
 /** The rank of a place that the visitor waits with. */
 const placeRank = 1

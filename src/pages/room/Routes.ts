@@ -100,7 +100,14 @@ export const layer = HttpRouter.use(
   })
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(Alerts.layer, AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, QueueWaits.layer, Rooms.layer)
+    Layer.mergeAll(
+      Alerts.layer,
+      AssignedProducts.layer,
+      ConsumerApiClient.layer,
+      Assets.layer,
+      QueueWaits.layer,
+      Rooms.layer
+    )
   )
 )
 

@@ -123,7 +123,9 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
     exportDistributionConsumers: Effect.fnUntraced(function* ({
       params: { id },
       query
-    }: OfOne & { readonly query: { readonly status?: PlaceStatus; readonly contact?: Contact; readonly day?: Reading } }) {
+    }: OfOne & {
+      readonly query: { readonly status?: PlaceStatus; readonly contact?: Contact; readonly day?: Reading }
+    }) {
       const { tenant } = yield* CurrentTenant
       const { configuration } = yield* current(tenant, id)
       const { day, ...filter } = query

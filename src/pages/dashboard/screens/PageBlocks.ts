@@ -119,9 +119,7 @@ const blockFields = (form: Form, block: Block, index: number, count: number): Ht
     ${known?.says !== undefined && html`<p class="hint">${known.says}</p>`}
     ${known === undefined && html`<p class="hint">This block has no fields. It stays as it is; the source has it.</p>`}
     ${(known?.fields ?? []).map((field) => fieldOf(form, nameOf(index, field.name), field, block[field.name]))}
-    <p>
-      ${index > 0 && move("up", "Up")} ${index < count - 1 && move("down", "Down")} ${move("remove", "Remove")}
-    </p>
+    <p>${index > 0 && move("up", "Up")} ${index < count - 1 && move("down", "Down")} ${move("remove", "Remove")}</p>
   </fieldset>`
 }
 
