@@ -1,9 +1,8 @@
 /** What programs show where a link to a room is shared. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { layerWith } from "../../http/support/usherFixture.ts"
 import { png } from "../../support/picture.ts"
-import { asServer, Usher } from "../../http/support/usherFixture.ts"
+import { asServer, layerWith, Usher } from "../../http/support/usherFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
 /** The tags of Open Graph, by name. */

@@ -66,7 +66,7 @@ export const blocksOf = (document: unknown): ReadonlyArray<Block> | undefined =>
   const kind = Predicate.hasProperty(document, "kind") ? document.kind : undefined
   const blocks = Predicate.hasProperty(body, "blocks") ? body.blocks : undefined
   if (kind !== "experience-page" || !Array.isArray(blocks) || blocks.length > blocksMax) return undefined
-  return blocks.every((block) => Predicate.isObject(block)) ? (blocks as ReadonlyArray<Block>) : undefined
+  return blocks.every((block) => Predicate.isObject(block)) ? blocks : undefined
 }
 
 const nameOf = (index: number, field: string): string => `block.${index}.${field}`
