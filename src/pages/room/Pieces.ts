@@ -149,10 +149,11 @@ const isOver = ({ mechanism: { kind, record, live }, state }: Place, { status }:
   if (kind === "waitlist" || kind === "appointment") return false
   if (lostStatuses.has(status)) return true
   const isOutside = state === undefined || status.startsWith("NOT_")
-  return isOutside && (record.lifecycle === "closed" || record.lifecycle === "settling" || isSoldOut(kind, live))
+  return isOutside && (record.lifecycle === "closed" || record.lifecycle === "settling" || isSoldOut(live))
 }
 
-const isSoldOut = (kind: string, live: Mechanism["live"]): boolean => kind === "timed_release" && live?.isFull === true
+/** True if no unit is left, of those that the mechanism gives away. */
+const isSoldOut = (live: Mechanism["live"]): boolean => live?.isFull === true && live.unitsLeft === 0
 
 /** The rank of a place that the visitor waits with. */
 const placeRank = 1
@@ -169,7 +170,7 @@ const rankOf = (place: Place, piece: Piece): number => {
   if (piece.isLive === true) return placeRank
   const { lifecycle } = mechanism.record
   // The outcome is above the waitlist to which it leads.
-  if (isOver(place, piece) && (lifecycle !== "open" || isSoldOut(mechanism.kind, mechanism.live))) return overRank
+  if (isOver(place, piece) && (lifecycle !== "open" || isSoldOut(mechanism.live))) return overRank
   // A waitlist is for what opens later, or is over.
   if (mechanism.kind === "waitlist" && lifecycle === "open") return 3.5
   if (lifecycle === "open") return 2
