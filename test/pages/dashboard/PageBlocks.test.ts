@@ -32,7 +32,7 @@ const aPage = Effect.fnUntraced(function* (blocks: ReadonlyArray<object>) {
 /** What stands in the areas of a page. A fixture's form has only inputs. */
 const areasOf = (text: string) =>
   Object.fromEntries(
-    [...text.matchAll(/<textarea[^>]* name="(block[^"]*)"[^>]*>\n+([^<]*)<\/textarea>/g)].map(([, name, value]) => [
+    [...text.matchAll(/<textarea[^>]* name="(block[^"]*)"[^>]*>\n([^<]*)<\/textarea>/g)].map(([, name, value]) => [
       name,
       value
     ])
@@ -66,6 +66,8 @@ layer(usher, { excludeTestServices: true })("The blocks of a page", (it) => {
       const added = yield* press(yield* get(path), "add", { new: "p" })
       assert.include(textOf(added), "Nothing was saved.")
       const moved = yield* press(added, "up.2", { "block.2.content": "Hello\r\nyou" })
+      // Only the one line break that a parser drops stands before the text.
+      assert.match(moved.text, /<textarea[^>]* name="block\.1\.content"[^>]*>\nHello/)
       const without = yield* press(moved, "remove.2")
       assert.lengthOf((yield* read).body.blocks, 2)
       yield* press(without, "save")

@@ -134,6 +134,7 @@ export class Form {
     </div>`
   }
 
+  /** The parser of HTML drops the line break before the text. A second one would become a part of the text. */
   area(name: string, options: FieldOptions & { readonly rows?: number; readonly placeholder?: string }): Html {
     const { rows = 4, placeholder, isOptional = true } = options
     return this.#field(
@@ -147,7 +148,7 @@ export class Form {
           ${placeholder !== undefined && html`placeholder="${placeholder}"`}
           ${!isOptional && html`required`}
         >
-${"\n"}${this.valueOf(name, options.value)}</textarea>`
+${this.valueOf(name, options.value)}</textarea>`
     )
   }
 

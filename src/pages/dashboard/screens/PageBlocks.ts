@@ -85,7 +85,7 @@ export const blockForm = (path: string, document: object, blocks: ReadonlyArray<
     <input type="hidden" name="blocks" value="${blocks.length}" />
     <input type="hidden" name="rest" value="${JSON.stringify(document)}" />
     ${blocks.map((block, index) => blockFields(form, block, index, blocks.length))}
-    <div class="pair">
+    <div class="adding">
       <label
         >New block
         <select name="new">
