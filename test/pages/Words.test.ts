@@ -83,9 +83,17 @@ describe("The words of pages", () => {
       assert.deepStrictEqual(wordsIn(language, null, own), mine)
       assert.isAbove(Object.keys(words).length, 60, language)
       for (const [key, text] of Object.entries(words) as ReadonlyArray<[keyof typeof en, string | Forms]>) {
-        assert.notDeepEqual(text, mine[key] as never, `${language} ${key} is the same`)
-        assert.sameMembers(typeof text === "string" ? [] : Object.keys(text), typeof mine[key] === "string" ? [] : Object.keys(mine[key]), key)
-        assert.sameMembers([...placeholdersIn(formFor(text))], [...placeholdersIn(formFor(mine[key]))], `${language} ${key}`)
+        assert.notDeepEqual(text, mine[key], `${language} ${key} is the same`)
+        assert.sameMembers(
+          typeof text === "string" ? [] : Object.keys(text),
+          typeof mine[key] === "string" ? [] : Object.keys(mine[key]),
+          key
+        )
+        assert.sameMembers(
+          [...placeholdersIn(formFor(text))],
+          [...placeholdersIn(formFor(mine[key]))],
+          `${language} ${key}`
+        )
       }
       for (const [key, text] of Object.entries(other)) {
         for (const form of formsOf(text)) assert.notMatch(form, addressed[`${language} ${own}`]!, `${language} ${key}`)

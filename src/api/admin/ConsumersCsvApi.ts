@@ -20,7 +20,8 @@ export const consumersCsvEndpoint = HttpApiEndpoint.get(
       contact: Schema.optionalKey(Contact),
       day: Schema.optionalKey(
         CalendarDay.annotate({
-          description: "Only bookings whose slot begins on this day in the appointment's time zone. Other kinds have none."
+          description:
+            "Only bookings whose slot begins on this day in the appointment's time zone. Other kinds have none."
         })
       )
     },

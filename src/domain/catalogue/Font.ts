@@ -58,7 +58,12 @@ export const fontProblem = (bytes: Uint8Array): FontProblem | undefined => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (bytes.length < 4 || view.getUint32(0) !== 0x774f4632) return "UNKNOWN_TYPE"
   if (bytes.length <= headerBytes) return "DAMAGED"
-  const [flavor, length, tables, reserved] = [view.getUint32(4), view.getUint32(8), view.getUint16(12), view.getUint16(14)]
+  const [flavor, length, tables, reserved] = [
+    view.getUint32(4),
+    view.getUint32(8),
+    view.getUint16(12),
+    view.getUint16(14)
+  ]
   const [unpacked, packed] = [view.getUint32(16), view.getUint32(20)]
   if (!flavors.has(flavor)) return "UNKNOWN_TYPE"
   if (unpacked > fontUnpackedBytesMax) return "TOO_LARGE"

@@ -95,6 +95,11 @@ export const layerNoRecords = withoutRecords(Credentials.layerConsumer)
 
 /** With other checks of credentials. */
 export const layerWith = <E, R>(credentials: Layer.Layer<Callers, E, R>) =>
-  withoutRecords(credentials).pipe(Layer.provide(records), Layer.merge(Hooks.layer), Layer.merge(ServedPictures.layer), Layer.merge(ServedFonts.layer))
+  withoutRecords(credentials).pipe(
+    Layer.provide(records),
+    Layer.merge(Hooks.layer),
+    Layer.merge(ServedPictures.layer),
+    Layer.merge(ServedFonts.layer)
+  )
 
 export const layer = layerWith(Credentials.layerConsumer)

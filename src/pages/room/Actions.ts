@@ -161,7 +161,8 @@ const operationOf = (
   { visit, fields }: ActionRequest
 ): Run<readonly [GroupName, OperationName<GroupName>]> => {
   const isKnown = visit.session?.sessionType === "authenticated"
-  if (name === "sign-in" || ((name === "join" || isAlertAction(name)) && !isKnown)) return Effect.succeed(["auth", "requestOneTimeCode"])
+  if (name === "sign-in" || ((name === "join" || isAlertAction(name)) && !isKnown))
+    return Effect.succeed(["auth", "requestOneTimeCode"])
   if (name !== "enter" && name !== "bid") return Effect.succeed(general)
   return Effect.map(places.shown({ holder: visit.holder }, visit.room.experienceId), ({ mechanisms }) => {
     const kind = mechanisms.find(({ record }) => record.id === fields.get("at"))?.kind

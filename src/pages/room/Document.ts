@@ -113,7 +113,7 @@ const shared = ({ experience, path }: Scene, { organizationName, publicUrl }: Pa
     ["url", publicUrl && `${publicUrl}${path("").split("?", 1)[0]}`]
   ]
   const shown = tags.filter(([, content]) => content !== undefined)
-  return html`${shown.map(([name, content]) => html`<meta property="og:${name}" content="${content!}" />`)}${
+  return html`${shown.map(([name, content]) => html`<meta property="og:${name}" content="${content}" />`)}${
     image !== undefined && html`<meta name="twitter:card" content="summary_large_image" />`
   }`
 }

@@ -38,7 +38,9 @@ export const piecesOf = (
     .map((card) => ({ ...card, rank: rankOf(card.place, card.piece) }))
     .toSorted((one, other) => one.rank - other.rank)
   const live = cards.find(({ piece }) => piece.isLive === true)?.place.mechanism
-  const mayChange = cards.some(({ rank, place }) => rank < lastRank && (rank !== overRank || place.mechanism.record.lifecycle !== "closed"))
+  const mayChange = cards.some(
+    ({ rank, place }) => rank < lastRank && (rank !== overRank || place.mechanism.record.lifecycle !== "closed")
+  )
   const hasFields = cards.some(({ piece }) => piece.hasFields === true) || options.isRescheduling === true
   // The way on is for those that can do nothing here any more.
   const over = cards.some(({ rank }) => rank <= 3) ? -1 : cards.findIndex(({ place, piece }) => isOver(place, piece))
@@ -128,9 +130,7 @@ const afterwards = (scene: Scene, places: ReadonlyArray<Place>): Html => {
   if (waitlist !== undefined) {
     const { id } = waitlist.mechanism.record
     const isMember = waitlist.state !== undefined && "isEntered" in waitlist.state && waitlist.state.isEntered
-    return isMember
-      ? nothing
-      : html`<p><a class="button" href="#join-${id}">${say(scene, "enterWaitlist")}</a></p>`
+    return isMember ? nothing : html`<p><a class="button" href="#join-${id}">${say(scene, "enterWaitlist")}</a></p>`
   }
   const { nextDrop } = scene
   if (nextDrop === undefined) return nothing
@@ -149,11 +149,11 @@ const isOver = ({ mechanism: { kind, record, live }, state }: Place, { status }:
   if (kind === "waitlist" || kind === "appointment") return false
   if (lostStatuses.has(status)) return true
   const isOutside = state === undefined || status.startsWith("NOT_")
-  return isOutside && (record.lifecycle === "closed" || record.lifecycle === "settling" || isSoldOut(kind, live))
+  return isOutside && (record.lifecycle === "closed" || record.lifecycle === "settling" || isSoldOut(live))
 }
 
-const isSoldOut = (kind: string, live: Mechanism["live"]): boolean =>
-  kind === "timed_release" && live?.isFull === true
+/** True if no unit is left, of those that the mechanism gives away. */
+const isSoldOut = (live: Mechanism["live"]): boolean => live?.isFull === true && live.unitsLeft === 0
 
 /** The rank of a place that the visitor waits with. */
 const placeRank = 1
@@ -170,7 +170,7 @@ const rankOf = (place: Place, piece: Piece): number => {
   if (piece.isLive === true) return placeRank
   const { lifecycle } = mechanism.record
   // The outcome is above the waitlist to which it leads.
-  if (isOver(place, piece) && (lifecycle !== "open" || isSoldOut(mechanism.kind, mechanism.live))) return overRank
+  if (isOver(place, piece) && (lifecycle !== "open" || isSoldOut(mechanism.live))) return overRank
   // A waitlist is for what opens later, or is over.
   if (mechanism.kind === "waitlist" && lifecycle === "open") return 3.5
   if (lifecycle === "open") return 2

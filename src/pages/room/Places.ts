@@ -53,24 +53,8 @@ interface ListedMechanism {
 /** Makes the functions that read for a room. */
 export const make = (api: ConsumerApiClient["Service"]) => {
   const sharedReads = makeShared()
-  const documentOf = (caller: Caller, experienceId: string, slug: string | undefined) =>
-    api.run(caller, "experiences", "page", { params: { experienceId }, query: { slug } }).pipe(
-      // Without a published page a room has a default one.
-      Effect.catchTag("Refusal", (refusal) =>
-        refusal.status === 404 && slug === undefined ? Effect.undefined : Effect.fail(refusal)
-      )
-    )
-
-  /** A room is shown also while the next drop cannot be read. */
-  const nextOf = ({ holder }: Caller, experienceId: string) =>
-    sharedReads(
-      `next ${experienceId}`,
-      api.run({ holder }, "experiences", "next", { params: { experienceId } }).pipe(
-        Effect.map(({ experience }) => experience ?? undefined),
-        Effect.orElseSucceed(() => undefined)
-      )
-    )
-
+  const documentOf = makeDocumentOf(api)
+  const nextOf = makeNextOf(api, sharedReads)
   const mechanismOf = makeMechanismOf(api, sharedReads)
   const mechanismsOf = (caller: Caller, experience: Experience): Read<ReadonlyArray<Mechanism>> =>
     Effect.forEach(listedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
@@ -115,15 +99,42 @@ export const make = (api: ConsumerApiClient["Service"]) => {
     /** Reads the facts of an auction as they are now, so that a visitor sees its own bid. */
     auctionFacts: (caller: Caller, auctionId: string): Read<AuctionFacts> => auctionFactsOf(api, caller, auctionId),
     /** Reads whether the visitor has asked for an email: before an opening, or when it is outbid. */
-    alert: (caller: Caller, kind: Kind, { experienceId, id }: { readonly experienceId: string; readonly id: string }) =>
-      kind === "auction"
-        ? api.run(caller, "alerts", "outbid", { params: { auctionId: id } })
-        : api.run(caller, "alerts", "reminder", { params: { experienceId } }),
+    alert: makeAlertOf(api),
     /** Reads the free slots from a day on. */
     slots: (caller: Caller, appointmentId: string, startDate: string | undefined): Read<Slots> =>
       api.run({ holder: caller.holder }, "appointments", "slots", { params: { appointmentId }, query: { startDate } })
   }
 }
+
+/** Makes the function that reads the document of a room. Without a published page a room has a default one. */
+const makeDocumentOf =
+  (api: ConsumerApiClient["Service"]) => (caller: Caller, experienceId: string, slug: string | undefined) =>
+    api
+      .run(caller, "experiences", "page", { params: { experienceId }, query: { slug } })
+      .pipe(
+        Effect.catchTag("Refusal", (refusal) =>
+          refusal.status === 404 && slug === undefined ? Effect.undefined : Effect.fail(refusal)
+        )
+      )
+
+/** Makes the function that reads the next drop. A room is shown also while that cannot be read. */
+const makeNextOf =
+  (api: ConsumerApiClient["Service"], share: Share) =>
+  ({ holder }: Caller, experienceId: string) =>
+    share(
+      `next ${experienceId}`,
+      api.run({ holder }, "experiences", "next", { params: { experienceId } }).pipe(
+        Effect.map(({ experience }) => experience ?? undefined),
+        Effect.orElseSucceed(() => undefined)
+      )
+    )
+
+const makeAlertOf =
+  (api: ConsumerApiClient["Service"]) =>
+  (caller: Caller, kind: Kind, { experienceId, id }: { readonly experienceId: string; readonly id: string }) =>
+    kind === "auction"
+      ? api.run(caller, "alerts", "outbid", { params: { auctionId: id } })
+      : api.run(caller, "alerts", "reminder", { params: { experienceId } })
 
 export type Places = ReturnType<typeof make>
 

@@ -80,8 +80,7 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refusal", failed))
     yield* router.add("GET", "/e/:experienceId/place", route(place))
     const alert = Effect.flatMap(find("visitor"), yield* AlertEnd.make(write))
-    yield* router.add("GET", "/e/:experienceId/alert", route(alert))
-    yield* router.add("POST", "/e/:experienceId/alert", route(alert))
+    for (const method of ["GET", "POST"] as const) yield* router.add(method, "/e/:experienceId/alert", route(alert))
     const takeOver = Effect.flatMap(find("visitor"), yield* TakeOver.make(api, places, sessions))
     yield* router.add("GET", "/e/:experienceId/visit", route(takeOver))
     const state = Effect.flatMap(find("visitor"), makeState(api, places, waits))
@@ -100,7 +99,14 @@ export const layer = HttpRouter.use(
   })
 ).pipe(
   Layer.provide(
-    Layer.mergeAll(Alerts.layer, AssignedProducts.layer, ConsumerApiClient.layer, Assets.layer, QueueWaits.layer, Rooms.layer)
+    Layer.mergeAll(
+      Alerts.layer,
+      AssignedProducts.layer,
+      ConsumerApiClient.layer,
+      Assets.layer,
+      QueueWaits.layer,
+      Rooms.layer
+    )
   )
 )
 

@@ -24,6 +24,7 @@ import type { Places, PublicRoom } from "./Places.ts"
 import { type Experience, type Scene, timeOf } from "./Scene.ts"
 import { Delivery } from "../../delivery/Delivery.ts"
 import { isUuid } from "../../domain/values/Ids.ts"
+import { Settings } from "../../settings/Settings.ts"
 import { isLoopback } from "../../settings/Loopback.ts"
 import { restrictingOrigin } from "../../http/credentials/AllowedOrigins.ts"
 import { QueueWaits } from "../../http/consumer/queue/QueueWaits.ts"
@@ -142,30 +143,9 @@ export const formOriginsOf = ({ shopUrl }: Scene): ReadonlyArray<string> =>
 export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: Assets["Service"]) {
   const limitsOf = yield* makeLimits
   const { rangeOf } = yield* QueueWaits
-  /** The mechanism with facts that are of this moment, or of another day. */
-  const presently = (caller: Caller, found: Mechanism, from: string | undefined) => {
-    const { kind, record } = found
-    if (kind === "auction" && caller.access !== undefined) {
-      return Effect.map(places.auctionFacts(caller, record.id), (facts) => ({ ...found, facts }))
-    }
-    if (kind !== "appointment" || from === undefined) return Effect.succeed(found)
-    return Effect.map(
-      Effect.orElseSucceed(places.slots(caller, record.id, from), () => found.slots),
-      (slots) => ({
-        ...found,
-        slots
-      })
-    )
-  }
-
-  /** The email that the visitor may have asked for. Only a card that offers one needs it. */
-  const alertOf = (caller: Caller, { experienceId }: Room, { kind, record }: Mechanism, state: Place["state"]) => {
-    const isOffered = record.lifecycle === "scheduled" || (kind === "auction" && state !== undefined && "bidCount" in state)
-    if (!isOffered || caller.access?.sessionType !== "authenticated") return Effect.undefined
-    const about = record.lifecycle === "scheduled" ? "queue" : kind
-    return Effect.orElseSucceed(places.alert(caller, about, { experienceId, id: record.id }), () => undefined)
-  }
-
+  const { publicUrl } = yield* Settings
+  const presently = makePresently(places)
+  const alertOf = makeAlertOf(places)
   const placesOf = Effect.fnUntraced(function* (visit: Visit, shown: PublicRoom, from: string | undefined) {
     const caller = callerOf(visit)
     return yield* Effect.forEach(
@@ -203,12 +183,39 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
       return yield* Answer.ofVisitor(pieces.html.text, status, { ...headers, ...timeOf(scene) })
     }
     const { organizationName } = room
-    const page = { ...shown, organizationName, pieces, script, css, isShell: false }
+    const page = { ...shown, organizationName, publicUrl, pieces, script, css, isShell: false }
     const { text, styles } = documentOf(scene, page)
     const headers = headersOf({ scripts: script === "" ? [] : [script], styles, formOrigins, widgetSources })
     return yield* Answer.ofVisitor(text, status, headers)
   })
 })
+
+/** Makes the function that returns the mechanism with facts that are of this moment, or of another day. */
+const makePresently = (places: Places) => (caller: Caller, found: Mechanism, from: string | undefined) => {
+  const { kind, record } = found
+  if (kind === "auction" && caller.access !== undefined) {
+    return Effect.map(places.auctionFacts(caller, record.id), (facts) => ({ ...found, facts }))
+  }
+  if (kind !== "appointment" || from === undefined) return Effect.succeed(found)
+  return Effect.map(
+    Effect.orElseSucceed(places.slots(caller, record.id, from), () => found.slots),
+    (slots) => ({
+      ...found,
+      slots
+    })
+  )
+}
+
+/** Makes the function that reads the email that the visitor may have asked for. Only a card that offers one needs it. */
+const makeAlertOf =
+  (places: Places) =>
+  (caller: Caller, { experienceId }: Room, { kind, record }: Mechanism, state: Place["state"]) => {
+    const isOffered =
+      record.lifecycle === "scheduled" || (kind === "auction" && state !== undefined && "bidCount" in state)
+    if (!isOffered || caller.access?.sessionType !== "authenticated") return Effect.undefined
+    const about = record.lifecycle === "scheduled" ? "queue" : kind
+    return Effect.orElseSucceed(places.alert(caller, about, { experienceId, id: record.id }), () => undefined)
+  }
 
 /** Makes the function that tells what limits a visitor in a mechanism. */
 const makeLimits = Effect.gen(function* () {

@@ -13,6 +13,7 @@ import { drawInputs } from "./inputs/drawInputs.ts"
 import { gateInputs } from "./inputs/gateInputs.ts"
 import { messageInputs } from "./inputs/messageInputs.ts"
 import { orderInputs } from "./inputs/orderInputs.ts"
+import { withEmail } from "./inputs/withEmail.ts"
 import { fontInputs } from "./inputs/fontInputs.ts"
 import { pictureInputs } from "./inputs/pictureInputs.ts"
 import { peopleInputs } from "./inputs/peopleInputs.ts"
@@ -201,8 +202,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/experiences/:experienceId/next": (own, world) =>
     Effect.map(onExperience()(own, world), ({ guestStatus: _, ...input }) => input),
   "GET /api/experiences/:experienceId/reminder": onExperience(),
-  "PUT /api/experiences/:experienceId/reminder": (own, world) =>
-    Effect.map(onExperience({ language: "de" })(own, world), (input) => ({ ...input, guestStatus: 403 })),
+  "PUT /api/experiences/:experienceId/reminder": withEmail(onExperience({ language: "de" })),
   "DELETE /api/experiences/:experienceId/reminder": onExperience(),
   // Any caller may read them, so no identifier is another tenant's.
   "GET /api/experiences/:experienceId/live": just(({ experienceId }) => ({ params: { experienceId }, status: 200 })),

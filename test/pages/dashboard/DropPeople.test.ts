@@ -91,7 +91,11 @@ layer(usher, { excludeTestServices: true })("The people of a drop", (it) => {
       )
       const file = yield* get(unescaped(/href="([^"]*people\.csv\?[^"]*)"/.exec(shown.text)![1]!))
       assert.sameMembers(
-        file.text.trimEnd().split("\r\n").slice(1).map((row) => row.split(",")[0]!),
+        file.text
+          .trimEnd()
+          .split("\r\n")
+          .slice(1)
+          .map((row) => row.split(",")[0]!),
         ofDay.map(({ consumerId }) => consumerId)
       )
       const after = yield* submit(shown, "Check in")

@@ -83,10 +83,10 @@ layer(usher, { excludeTestServices: true })("The tester of a gate", (it) => {
 
 describe("The lines of a gate", () => {
   it("have its values in the place of the examples of a file, each once", () => {
-    const known = { gateId: "gate", url: "https://shop.example", host: "GATE_ID.example", returnPath: "/back" }
+    const known = { gateId: "gate", url: "https://usher.example", host: "www.shop.example", returnPath: "/shop.example" }
     const file =
-      "usher gate --url https://usher.example.com --gate GATE_ID; server_name shop.example; location /.usher/return"
-    const filled = "usher gate --url https://shop.example --gate gate; server_name GATE_ID.example; location /back"
+      "server_name shop.example; location /.usher/return"
+    const filled = "server_name www.shop.example; location /shop.example"
     assert.strictEqual(filledIn(file, known), filled)
   })
 

@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { gzipSync } from "node:zlib"
 import { Usher } from "../../http/support/usherFixture.ts"
+import { woff2 } from "../../support/font.ts"
 import { png } from "../../support/picture.ts"
 import { operator, person } from "../support/operatorFixture.ts"
 import { brand, formOf, layer as usher, room, textOf } from "../support/roomFixture.ts"
@@ -72,6 +73,46 @@ layer(usher, { excludeTestServices: true })("The look of a drop at the dashboard
       const after = yield* brand("GET", `/experiences/${experienceId}`)
       assert.deepStrictEqual([after.theme.headerImageUrl, after.i18n.de], [undefined, undefined])
       assert.strictEqual(after.theme.logoUrl, theme.logoUrl)
+    })
+  )
+
+  it.effect("takes fonts, how people are addressed, the units left and what is shared, and shows the latter", () =>
+    Effect.gen(function* () {
+      const { get, submitFiles } = yield* admin
+      const { consumer } = yield* Usher
+      const { id: experienceId } = yield* aDrop({ queues: [{ name: "Line", admitRate: 30 }] })
+      const form = yield* get(lookOf(experienceId))
+      const wrong = yield* submitFiles(
+        form,
+        "Save",
+        { "fontUrl.file": png },
+        { headingFontUrl: "https://cdn.example/a" }
+      )
+      assert.include(wrong.text, 'id="f-fontUrl.file-problem"')
+      const typed = { address: "formal", showsUnitsLeft: "yes", shareTitle: "Soon", shareDescription: "On Friday." }
+      const files = { "fontUrl.file": woff2, "shareImageUrl.file": png }
+      const saved = yield* submitFiles(wrong, "Save", files, { ...typed, headingFontUrl: "" })
+      assert.include(textOf(saved), "The look was saved.")
+      assert.include(textOf(saved), "Soon On Friday. As it is shared once it is saved")
+      assert.include(saved.text, "Sie sind an der Reihe")
+      const { theme } = yield* brand("GET", `/experiences/${experienceId}`)
+      assert.deepInclude(theme, { ...typed, showsUnitsLeft: true })
+      assert.match(theme.fontUrl, /^\/fonts\//)
+      const shown = yield* consumer({ path: `/e/${experienceId}?lang=de` })
+      assert.include(shown.text, `src:url(${theme.fontUrl})`)
+      const preview = yield* get(`${lookOf(experienceId)}/room?lang=de`)
+      assert.include(preview.headers["content-security-policy"], "font-src 'self'")
+      assert.include(preview.text, `src:url(${theme.fontUrl})`)
+      const { showsUnitsLeft: _, ...others } = formOf(saved, "Save").fields
+      const cleared = yield* submitFiles(
+        { ...saved, text: saved.text.replaceAll('name="showsUnitsLeft"', 'name="x"') },
+        "Save",
+        {},
+        { ...others, fontUrl: "" }
+      )
+      assert.include(textOf(cleared), "The look was saved.")
+      const after = yield* brand("GET", `/experiences/${experienceId}`)
+      assert.deepStrictEqual([after.theme.fontUrl, after.theme.showsUnitsLeft], [undefined, undefined])
     })
   )
 

@@ -27,7 +27,10 @@ describe("A visitor that got nothing", () => {
     it.effect("is led to the brand's next drop, once that is announced by a page", () =>
       Effect.gen(function* () {
         const late = yield* soldOut()
-        const next = yield* Fixture.room({ queues: [{ name: "Queue", admitRate: 0, openAt: at(86_400) }] }, { name: "Autumn drop" })
+        const next = yield* Fixture.room(
+          { queues: [{ name: "Queue", admitRate: 0, openAt: at(86_400) }] },
+          { name: "Autumn drop" }
+        )
         yield* factsPass
         assert.notInclude(textOf(yield* late.get("")), "Autumn drop")
         yield* Fixture.publish(next.experienceId, "autumn", { body: { blocks: [{ type: "place" }] } })

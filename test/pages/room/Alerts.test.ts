@@ -17,7 +17,8 @@ class Rounds extends Context.Service<Rounds, { readonly round: Effect.Effect<boo
 
 const services = Layer.effect(
   Rounds,
-  Effect.map(Worker.make, (round) => ({ round: Effect.orDie(round) }))
+  // A round runs in the fiber of its test, whose clock is the real one.
+  Effect.map(Worker.make, (round) => ({ round: Effect.provide(Effect.orDie(round), clock.layer) }))
 ).pipe(
   Layer.provide(Layer.merge(Alerts.layer, Leases.layer)),
   Layer.provideMerge(Fixture.layer),
@@ -34,7 +35,8 @@ interface Mail {
 const mailsTo = (to: string) =>
   Effect.map(
     Fixture.brand("GET", `/outbox?to=${encodeURIComponent(to)}`),
-    ({ data }: { readonly data: ReadonlyArray<Mail> }) => data.filter(({ text }) => !/\b\d{6}\b is your code/.test(text))
+    ({ data }: { readonly data: ReadonlyArray<Mail> }) =>
+      data.filter(({ text }) => !/\b\d{6}\b is your code/.test(text))
   )
 
 /** Runs rounds until so many emails have gone to the address. */
@@ -99,54 +101,61 @@ describe("A visitor", () => {
       Effect.gen(function* () {
         const soon = yield* Fixture.room({ queues: [{ name: "Queue", admitRate: 0, openAt: at(300) }] })
         assert.notInclude((yield* soon.get("")).text, "show=remind")
-        const listed = yield* Fixture.room({ queues: [{ name: "Queue", admitRate: 0, openAt: at(7_200) }], waitlist: { name: "List" } })
+        const listed = yield* Fixture.room({
+          queues: [{ name: "Queue", admitRate: 0, openAt: at(7_200) }],
+          waitlist: { name: "List" }
+        })
         assert.notInclude((yield* listed.get("")).text, "show=remind")
       })
     )
 
-    it.effect("learns of each lost lead by email, at most every five minutes, until it ends that by the email's link", () =>
-      Effect.gen(function* () {
-        const to = "bo@example.com"
-        const auctions = [{ name: "Lot", startPrice: "10", minBidIncrement: "1", settleAt: at(36_000) }]
-        const room = yield* Fixture.room({ auctions })
-        const { id } = room.sequence.auctions[0]
-        const bid = (visitor: Visitor, amount: string) =>
-          Effect.flatMap(visitor.get("place"), (page) => visitor.submit(page, "Place a bid", { amount, confirmed: "1" }))
-        yield* bid(room, "10")
-        const asked = yield* asks(room, `show=outbid&at=${id}`, to)
-        assert.include(textOf(asked), "You will get an email when you are outbid.")
-        const rival = yield* Fixture.visitor(room.experienceId)
-        yield* bid(rival, "11")
-        const [mail] = yield* mailed(to, 1)
-        assert.match(mail!.subject, /^.+: You have been outbid – Lot$/)
+    it.effect(
+      "learns of each lost lead by email, at most every five minutes, until it ends that by the email's link",
+      () =>
+        Effect.gen(function* () {
+          const to = "bo@example.com"
+          const auctions = [{ name: "Lot", startPrice: "10", minBidIncrement: "1", settleAt: at(36_000) }]
+          const room = yield* Fixture.room({ auctions })
+          const { id } = room.sequence.auctions[0]
+          const bid = (visitor: Visitor, amount: string) =>
+            Effect.flatMap(visitor.get("place"), (page) =>
+              visitor.submit(page, "Place a bid", { amount, confirmed: "1" })
+            )
+          yield* bid(room, "10")
+          const asked = yield* asks(room, `show=outbid&at=${id}`, to)
+          assert.include(textOf(asked), "You will get an email when you are outbid.")
+          const rival = yield* Fixture.visitor(room.experienceId)
+          yield* bid(rival, "11")
+          const [mail] = yield* mailed(to, 1)
+          assert.match(mail!.subject, /^.+: You have been outbid – Lot$/)
 
-        yield* bid(room, "12")
-        yield* bid(rival, "13")
-        const { round } = yield* Rounds
-        yield* round
-        assert.lengthOf(yield* mailsTo(to), 1)
-        yield* minutes(6)
-        const mails = yield* mailed(to, 2)
-        assert.isFalse(yield* round)
+          yield* bid(room, "12")
+          yield* bid(rival, "13")
+          const { round } = yield* Rounds
+          yield* round
+          assert.lengthOf(yield* mailsTo(to), 1)
+          yield* minutes(6)
+          const mails = yield* mailed(to, 2)
+          assert.isFalse(yield* round)
 
-        const link = new URL(/\S+\/alert\?token=\S+/.exec(mails[0]!.text)![0])
-        const stranger = yield* Fixture.visitor(room.experienceId)
-        const path = `alert${link.search}`
-        assert.include(textOf(yield* stranger.get(path)), "Stop these emails")
-        // A mail program that opens the link ends nothing.
-        assert.include(textOf(yield* room.get("place")), "You will get an email when you are outbid.")
-        const ended = yield* stranger.postOnce(path, { "List-Unsubscribe": "One-Click" }, {})
-        assert.include(textOf(ended), "You will get no more of these emails.")
-        yield* bid(room, "14")
-        yield* bid(rival, "15")
-        yield* minutes(6)
-        yield* round
-        assert.lengthOf(yield* mailsTo(to), 2)
-        assert.include(textOf(yield* room.get("place")), "Email me when I am outbid")
-        assert.strictEqual((yield* stranger.get(`${path}x`)).status, 404)
-        const other = yield* Fixture.room({ queues: [{ name: "Queue", admitRate: 0 }] })
-        assert.strictEqual((yield* other.get("alert?token=a.b.c")).status, 404)
-      })
+          const link = new URL(/\S+\/alert\?token=\S+/.exec(mails[0]!.text)![0])
+          const stranger = yield* Fixture.visitor(room.experienceId)
+          const path = `alert${link.search}`
+          assert.include(textOf(yield* stranger.get(path)), "Stop these emails")
+          // A mail program that opens the link ends nothing.
+          assert.include(textOf(yield* room.get("place")), "You will get an email when you are outbid.")
+          const ended = yield* stranger.postOnce(path, { "List-Unsubscribe": "One-Click" }, {})
+          assert.include(textOf(ended), "You will get no more of these emails.")
+          yield* bid(room, "14")
+          yield* bid(rival, "15")
+          yield* minutes(6)
+          yield* round
+          assert.lengthOf(yield* mailsTo(to), 2)
+          assert.include(textOf(yield* room.get("place")), "Email me when I am outbid")
+          assert.strictEqual((yield* stranger.get(`${path}x`)).status, 404)
+          const other = yield* Fixture.room({ queues: [{ name: "Queue", admitRate: 0 }] })
+          assert.strictEqual((yield* other.get("alert?token=a.b.c")).status, 404)
+        })
     )
   })
 })

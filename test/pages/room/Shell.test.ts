@@ -162,8 +162,8 @@ describe("The shell", () => {
         yield* Fixture.brand("POST", `/queues/${id}/pause`)
         yield* clock.putForward(30_000)
         const paused = yield* room.get("")
-        // On the card, in the rules and in the description.
-        assert.lengthOf(paused.text.match(/Admission is paused at the moment\./g)!, 3)
+        // On the card, in the rules, in the description, and where a link is shared.
+        assert.lengthOf(paused.text.match(/Admission is paused at the moment\./g)!, 4)
         assert.notInclude(paused.text, "per minute")
         yield* Fixture.brand("POST", `/queues/${id}/resume`)
       })

@@ -41,9 +41,7 @@ const expected: { readonly [Problem in FontProblem]: string } = {
 
 const refusedFor = (problem: FontProblem) => {
   const issue = issueAt({}, [], { kind: "validation", type: "font", expected: expected[problem] })
-  return invalidInput([
-    { ...issue, received: "another file", message: `Invalid value: Expected ${expected[problem]}` }
-  ])
+  return invalidInput([{ ...issue, received: "another file", message: `Invalid value: Expected ${expected[problem]}` }])
 }
 
 const orFull = answering({

@@ -123,11 +123,13 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
     exportDistributionConsumers: Effect.fnUntraced(function* ({
       params: { id },
       query
-    }: OfOne & { readonly query: { readonly status?: PlaceStatus; readonly contact?: Contact; readonly day?: Reading } }) {
+    }: OfOne & {
+      readonly query: { readonly status?: PlaceStatus; readonly contact?: Contact; readonly day?: Reading }
+    }) {
       const { tenant } = yield* CurrentTenant
       const { configuration } = yield* current(tenant, id)
       const { day, ...filter } = query
-      const begins = day === undefined ? undefined : daySpan(day, `${configuration["timeZone"] ?? "UTC"}`)
+      const begins = day === undefined ? undefined : daySpan(day, zoneOf(configuration))
       return yield* csvOf(tenant, id, { ...filter, begins }).pipe(orInvalidPage(query))
     }, orBusy),
     getDistributionWaits: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
@@ -137,6 +139,10 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
     }, orBusy)
   }
 })
+
+/** The time zone of an appointment's days. */
+const zoneOf = ({ timeZone }: { readonly [name: string]: unknown }): string =>
+  typeof timeZone === "string" ? timeZone : "UTC"
 
 /** Makes the handlers that change many places, or the times of a mechanism. */
 const makeActs = Effect.fnUntraced(function* (current: ReturnType<typeof currentOf>) {

@@ -42,8 +42,6 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers)
     const views = yield* ExperienceViews
     const entries = yield* ExperienceEntries
     const show = yield* makeShow
-    const pages = yield* ShownPages
-    const nextDrops = yield* NextDrops
     const shown = yield* makeShown
     const encoded = makeEncoded()
 
@@ -57,23 +55,7 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers)
         orServiceUnavailable
       ),
 
-      page: Effect.fnUntraced(
-        function* ({ params: { experienceId }, query: { slug } }) {
-          const { tenant } = yield* CurrentTenant
-          return yield* pages.find(tenant, experienceId, slug)
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
-
-      next: Effect.fnUntraced(
-        function* ({ params: { experienceId } }) {
-          const { tenant } = yield* CurrentTenant
-          return { experience: (yield* nextDrops.after(tenant, experienceId)) ?? null }
-        },
-        orNotFound,
-        orServiceUnavailable
-      ),
+      ...(yield* makeShowing),
 
       enter: Effect.fnUntraced(
         function* ({ params: { experienceId }, payload, request }) {
@@ -104,6 +86,38 @@ export const layer = HttpApiBuilder.group(ConsumerApi, "experiences", (handlers)
     })
   })
 )
+
+/** Makes the handlers of what an experience shows besides itself. */
+const makeShowing = Effect.gen(function* () {
+  const pages = yield* ShownPages
+  const nextDrops = yield* NextDrops
+  return {
+    page: Effect.fnUntraced(
+      function* ({
+        params: { experienceId },
+        query: { slug }
+      }: OfExperience & { readonly query: { readonly slug?: string } }) {
+        const { tenant } = yield* CurrentTenant
+        return yield* pages.find(tenant, experienceId, slug)
+      },
+      orNotFound,
+      orServiceUnavailable
+    ),
+
+    next: Effect.fnUntraced(
+      function* ({ params: { experienceId } }: OfExperience) {
+        const { tenant } = yield* CurrentTenant
+        return { experience: (yield* nextDrops.after(tenant, experienceId)) ?? null }
+      },
+      orNotFound,
+      orServiceUnavailable
+    )
+  }
+})
+
+interface OfExperience {
+  readonly params: { readonly experienceId: string }
+}
 
 /** Makes the function that shows an access code. A wrong one counts for its consumer and its client. */
 const makeShow = Effect.gen(function* () {

@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const room = { experienceId, tenant, organizationName }
     const visit = { room, holder, url: new URLSearchParams(), language, takesMail: true, takesPhones: false }
-    const scene = sceneOf(visit, { ...shown.experience, ...look }, now, undefined)
+    const scene = { ...sceneOf(visit, { ...shown.experience, ...look }, now, undefined), nextDrop: shown.nextDrop }
     const inState = placesIn(shown.mechanisms, { at, state }, now)
     const hasPlace = inState.some((place) => place.state !== undefined)
     // A preview does not reload by itself.

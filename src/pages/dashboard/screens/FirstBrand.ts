@@ -15,7 +15,9 @@ import { mayChange, nameField } from "./Organization.ts"
 
 const action = "/organization/first"
 
-export const make = (api: AdminApiClient["Service"]): ReadonlyArray<Route> => [postFiles(action, "admin", makeSave(api))]
+export const make = (api: AdminApiClient["Service"]): ReadonlyArray<Route> => [
+  postFiles(action, "admin", makeSave(api))
+]
 
 /** Asks until somebody has given the name. */
 export const firstBrand = (operator: Operator): Html | false =>
@@ -45,10 +47,8 @@ const makeSave = (api: AdminApiClient["Service"]) => {
   const upload = makeUpload(api)
   return Effect.fnUntraced(function* (operator: Operator, sent: RouteRequest) {
     const { fields } = sent
-    const { refuse, orShown } = refusing<"first">(
-      fields,
-      (refused): Call<Reply> =>
-        Effect.succeed({ title: "Your brand", status: 400, body: formOf(refused) })
+    const { refuse, orShown } = refusing<"first">(fields, (refused): Call<Reply> =>
+      Effect.succeed({ title: "Your brand", status: 400, body: formOf(refused) })
     )
     const problems = yield* upload(operator, sent, ["logoUrl"])
     const primary = textIn(fields, "primary")

@@ -66,7 +66,7 @@ export const blocksOf = (document: unknown): ReadonlyArray<Block> | undefined =>
   const kind = Predicate.hasProperty(document, "kind") ? document.kind : undefined
   const blocks = Predicate.hasProperty(body, "blocks") ? body.blocks : undefined
   if (kind !== "experience-page" || !Array.isArray(blocks) || blocks.length > blocksMax) return undefined
-  return blocks.every((block) => Predicate.isObject(block)) ? (blocks as ReadonlyArray<Block>) : undefined
+  return blocks.every((block) => Predicate.isObject(block)) ? blocks : undefined
 }
 
 const nameOf = (index: number, field: string): string => `block.${index}.${field}`
@@ -85,7 +85,7 @@ export const blockForm = (path: string, document: object, blocks: ReadonlyArray<
     <input type="hidden" name="blocks" value="${blocks.length}" />
     <input type="hidden" name="rest" value="${JSON.stringify(document)}" />
     ${blocks.map((block, index) => blockFields(form, block, index, blocks.length))}
-    <div class="pair">
+    <div class="adding">
       <label
         >New block
         <select name="new">
@@ -119,9 +119,7 @@ const blockFields = (form: Form, block: Block, index: number, count: number): Ht
     ${known?.says !== undefined && html`<p class="hint">${known.says}</p>`}
     ${known === undefined && html`<p class="hint">This block has no fields. It stays as it is; the source has it.</p>`}
     ${(known?.fields ?? []).map((field) => fieldOf(form, nameOf(index, field.name), field, block[field.name]))}
-    <p>
-      ${index > 0 && move("up", "Up")} ${index < count - 1 && move("down", "Down")} ${move("remove", "Remove")}
-    </p>
+    <p>${index > 0 && move("up", "Up")} ${index < count - 1 && move("down", "Down")} ${move("remove", "Remove")}</p>
   </fieldset>`
 }
 

@@ -220,14 +220,16 @@ const makeEdit = (api: Api, screenOf: ReturnType<typeof makeScreenOf>) => {
       slug: fields.get("slug")?.trim() ?? "",
       creativeDocument: found.document
     }
-    return yield* api.run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload }).pipe(
-      Effect.map((): Reply => ({ goTo: `${path}/${page.id}`, done: "The page was saved." })),
-      Effect.catchTag("Refusal", (refusal) =>
-        isOfForm(refusal)
-          ? screenOf(operator, page, { problem: refusal.detail ?? "A value is not valid.", fields })
-          : Effect.fail(refusal)
+    return yield* api
+      .run(operator, "experiencePages", "changeExperiencePage", { params: { id: page.id }, payload })
+      .pipe(
+        Effect.map((): Reply => ({ goTo: `${path}/${page.id}`, done: "The page was saved." })),
+        Effect.catchTag("Refusal", (refusal) =>
+          isOfForm(refusal)
+            ? screenOf(operator, page, { problem: refusal.detail ?? "A value is not valid.", fields })
+            : Effect.fail(refusal)
+        )
       )
-    )
   })
 }
 

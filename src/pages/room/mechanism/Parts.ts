@@ -6,7 +6,19 @@ import { calendarAddress } from "./CalendarFile.ts"
 import { grantNameIn } from "../../../auth/tokens/Grants.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { reminderLeadMinutes } from "../../../domain/message/Alert.ts"
-import { assured, countdown, form, heading, hidden, instant, nameHeading, phrase, say, type Scene, turning } from "../Scene.ts"
+import {
+  assured,
+  countdown,
+  form,
+  heading,
+  hidden,
+  instant,
+  nameHeading,
+  phrase,
+  say,
+  type Scene,
+  turning
+} from "../Scene.ts"
 
 /** The public fields that every kind has. */
 export interface Record {
@@ -84,7 +96,8 @@ export const alerting = (scene: Scene, { action, at, label, told }: Alerting): H
       <a class="button quiet" href="${scene.path("place", { show: action, at })}">${say(scene, label)}</a>
     </p>`
   }
-  if (alert?.isWanted !== true) return form(scene, action, { at, label: say(scene, label), style: "quiet", id: `${action}-${at}` })
+  if (alert?.isWanted !== true)
+    return form(scene, action, { at, label: say(scene, label), style: "quiet", id: `${action}-${at}` })
   const end = { at, label: say(scene, "stopEmails"), fields: hidden("stop", "1"), style: "small" as const }
   return html`${assured(say(scene, told))}${form(scene, action, { ...end, id: `${action}-${at}` })}`
 }

@@ -17,7 +17,17 @@ import {
   wayOut
 } from "./Parts.ts"
 import type { RoomKind } from "./RoomKind.ts"
-import { assured, heading, nameHeading, instant, phrase, say, sayCounted, type Scene, showsUnitsLeft } from "../Scene.ts"
+import {
+  assured,
+  heading,
+  nameHeading,
+  instant,
+  phrase,
+  say,
+  sayCounted,
+  type Scene,
+  showsUnitsLeft
+} from "../Scene.ts"
 
 type QueueRecord = ConsumerAnswer<"queues", "get">
 type State = ConsumerAnswer<"queues", "status">

@@ -10,6 +10,7 @@ import { aConsumer } from "../../../store/support/recordsFixture.ts"
 import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
 import { bids, bookings } from "./orderedLists.ts"
 import { messages, stoppedAddresses } from "./messageLists.ts"
+import { fonts, pictures } from "./uploadLists.ts"
 import {
   byId,
   inserted,
@@ -169,47 +170,6 @@ const webhookDeliveries: MakeList = Effect.fnUntraced(function* (as) {
       })
   }
 })
-
-/** Uploaded pictures. They leave the list when they are removed. */
-const pictures: MakeList = (as) =>
-  Effect.succeed({
-    path: "/pictures",
-    sorts: { createdAt: sorted.createdAt },
-    idOf: byId,
-    make: (n: number) =>
-      inserted("pictures", {
-        id: randomUUID(),
-        organization_id: as.tenant.organizationId,
-        mode: as.tenant.mode,
-        content_type: "image/webp",
-        width: 8,
-        height: 6,
-        size: 1,
-        bytes: Buffer.from([0]),
-        created_at: new Date(instant(n)),
-        created_by: "test"
-      }),
-    archive: (id: Key) => request(as, "DELETE", `/pictures/${id}`)
-  })
-
-/** Uploaded fonts, likewise. */
-const fonts: MakeList = (as) =>
-  Effect.succeed({
-    path: "/fonts",
-    sorts: { createdAt: sorted.createdAt },
-    idOf: byId,
-    make: (n: number) =>
-      inserted("fonts", {
-        id: randomUUID(),
-        organization_id: as.tenant.organizationId,
-        mode: as.tenant.mode,
-        size: 1,
-        bytes: Buffer.from([0]),
-        created_at: new Date(instant(n)),
-        created_by: "test"
-      }),
-    archive: (id: Key) => request(as, "DELETE", `/fonts/${id}`)
-  })
 
 /** The events of a receiver. No row is removed before it is old. */
 const receivedEvents: MakeList = Effect.fnUntraced(function* (as) {

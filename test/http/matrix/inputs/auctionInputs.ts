@@ -2,6 +2,7 @@
 import type { MakeInput } from "../inputs.ts"
 import { inputsOf } from "./mechanismInputs.ts"
 import { byServer } from "../world.ts"
+import { withEmail } from "./withEmail.ts"
 
 /** Dutch, so that a bid wins at once. */
 const settings = () => ({
@@ -31,7 +32,7 @@ export const auctionInputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/auctions/:auctionId/highest-bid": on({ status: 200 }),
   "GET /api/auctions/:auctionId/current-price": on({ status: 200 }),
   "GET /api/auctions/:auctionId/outbid-alert": on({ status: 200, guestStatus: 200 }),
-  "PUT /api/auctions/:auctionId/outbid-alert": on({ status: 200, guestStatus: 403, body: { language: "de" } }),
+  "PUT /api/auctions/:auctionId/outbid-alert": withEmail(on({ status: 200, body: { language: "de" } })),
   "DELETE /api/auctions/:auctionId/outbid-alert": on({ status: 200, guestStatus: 200 }),
   "POST /api/auctions/:auctionId/deny": forHolder({ reason: "ADMIN_ACTION" }),
   "POST /api/auctions/:auctionId/complete": forHolder(),
