@@ -83,9 +83,13 @@ layer(usher, { excludeTestServices: true })("The tester of a gate", (it) => {
 
 describe("The lines of a gate", () => {
   it("have its values in the place of the examples of a file, each once", () => {
-    const known = { gateId: "gate", url: "https://usher.example", host: "www.shop.example", returnPath: "/shop.example" }
-    const file =
-      "server_name shop.example; location /.usher/return"
+    const known = {
+      gateId: "gate",
+      url: "https://usher.example",
+      host: "www.shop.example",
+      returnPath: "/shop.example"
+    }
+    const file = "server_name shop.example; location /.usher/return"
     const filled = "server_name www.shop.example; location /shop.example"
     assert.strictEqual(filledIn(file, known), filled)
   })
