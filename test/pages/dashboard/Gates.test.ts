@@ -26,6 +26,7 @@ const typedFor = (queueId: string, more: object = {}) => ({
   "rule.0.path": "/checkout",
   "rule.0.then": queueId,
   "rule.0.failMode": "open",
+  "rule.0.afterEnd": "pass",
   ...more
 })
 
@@ -75,7 +76,8 @@ layer(usher, { excludeTestServices: true })("Gates at the dashboard", (it) => {
       const id = path.split("/").at(-1)!
       const gate = yield* brand("GET", `/gates/${id}`)
       assert.deepStrictEqual(gate.hosts, ["shop.example", "www.shop.example"])
-      assert.deepStrictEqual(gate.rules, [{ when: { pathPrefix: "/checkout" }, then: { queueId }, failMode: "open" }])
+      const choices = { failMode: "open", afterEnd: "pass" }
+      assert.deepStrictEqual(gate.rules, [{ when: { pathPrefix: "/checkout" }, then: { queueId }, ...choices }])
       assert.deepStrictEqual([gate.failMode, gate.cookie, gate.returnPath], ["closed", {}, "/.usher/return"])
 
       const shown = yield* get(path)

@@ -22,7 +22,7 @@ const byGate: Choice = [none, "As the gate"]
 
 /** The choices of a rule that protects, beside its conditions. Another setting of rules is a row here. */
 const choices: ReadonlyArray<{
-  readonly setting: "failMode"
+  readonly setting: "failMode" | "afterEnd"
   readonly label: string
   readonly hint: string
   readonly choices: ReadonlyArray<Choice>
@@ -32,6 +32,15 @@ const choices: ReadonlyArray<{
     label: "Usher out of reach",
     hint: "What becomes of new visitors then. Those inside go on.",
     choices: [byGate, ["open", "Lets everybody pass"], ["closed", "Lets nobody new in"]]
+  },
+  {
+    setting: "afterEnd",
+    label: "Once its queue has ended",
+    hint: "Also after its drop was archived.",
+    choices: [
+      [none, "Lets nobody new in"],
+      ["pass", "Lets everybody pass"]
+    ]
   }
 ]
 

@@ -36,14 +36,22 @@ const failTexts = { open: "lets everybody pass", closed: "lets nobody new in" } 
 export const failText = (mode: Gate["failMode"]): string => failTexts[mode]
 
 /** What a rule does with a request that fits. */
-export const outcomeOf = ({ then, failMode }: Rule, gate: Pick<Gate, "failMode">, queues: NamedQueues): Inserted => {
+export const outcomeOf = (
+  { then, failMode, afterEnd }: Rule,
+  gate: Pick<Gate, "failMode">,
+  queues: NamedQueues
+): Inserted => {
   if (then === "pass") return "passes"
   const named = queues.get(then.queueId)
   const place =
     named === undefined
       ? "a queue that was archived"
       : html`<a href="/dashboard/experiences/${named.queue.experienceId}"><bdi>${named.label}</bdi></a>`
-  return html`needs a grant of ${place} <small>Usher out of reach: ${failText(failMode ?? gate.failMode)}</small>`
+  return html`needs a grant of ${place}
+    <small
+      >Usher out of reach:
+      ${failText(failMode ?? gate.failMode)}${afterEnd === "pass" && "; after the end: lets everybody pass"}</small
+    >`
 }
 
 const decisionTexts: { readonly [K in GateTest["decision"]]: string } = {
