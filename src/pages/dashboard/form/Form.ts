@@ -134,22 +134,13 @@ export class Form {
     </div>`
   }
 
-  /** The parser of HTML drops the line break before the text. A second one would become a part of the text. */
   area(name: string, options: FieldOptions & { readonly rows?: number; readonly placeholder?: string }): Html {
     const { rows = 4, placeholder, isOptional = true } = options
-    return this.#field(
-      name,
-      options,
-      (attributes) =>
-        html`<textarea
-          ${attributes}
-          rows="${rows}"
-          spellcheck="false"
-          ${placeholder !== undefined && html`placeholder="${placeholder}"`}
-          ${!isOptional && html`required`}
-        >
-${this.valueOf(name, options.value)}</textarea>`
-    )
+    const more = html`rows="${rows}" spellcheck="false"
+    ${placeholder !== undefined && html`placeholder="${placeholder}"`} ${!isOptional && html`required`}`
+    // The parser of HTML drops a line break before the text, and anything else there would become a part of it.
+    const text = `\n${this.valueOf(name, options.value)}`
+    return this.#field(name, options, (attributes) => html`<textarea ${attributes} ${more}>${text}</textarea>`)
   }
 
   select(name: string, options: FieldOptions & { readonly choices: ReadonlyArray<Choice> }): Html {
