@@ -138,13 +138,11 @@ export class Form {
 
   area(name: string, options: FieldOptions & { readonly rows?: number; readonly placeholder?: string }): Html {
     const { rows = 4, placeholder, isOptional = true } = options
-    // Browsers leave out a line break at the beginning, and only there: no space may come before it.
+    const more = html`rows="${rows}" spellcheck="false"
+    ${placeholder !== undefined && html`placeholder="${placeholder}"`} ${!isOptional && html`required`}`
+    // The parser of HTML drops a line break before the text, and anything else there would become a part of it.
     const text = `\n${this.valueOf(name, options.value)}`
-    return this.#field(name, options, (attributes) => {
-      const all = html`${attributes} rows="${rows}" spellcheck="false"
-      ${placeholder !== undefined && html`placeholder="${placeholder}"`} ${!isOptional && html`required`}`
-      return html`<textarea ${all}>${text}</textarea>`
-    })
+    return this.#field(name, options, (attributes) => html`<textarea ${attributes} ${more}>${text}</textarea>`)
   }
 
   select(name: string, options: FieldOptions & { readonly choices: ReadonlyArray<Choice> }): Html {
