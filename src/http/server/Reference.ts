@@ -2,7 +2,7 @@
  * The description of an API (OpenAPI), and pages that show it: one with the list of all operations, and one for each
  * group. They have no script, and load nothing.
  */
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { type HttpApi, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
 import type { Document } from "./Documents.ts"
@@ -20,14 +20,25 @@ export const index = <Id extends string, Groups extends HttpApiGroup.Constraint>
   api: HttpApi.HttpApi<Id, Groups>
 ): Effect.Effect<Document> => Effect.sync(() => documentOf(indexPage(describedOf(api))))
 
-/** The pages of the groups, by their names in addresses. */
+/** The pages of the groups, by their names in addresses. The description costs a tenth of a start, so it waits for a request. */
 export const groups = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
 ): ReadonlyArray<readonly [slug: string, page: Effect.Effect<Document>]> =>
-  describedOf(api).tags.map((tag) => [
-    slugOf(tag.name),
-    Effect.sync(() => documentOf(groupPage(describedOf(api), tag)))
-  ])
+  (Object.values(api.groups) as unknown as ReadonlyArray<HttpApiGroup.Top>).map(({ annotations, identifier }) => {
+    const title = Context.getOrElse(annotations, OpenApi.Title, () => identifier)
+    return [
+      slugOf(title),
+      Effect.sync(() => {
+        const described = describedOf(api)
+        return documentOf(
+          groupPage(
+            described,
+            described.tags.find(({ name }) => name === title)!
+          )
+        )
+      })
+    ]
+  })
 
 const describedOf = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>
