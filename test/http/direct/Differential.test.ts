@@ -8,7 +8,7 @@ layer(services, { excludeTestServices: true })("The direct path and HttpApi", (i
     Effect.gen(function* () {
       const { differences, statuses } = yield* compare(yield* completeListener, 1, 12)
       assert.deepStrictEqual(differences, [])
-      assert.isAbove(statuses.get("200") ?? 0, covered.length)
+      assert.isAbove(statuses.get("200") ?? 0, covered.length, JSON.stringify([...statuses]))
       assert.isAbove(statuses.get("401") ?? 0, 0)
     }).pipe(Effect.scoped)
   )

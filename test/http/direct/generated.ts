@@ -16,6 +16,8 @@ import * as Fixture from "../support/usherFixture.ts"
 
 export const services = Fixture.layerWith({ trustedProxies: [IpNetwork.fromStringUnsafe("127.0.0.0/8")] })
 
+const isOfSessions = ({ name }: Operation): boolean => name.includes("/auth/") || name.includes("/sessions")
+
 /** The operations of consumers. Those of sessions come last, because they may end the session. */
 export const covered = operations
   .filter(
@@ -25,7 +27,7 @@ export const covered = operations
       name !== "POST /api/auth/logout" &&
       inputs[name] !== undefined
   )
-  .toSorted((a, b) => Number(a.name.includes("/auth/")) - Number(b.name.includes("/auth/")))
+  .toSorted((a, b) => Number(isOfSessions(a)) - Number(isOfSessions(b)))
 
 /** A generator of pseudo-random whole numbers from 0 to below its argument (mulberry32). */
 export const dice = (seed: number) => (below: number) => {
@@ -170,7 +172,7 @@ export const comparable = (answer: string): string =>
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, "ID")
     .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, "TOKEN")
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "INSTANT")
-    .replace(/"(bidderHandle|exchangeCode|entryId|seedCommitment)":"[^"]*"/g, '"$1":"…"')
+    .replace(/"(bidderHandle|confirmationCode|exchangeCode|entryId|seedCommitment)":"[^"]*"/g, '"$1":"…"')
     .replace(/"(keyPrefix|keySignature|nonce|salt|signature)":"[0-9a-f]*"/g, '"$1":"…"')
     .replace(/"expiresAt":\d+/g, '"expiresAt"')
     .replace(/^Date: .*$/gm, "Date")

@@ -41,6 +41,7 @@ const world = Effect.gen(function* () {
     orders: yield* made("/orders", { consumerId, items: [] }),
     webhooks: yield* made("/webhooks", { url: "https://shop.example/hooks", events: ["order.created"] }),
     pages: page,
+    gates: yield* made("/gates", { name: "Shop", hosts: ["shop.example"], rules: [] }),
     people: yield* made("/people", { email: `${randomUUID()}@example.com`, role: "viewer" })
   }
   return records

@@ -72,6 +72,7 @@ const texts = [
   "line\nbreak",
   "https://example.com/a?b=c",
   "http://example.com",
+  "/fonts/0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
   "{{ link }}"
 ]
 const numbers = [1, 2, 6, 7, 640, 2_147_483_648]
@@ -81,6 +82,8 @@ function made(ast: SchemaAST.AST, random: Random32, depth: number): unknown {
   switch (ast._tag) {
     case "Literal":
       return ast.literal
+    case "Boolean":
+      return below(random, 2) === 0
     case "Union":
       return made(picked(ast.types, random), random, depth)
     case "Suspend":
