@@ -40,10 +40,14 @@ type Consumer = Awaited<ReturnType<typeof guest>>
 const enter = ({ consumerUrl }: Setup, queueId: string, consumer: Consumer) =>
   send("POST", `${consumerUrl}/api/queues/${queueId}/enter`, consumer)
 
+/** Asks until it is answered. While a mechanism moves to another process, it is a 503. */
 const positionOf = async ({ consumerUrl }: Setup, queueId: string, consumer: Consumer): Promise<number> => {
-  const { status, body } = await send("GET", `${consumerUrl}/api/queues/${queueId}/status`, consumer)
-  assert.strictEqual(status, 200, JSON.stringify(body))
-  return body.position
+  for (;;) {
+    const { status, body } = await send("GET", `${consumerUrl}/api/queues/${queueId}/status`, consumer)
+    if (status === 200) return body.position
+    assert.strictEqual(status, 503, JSON.stringify(body))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
 }
 
 /** Lets a guest enter until it is answered. Returns the number of tries. */

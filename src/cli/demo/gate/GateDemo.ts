@@ -14,7 +14,7 @@ import * as Front from "./Front.ts"
 import { makeVisitors, type Page, type Visitor } from "./Visitors.ts"
 
 const insideLimit = 20
-const crowdSize = 40
+const crowdSize = 32
 /** Visitors who stay inside until the end. */
 const staying = 10
 /** Visitors whose way through the room is followed. */

@@ -13,7 +13,7 @@ export interface Page {
 const noPage: Page = { status: 0, text: "", location: "" }
 
 /** Rooms limit what one address may ask, and all visitors have one. */
-const lookMillis = 2_000
+const lookMillis = 4_000
 
 export type Visitor = ReturnType<Effect.Success<ReturnType<typeof makeVisitors>>>
 
@@ -49,19 +49,27 @@ export const makeVisitors = (shopUrl: string) =>
     const submit = ({ action, fields }: Form, url: string) =>
       send(HttpClientRequest.bodyUrlParams(HttpClientRequest.post(new URL(action, url).href), fields))
 
+    /** Looks at a place once, and returns the form that leads on. Whoever has no place, or none any more, enters. */
+    const look = Effect.fnUntraced(function* (url: string) {
+      const forms = formsIn((yield* get(url)).text)
+      const onward = forms.find(({ fields }) => "usher_grant" in fields)
+      const entry = forms.find(({ action }) => /\/enter(?:\?|$)/.test(action))
+      if (onward === undefined && entry !== undefined) yield* submit(entry, url)
+      return onward
+    })
+
     /**
      * Opens the room at the address to which the gate has led, and waits there: with the place that the gate has taken, or
-     * with one of its own if the gate sends everybody away. Returns the page after it.
+     * with one of its own. Returns the page after it.
      */
     const waitIn = Effect.fnUntraced(function* (address: string) {
       const room = yield* follow(reachable(address))
       const entry = formsIn(room.page.text).find(({ action }) => /\/enter(?:\?|$)/.test(action))
       const led = entry === undefined ? noPage : yield* submit(entry, room.url)
       const place = led.location === "" ? room.url : new URL(led.location, room.url).href
-      const found = yield* get(place).pipe(
-        Effect.map(({ text }) => formsIn(text).find(({ fields }) => "usher_grant" in fields)),
+      const found = yield* look(place).pipe(
         Effect.repeat({ until: (form) => form !== undefined, schedule: Schedule.spaced(lookMillis) }),
-        Effect.timeoutOption("3 minutes")
+        Effect.timeoutOption("5 minutes")
       )
       const onward = Option.getOrUndefined(found)
       if (onward === undefined) return noPage
