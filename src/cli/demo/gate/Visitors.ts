@@ -46,8 +46,20 @@ export const makeVisitors = (shopUrl: string) =>
       return page.location === "" ? { url, page } : yield* opened(new URL(page.location, url).href)
     })
     const opened = (url: string) => Effect.map(get(url), (page) => ({ url, page }))
-    const submit = ({ action, fields }: Form, url: string) =>
-      send(HttpClientRequest.bodyUrlParams(HttpClientRequest.post(new URL(action, url).href), fields))
+    const post = (form: Form, url: string) =>
+      HttpClientRequest.post(new URL(form.action, url).href).pipe(
+        HttpClientRequest.setHeader("origin", new URL(url).origin),
+        HttpClientRequest.bodyUrlParams(form.fields),
+        send
+      )
+    /**
+     * Sends a form of the page at `url`, as a browser does: it names the page's origin, because rooms refuse forms of
+     * others, and a 307 has it sent once more with the cookies that came.
+     */
+    const submit = Effect.fnUntraced(function* (form: Form, url: string) {
+      const page = yield* post(form, url)
+      return page.status === 307 ? yield* post({ ...form, action: page.location }, url) : page
+    })
 
     /** Looks at a place once, and returns the form that leads on. Whoever has no place, or none any more, enters. */
     const look = Effect.fnUntraced(function* (url: string) {
