@@ -20,83 +20,94 @@ export type Visitor = ReturnType<Effect.Success<ReturnType<typeof makeVisitors>>
 /** Makes the function that makes a visitor of this shop. */
 export const makeVisitors = (shopUrl: string) =>
   Effect.map(HttpClient.HttpClient, (http) => (name: string) => {
-    /** By the origin that has set them. */
-    const cookies = new Map<string, Cookies.Cookies>()
-
-    const send = (request: HttpClientRequest.HttpClientRequest) => {
-      const { origin } = new URL(request.url)
-      const own = cookies.get(origin) ?? Cookies.empty
-      const headers = {
-        accept: "text/html",
-        [visitorHeader]: name,
-        ...(Cookies.isEmpty(own) ? {} : { cookie: Cookies.toCookieHeader(own) })
-      }
-      return http.execute(HttpClientRequest.setHeaders(request, headers)).pipe(
-        Effect.tap((response) => Effect.sync(() => cookies.set(origin, Cookies.merge(own, response.cookies)))),
-        Effect.flatMap(pageOf),
-        Effect.timeout("30 seconds"),
-        Effect.orElseSucceed(() => noPage)
-      )
-    }
-    const get = (url: string) => send(HttpClientRequest.get(url))
-
-    /** Opens a page, and the one to which it leads. */
-    const follow = Effect.fnUntraced(function* (url: string) {
-      const page = yield* get(url)
-      return page.location === "" ? { url, page } : yield* opened(new URL(page.location, url).href)
-    })
-    const opened = (url: string) => Effect.map(get(url), (page) => ({ url, page }))
-    const post = (form: Form, url: string) =>
-      HttpClientRequest.post(new URL(form.action, url).href).pipe(
-        HttpClientRequest.setHeader("origin", new URL(url).origin),
-        HttpClientRequest.bodyUrlParams(form.fields),
-        send
-      )
-    /**
-     * Sends a form of the page at `url`, as a browser does: it names the page's origin, because rooms refuse forms of
-     * others, and a 307 has it sent once more with the cookies that came.
-     */
-    const submit = Effect.fnUntraced(function* (form: Form, url: string) {
-      const page = yield* post(form, url)
-      return page.status === 307 ? yield* post({ ...form, action: page.location }, url) : page
-    })
-
-    /** Looks at a place once, and returns the form that leads on. Whoever has no place, or none any more, enters. */
-    const look = Effect.fnUntraced(function* (url: string) {
-      const forms = formsIn((yield* get(url)).text)
-      const onward = forms.find(({ fields }) => "usher_grant" in fields)
-      const entry = forms.find(({ action }) => /\/enter(?:\?|$)/.test(action))
-      if (onward === undefined && entry !== undefined) yield* submit(entry, url)
-      return onward
-    })
-
-    /**
-     * Opens the room at the address to which the gate has led, and waits there: with the place that the gate has taken, or
-     * with one of its own. Returns the page after it.
-     */
-    const waitIn = Effect.fnUntraced(function* (address: string) {
-      const room = yield* follow(reachable(address))
-      const entry = formsIn(room.page.text).find(({ action }) => /\/enter(?:\?|$)/.test(action))
-      const led = entry === undefined ? noPage : yield* submit(entry, room.url)
-      const place = led.location === "" ? room.url : new URL(led.location, room.url).href
-      const found = yield* look(place).pipe(
-        Effect.repeat({ until: (form) => form !== undefined, schedule: Schedule.spaced(lookMillis) }),
-        Effect.timeoutOption("5 minutes")
-      )
-      const onward = Option.getOrUndefined(found)
-      if (onward === undefined) return noPage
-      const returned = yield* submit(onward, place)
-      return yield* get(new URL(returned.location, shopUrl).href)
-    })
-
+    const browser = browserOf(http, name)
     return {
       name,
       /** True if the shop has set a cookie: the visitor has a grant. */
-      hasCookie: () => !Cookies.isEmpty(cookies.get(new URL(shopUrl).origin) ?? Cookies.empty),
-      visit: (path: string) => get(shopUrl + path),
-      waitIn
+      hasCookie: () => browser.hasCookie(shopUrl),
+      visit: (path: string) => browser.get(shopUrl + path),
+      /** Waits in the room at the address to which the gate has led. Returns the page after it. */
+      waitIn: (address: string) =>
+        Effect.gen(function* () {
+          const way = yield* waitedFor(browser, address)
+          if (way === undefined) return noPage
+          const returned = yield* browser.submit(way.onward, way.place)
+          return yield* browser.get(new URL(returned.location, shopUrl).href)
+        })
     }
   })
+
+type Browser = ReturnType<typeof browserOf>
+
+const browserOf = (http: HttpClient.HttpClient, name: string) => {
+  /** By the origin that has set them. */
+  const cookies = new Map<string, Cookies.Cookies>()
+  const cookiesOf = (url: string) => cookies.get(new URL(url).origin) ?? Cookies.empty
+
+  const send = (request: HttpClientRequest.HttpClientRequest) => {
+    const own = cookiesOf(request.url)
+    const headers = {
+      accept: "text/html",
+      [visitorHeader]: name,
+      ...(Cookies.isEmpty(own) ? {} : { cookie: Cookies.toCookieHeader(own) })
+    }
+    const keep = (response: HttpClientResponse.HttpClientResponse) =>
+      Effect.sync(() => cookies.set(new URL(request.url).origin, Cookies.merge(own, response.cookies)))
+    return http.execute(HttpClientRequest.setHeaders(request, headers)).pipe(
+      Effect.tap(keep),
+      Effect.flatMap(pageOf),
+      Effect.timeout("30 seconds"),
+      Effect.orElseSucceed(() => noPage)
+    )
+  }
+
+  const post = (form: Form, url: string) =>
+    HttpClientRequest.post(new URL(form.action, url).href).pipe(
+      HttpClientRequest.setHeader("origin", new URL(url).origin),
+      HttpClientRequest.bodyUrlParams(form.fields),
+      send
+    )
+
+  return {
+    hasCookie: (url: string) => !Cookies.isEmpty(cookiesOf(url)),
+    get: (url: string) => send(HttpClientRequest.get(url)),
+    /**
+     * Sends a form of the page at `url`: with the page's origin, because rooms refuse forms of others. A 307 has it sent
+     * once more with the cookies that came.
+     */
+    submit: Effect.fnUntraced(function* (form: Form, url: string) {
+      const page = yield* post(form, url)
+      return page.status === 307 ? yield* post({ ...form, action: page.location }, url) : page
+    })
+  }
+}
+
+/** Waits in a room, and returns the form that leads on; undefined after five minutes. */
+const waitedFor = Effect.fnUntraced(function* (browser: Browser, address: string) {
+  const room = reachable(address)
+  const first = yield* browser.get(room)
+  const entered = first.location === "" ? room : new URL(first.location, room).href
+  const entry = entryIn((yield* browser.get(entered)).text)
+  const led = entry === undefined ? noPage : yield* browser.submit(entry, entered)
+  const place = led.location === "" ? entered : new URL(led.location, entered).href
+  const onward = yield* lookAt(browser, place).pipe(
+    Effect.repeat({ until: (form) => form !== undefined, schedule: Schedule.spaced(lookMillis) }),
+    Effect.timeoutOption("5 minutes"),
+    Effect.map(Option.getOrUndefined)
+  )
+  return onward === undefined ? undefined : { onward, place }
+})
+
+/** Looks at a place once, and returns the form that leads on. Whoever has no place, or none any more, enters. */
+const lookAt = Effect.fnUntraced(function* (browser: Browser, url: string) {
+  const { text } = yield* browser.get(url)
+  const onward = formsIn(text).find(({ fields }) => "usher_grant" in fields)
+  const entry = entryIn(text)
+  if (onward === undefined && entry !== undefined) yield* browser.submit(entry, url)
+  return onward
+})
+
+const entryIn = (text: string): Form | undefined => formsIn(text).find(({ action }) => /\/enter(?:\?|$)/.test(action))
 
 const pageOf = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.map(response.text, (text): Page => ({
