@@ -98,7 +98,7 @@ const waitedFor = Effect.fnUntraced(function* (browser: Browser, address: string
   return onward === undefined ? undefined : { onward, place }
 })
 
-/** Looks at a place once, and returns the form that leads on. Whoever has no place, or none any more, enters. */
+/** Looks at a place once, and returns the form that leads on. A visitor without a place enters, also one whose place has ended. */
 const lookAt = Effect.fnUntraced(function* (browser: Browser, url: string) {
   const { text } = yield* browser.get(url)
   const onward = formsIn(text).find(({ fields }) => "usher_grant" in fields)
