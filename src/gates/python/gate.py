@@ -290,7 +290,7 @@ def bytes_of(base64url):
         return b""
 
 
-# Ed25519 (RFC 8032, 5.1.7), for machines without `cryptography`. Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
+# Ed25519 (RFC 8032), for machines without `cryptography`. Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z.
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493

@@ -6,10 +6,9 @@ import { Conflict } from "../../../api/Errors.ts"
 import { fontProblem, type FontProblem } from "../../../domain/catalogue/Font.ts"
 import { Fonts, type FontsFull } from "../../../store/catalogue/Fonts.ts"
 import { answering } from "../../errors/Answering.ts"
-import { issueAt } from "../../errors/Issues.ts"
-import { invalidInput } from "../../errors/Validation.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInUse } from "../records/References.ts"
+import { refusedFile } from "./RefusedFile.ts"
 
 export const FontHandlers = HttpApiBuilder.group(AdminApi, "fonts", (handlers) =>
   Effect.gen(function* () {
@@ -17,7 +16,7 @@ export const FontHandlers = HttpApiBuilder.group(AdminApi, "fonts", (handlers) =
     return handlers.handleAll({
       uploadFont: ({ payload }) => {
         const problem = fontProblem(payload)
-        if (problem !== undefined) return Effect.fail(refusedFor(problem))
+        if (problem !== undefined) return Effect.fail(refusedFile("font", expected[problem]))
         return orFull(forTenant((tenant, by) => fonts.create(tenant, by, payload)))
       },
 
@@ -37,11 +36,6 @@ const expected: { readonly [Problem in FontProblem]: string } = {
   TOO_LARGE: "a font of at most 300 KB",
   UNKNOWN_TYPE: "one font as WOFF2",
   DAMAGED: "a font that is not damaged"
-}
-
-const refusedFor = (problem: FontProblem) => {
-  const issue = issueAt({}, [], { kind: "validation", type: "font", expected: expected[problem] })
-  return invalidInput([{ ...issue, received: "another file", message: `Invalid value: Expected ${expected[problem]}` }])
 }
 
 const orFull = answering({

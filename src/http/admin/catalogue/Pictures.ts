@@ -5,11 +5,10 @@ import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { Conflict } from "../../../api/Errors.ts"
 import { Pictures, type PicturesFull } from "../../../store/catalogue/Pictures.ts"
 import { answering } from "../../errors/Answering.ts"
-import { issueAt } from "../../errors/Issues.ts"
-import { invalidInput } from "../../errors/Validation.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInUse } from "../records/References.ts"
 import { PictureCleaner, type PictureRefused, type RefusedReason } from "./CleanPicture.ts"
+import { refusedFile } from "./RefusedFile.ts"
 
 export const PictureHandlers = HttpApiBuilder.group(AdminApi, "pictures", (handlers) =>
   Effect.gen(function* () {
@@ -44,12 +43,7 @@ const expected: { readonly [Reason in RefusedReason]: string } = {
 
 /** Turns a file that becomes no picture into a 400, and a full store into a 409. */
 const orRefused = answering({
-  PictureRefused: ({ reason }: PictureRefused) => {
-    const issue = issueAt({}, [], { kind: "validation", type: "picture", expected: expected[reason] })
-    return invalidInput([
-      { ...issue, received: "another file", message: `Invalid value: Expected ${expected[reason]}` }
-    ])
-  },
+  PictureRefused: ({ reason }: PictureRefused) => refusedFile("picture", expected[reason]),
   PicturesFull: (_: PicturesFull) =>
     new Conflict({ error: "The organization has as many pictures as it may have", code: "PICTURE_LIMIT" })
 })
