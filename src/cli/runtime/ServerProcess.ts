@@ -168,6 +168,7 @@ export const serve = Effect.forever(serveInstallation).pipe(
   ),
   // On a slow machine the thread of a process that starts is busy for seconds, so it takes an answer for late.
   Effect.retry({ while: (error) => error._tag === "StartRefused" && error.isTransient === true, times: startsMax - 1 }),
+  (served) => Effect.andThen(Supervision.mayServe, served),
   Effect.raceFirst(stopRequested),
   Effect.catchTag("ServeError", notListening),
   Effect.provide(Environment.base)

@@ -6,8 +6,8 @@ import { Context, Deferred, Effect, Layer, Schedule } from "effect"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
 
-/** How often a process looks whether it has become ready, or is no longer. */
-const lookMillis = 250
+/** How often a process looks whether it has become ready, or is no longer. Reports are cached. */
+const lookMillis = 50
 
 /** The condition that depends on the other processes. */
 const condition = "processes"
@@ -21,6 +21,8 @@ export interface FromProcess {
 export interface ToProcess {
   readonly notReady: ReadonlyArray<string>
   readonly showsAddresses: boolean
+  /** False until the first process has been ready: what it prepares, such as the database, the others need. */
+  readonly mayServe: boolean
 }
 
 /** True if the value is a message of a process. */
@@ -29,6 +31,22 @@ export const isFromProcess = (message: unknown): message is FromProcess =>
 
 const isToProcess = (message: unknown): message is ToProcess =>
   typeof message === "object" && message !== null && "notReady" in message && Array.isArray(message.notReady)
+
+/** Returns when this process may serve: at once without a supervisor. */
+export const mayServe = Effect.flatMap(Settings, ({ supervised }) =>
+  supervised
+    ? Effect.callback<void>((resume) => {
+        const listener = (message: unknown) => {
+          if (!isToProcess(message) || !message.mayServe) return
+          process.off("message", listener)
+          resume(Effect.void)
+        }
+        // Node keeps the messages that came before the first listener.
+        process.on("message", listener)
+        return Effect.sync(() => process.off("message", listener))
+      })
+    : Effect.void
+)
 
 export class Supervision extends Context.Service<
   Supervision,
