@@ -12,6 +12,9 @@ interface ListenFailure {
   readonly message: string
 }
 
+/** True if another process has the port. */
+export const isTaken = ({ cause }: HttpServerError.ServeError) => (cause as ListenFailure).code === "EADDRINUSE"
+
 /** Explains why a port cannot be listened on, and how to fix it. */
 export const notListening = Effect.fnUntraced(function* ({ cause }: HttpServerError.ServeError) {
   const { code, port, address, hostname, message } = cause as ListenFailure

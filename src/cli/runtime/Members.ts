@@ -1,7 +1,8 @@
 /** Which processes `usher serve --processes N` starts, and what each gets in its environment. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Schedule } from "effect"
 import * as Accepting from "../../http/connections/Accepting.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
+import { isTaken } from "./ListenFailure.ts"
 import { connectionsMax } from "../../store/postgres/embedded/ServerProcess.ts"
 
 /** Characters of the node's name that the names of the processes keep. A name may have 100. */
@@ -9,6 +10,15 @@ const nameLengthMax = 80
 
 /** Connections of a process beside `DATABASE_CONNECTIONS`: its heartbeat, its presence, notifications, and one to spare. */
 const otherConnections = 4
+
+/** Processes of a killed supervisor have the ports until they have stopped. */
+const portTriesMax = 50
+const portPauseMillis = 100
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 /** One of the processes. */
 export interface Member {
@@ -21,15 +31,15 @@ export interface Member {
 }
 
 /**
- * Returns the processes: an engine and fronts, or only fronts if that is this machine's `CLUSTER_ROLE`. Fails if the ports
- * cannot be listened on, or cannot be shared.
+ * Returns the processes: an engine and fronts, or only fronts if that is this machine's `CLUSTER_ROLE`. Fails if they cannot
+ * share ports.
  */
 export const plan = Effect.fnUntraced(function* (count: number) {
   const settings = yield* Settings
   const { host, adminHost, clusterRole, clusterHost, cluster, nodeName, shutdownTimeoutSeconds } = settings
   if (clusterRole === "engine") return yield* engineAlone
-  const consumerPort = yield* Accepting.tryPort({ host, port: settings.consumerPort })
-  const adminPort = yield* Accepting.tryPort({ host: adminHost, port: settings.adminPort })
+  const consumerPort = yield* fixedPort({ host, port: settings.consumerPort })
+  const adminPort = yield* fixedPort({ host: adminHost, port: settings.adminPort })
   if (!(yield* Accepting.canShare(host))) return yield* cannotShare
   yield* refuseHighPorts(settings, count)
   yield* refuseConnections(settings, count)
@@ -60,6 +70,26 @@ export const plan = Effect.fnUntraced(function* (count: number) {
     }
   })
 })
+
+/** Returns the port itself, or any free one for 0. */
+const fixedPort = (options: Address) => (options.port === 0 ? Accepting.tryPort(options) : Effect.succeed(options.port))
+
+/** Waits until the ports of both APIs can be listened on. Fails if they cannot be after some seconds. */
+export const portsFree = Effect.flatMap(Settings, ({ host, consumerPort, adminHost, adminPort }) =>
+  Effect.forEach(
+    [
+      { host, port: consumerPort },
+      { host: adminHost, port: adminPort }
+    ],
+    (address) =>
+      Effect.retry(Accepting.tryPort(address), {
+        while: isTaken,
+        schedule: Schedule.spaced(portPauseMillis),
+        times: portTriesMax
+      }),
+    { discard: true }
+  )
+)
 
 const engineAlone = new StartRefused({
   message:

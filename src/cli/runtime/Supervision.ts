@@ -21,7 +21,7 @@ export interface FromProcess {
 export interface ToProcess {
   readonly notReady: ReadonlyArray<string>
   readonly showsAddresses: boolean
-  /** False until the first process has been ready: what it prepares, such as the database, the others need. */
+  /** False until the ports are free, and for all but the first until that was ready: they need what it prepares. */
   readonly mayServe: boolean
 }
 

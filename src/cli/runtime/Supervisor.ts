@@ -2,8 +2,8 @@
  * Runs `usher serve --processes N`: one engine, and fronts for all others, as nodes of one cluster on this machine. They
  * share the ports of both APIs and the database, also the embedded one.
  *
- * The engine starts first and stops last, for the fronts need it: meanwhile they load their program. A process that ends is
- * started again after a pause that grows; one that ends during the first start ends all. A process whose supervisor is gone stops gracefully. The signals of
+ * The engine serves first and stops last, for the fronts need it. A process that ends is started again after a pause that
+ * grows; one that ends during the first start ends all. A process whose supervisor is gone stops gracefully. The signals of
  * a terminal reach the supervisor alone, because each of the others has its own process group.
  */
 import { Clock, Deferred, Effect, Scope } from "effect"
@@ -66,15 +66,22 @@ export const supervise = Effect.fnUntraced(
   Effect.provide(Environment.base)
 )
 
-/** Starts all processes; the others serve once the first does. Each is kept running while the scope lives. */
+/**
+ * Starts all processes, which load their program. The first serves once the ports are free, the others once it is ready. Each
+ * is kept running while the scope lives.
+ */
 const startAll = Effect.fnUntraced(function* (all: ReadonlyArray<Running>) {
   const [first, ...others] = all
-  const tell = makeTell(all)
+  const free = Deferred.makeUnsafe<void, StartRefused>()
+  const tell = makeTell(all, free)
   const scope = yield* Effect.scope
   yield* Effect.forkIn(keep(first!, tell), scope)
   // It closes before the scope's fiber of the first process ends.
   const scopeOfOthers = yield* Scope.fork(scope, "parallel")
   yield* Effect.forEach(others, (member) => Effect.forkIn(keep(member, tell), scopeOfOthers), { discard: true })
+  yield* Members.portsFree
+  yield* Deferred.succeed(free, undefined)
+  tell()
   yield* Effect.forEach(all, ({ started }) => Deferred.await(started), { discard: true })
 })
 
@@ -136,15 +143,18 @@ const run = (member: Running, environment: Record<string, string>, tell: () => v
  * Makes the function that tells each process which others are not ready, and whether it may serve. The first one shows the
  * addresses, once.
  */
-const makeTell = (all: ReadonlyArray<Running>) => {
+const makeTell = (all: ReadonlyArray<Running>, portsFree: Deferred.Deferred<void, StartRefused>) => {
   let areShown = false
   return () => {
     const notReady = all.filter(({ isReady }) => !isReady).map(({ name }) => name)
-    const hasFirst = Deferred.isDoneUnsafe(all[0]!.started)
     for (const [index, { child }] of all.entries()) {
       const isFirst = index === 0
       const showsAddresses = notReady.length === 0 && isFirst && !areShown
-      const message: ToProcess = { notReady, showsAddresses, mayServe: isFirst || hasFirst }
+      const message: ToProcess = {
+        notReady,
+        showsAddresses,
+        mayServe: Deferred.isDoneUnsafe(isFirst ? portsFree : all[0]!.started)
+      }
       // A process that is about to end does not take it.
       if (child?.connected === true) child.send(message, () => undefined)
     }

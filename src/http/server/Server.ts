@@ -67,7 +67,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
   Layer.effect(
     Listeners,
     Effect.gen(function* () {
-      const { host, consumerPort, adminHost, adminPort, shutdownDelayMillis, clusterRole } = yield* Settings
+      const { host, consumerPort, adminHost, adminPort, clusterRole } = yield* Settings
       const readiness = yield* Readiness
       // Both drain at the same time, and only after `/ready` has reported the shutdown.
       const scope = yield* Scope.fork(yield* Effect.scope, "parallel")
@@ -100,11 +100,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
       areListening = true
       const draining = annotated("process.draining")(Effect.logInfo("Shutting down"))
       yield* Effect.addFinalizer(() =>
-        readiness.drain.pipe(
-          Effect.andThen(draining),
-          Effect.andThen(Effect.sleep(shutdownDelayMillis)),
-          Effect.andThen(readiness.refuse)
-        )
+        readiness.drain.pipe(Effect.andThen(draining), Effect.andThen(shutdownDelay), Effect.andThen(readiness.refuse))
       )
       return { consumerUrl, adminUrl }
     })
@@ -123,6 +119,14 @@ const ofRequests: (services: Context.Context<Scope.Scope>) => Context.Context<Sc
   References.MinimumLogLevel
 )
 
+/**
+ * The time for balancers to notice a shutdown. A process whose supervisor was killed takes none: all others of this machine
+ * stop too, and the next supervisor needs their ports.
+ */
+const shutdownDelay = Effect.flatMap(Settings, ({ shutdownDelayMillis, supervised }) =>
+  supervised && !process.connected ? Effect.void : Effect.sleep(shutdownDelayMillis)
+)
+
 /** Makes one listener. Its routes are complete before it accepts connections. Returns its address. */
 const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly name: string
@@ -132,7 +136,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   readonly routes: Layer.Layer<never, E, R>
   readonly services: Context.Context<RateLimits | Origins>
 }) {
-  const { shutdownDelayMillis, shutdownTimeoutSeconds, supervised } = yield* Settings
+  const { shutdownTimeoutSeconds, supervised } = yield* Settings
   const tls = yield* Tls.options
   const { http } = yield* Measures
   const serving = { ...serverOptions, ServerResponse: responseOf(http[options.api]) }
@@ -165,7 +169,7 @@ const listen = Effect.fnUntraced(function* <E, R>(options: {
   // After `serve`: a request that came before it would never be answered, and this waits for the system.
   yield* Connections.guard(nodeServer, options.api)
   yield* bound.acceptMore
-  const refused = Effect.andThen(bound.acceptNone, Effect.sleep(shutdownDelayMillis))
+  const refused = Effect.andThen(bound.acceptNone, shutdownDelay)
   yield* Effect.addFinalizer(() => Effect.andThen(refused, drained(bound, shutdownTimeoutSeconds * drainShare)))
   const address = HttpServer.formatAddress(server.address)
   const url = tls === undefined ? address : address.replace("http:", "https:")
