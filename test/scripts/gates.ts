@@ -131,7 +131,8 @@ function printedPort([program = "", ...args]: ReadonlyArray<string>, { url, gate
 async function portOfPhp({ url, gateId, key }: FakeUsher): Promise<Opened | undefined> {
   const port = await freePort()
   const site = { GATE_URL: url, GATE_ID: gateId, GATE_KEY: key, GATE_FOLDER: join(goModule, "php") }
-  const env = { ...process.env, ...site }
+  // One worker answers one request at a time.
+  const env = { ...process.env, ...site, PHP_CLI_SERVER_WORKERS: "4" }
   const php = spawn("php", ["-S", `127.0.0.1:${port}`, join(runners, "site.php")], { stdio: "ignore", env })
   const isInstalled = await new Promise((found) =>
     php.once("spawn", () => found(true)).once("error", () => found(false))
