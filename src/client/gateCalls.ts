@@ -30,6 +30,10 @@ const stalledMillis = 100
 const attemptsMax = 2
 const attemptsOfPassMax = 5
 
+/** How long a visitor's name is kept whose answer nobody got, and how many. Usher remembers a name for a minute. */
+const unansweredMillis = 45_000
+const unansweredMax = 1_000
+
 /** Usher has answered with a refusal. Any error but this one and `CallLate` means that it is out of reach. */
 export class CallRefused extends Error {
   readonly status: number
@@ -56,6 +60,12 @@ export interface EndedGrants {
 
 export type GateCalls = ReturnType<typeof makeCalls>
 
+interface Unanswered {
+  readonly of: string
+  readonly attempt: string
+  readonly until: number
+}
+
 interface Answer {
   readonly status: number
   readonly text: string
@@ -75,6 +85,15 @@ export const makeCalls = (address: GateAddress) => {
   const { fetch: send = (to, init) => fetch(to, init), now = Date.now } = address
   const base = url.replace(/(?<!\/)\/+$/, "")
   let answeredAt = -Infinity
+  let unanswered: ReadonlyArray<Unanswered> = []
+
+  /** A name whose answer nobody got, from this queue and address; else a new one. */
+  const namedFor = (of: string, attempt: string): Unanswered => {
+    unanswered = unanswered.filter(({ until }) => until > now())
+    const found = unanswered.find((one) => one.of === of)
+    unanswered = unanswered.filter((one) => one !== found)
+    return found ?? { of, attempt, until: now() + unansweredMillis }
+  }
 
   const attempted = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await send(base + path, {
@@ -132,11 +151,20 @@ export const makeCalls = (address: GateAddress) => {
       return json<EndedGrants>(`/api/gates/${gateId}/ended?${query}`, { headers: { "usher-gate": report } })
     },
 
-    /** `attempt` names the visitor, so that a repeated call is about the same one. */
-    pass: (queueId: string, attempt: string, clientAddress?: string): Promise<PassAnswer> => {
+    /**
+     * `attempt` names the visitor, so that a repeated call is about the same one. Where nobody got an answer Usher may
+     * have let in a visitor who does not know it. The next one from its address, who probably is the same, takes its place.
+     */
+    pass: async (queueId: string, attempt: string, clientAddress?: string): Promise<PassAnswer> => {
       const body = clientAddress === undefined ? {} : { clientAddress }
-      const named = posted(body, { "idempotency-key": attempt })
-      return json<PassAnswer>(`/api/queues/${queueId}/pass`, named, attemptsOfPassMax).catch(refusedPass)
+      const named = namedFor(`${queueId} ${clientAddress}`, attempt)
+      try {
+        const sent = posted(body, { "idempotency-key": named.attempt })
+        return await json<PassAnswer>(`/api/queues/${queueId}/pass`, sent, attemptsOfPassMax)
+      } catch (error) {
+        if (!(error instanceof CallRefused)) unanswered = [...unanswered.slice(1 - unansweredMax), named]
+        return refusedPass(error)
+      }
     },
 
     renew: (queueId: string, grants: ReadonlyArray<string>) =>

@@ -34,7 +34,8 @@ const anUsher = (...replies: ReadonlyArray<Reply>) => {
   }
   const address = { url: "https://usher.example", gateId: "gate-1", key: "gk_live_1" }
   const calls = makeCalls({ ...address, patienceMillis, fetch: send, now: () => state.clock })
-  return { calls, state, pass: () => calls.pass("queue-1", "visitor-1") }
+  const pass = (visitor = "visitor-1", address?: string) => calls.pass("queue-1", visitor, address)
+  return { calls, state, pass }
 }
 
 /** What a call gives, or the name of its error. */
@@ -79,6 +80,17 @@ describe("a call of a gate", () => {
     state.meanwhile = again
     assert.strictEqual((await pass()).status, "ROOM")
     assert.strictEqual(state.sent.filter((one) => one === "visitor-1").length, 5)
+  })
+
+  it("gives a place that nobody knows of to the next visitor from the same address, while Usher remembers it", async () => {
+    const { pass, state } = anUsher("late", "late", "late")
+    for (const visitor of ["one", "two"]) assert.strictEqual(await given(pass(visitor, "203.0.113.7")), "away")
+    assert.strictEqual(await given(pass("three", "203.0.113.8")), "away")
+    await pass("four", "203.0.113.7")
+    await pass("five", "203.0.113.7")
+    state.clock += 45_000
+    await pass("six", "203.0.113.8")
+    assert.deepStrictEqual(state.sent, ["one", "one", "three", "one", "five", "six"])
   })
 
   it("says nothing about Usher while this process had no processor", async () => {
