@@ -4,7 +4,14 @@
  * Times tell who reads, not promises: some runtimes let no request wait for another one's calls.
  */
 import { decide, type GateRequest, importKeys, type PassAnswer, settle, type Settled } from "./gate.ts"
-import { CallRefused, type GateAddress, type GateCalls, makeCalls, patienceMillisDefault } from "./gateCalls.ts"
+import {
+  CallLate,
+  CallRefused,
+  type GateAddress,
+  type GateCalls,
+  makeCalls,
+  patienceMillisDefault
+} from "./gateCalls.ts"
 import { GateMemory } from "./gateMemory.ts"
 import { type FailMode, pathOf } from "./gateRules.ts"
 
@@ -13,8 +20,6 @@ export interface GateSettings extends GateAddress {
   readonly failMode?: FailMode
   /** Told when Usher is out of reach or refuses, at most once a second. Default: a warning on the console. */
   readonly report?: (problem: string) => void
-  /** For tests. */
-  readonly now?: () => number
 }
 
 /** Has a runtime finish work after its answer. */
@@ -211,11 +216,11 @@ export class GateField {
     }
   }
 
-  /** After one failed call nobody waits for the next one, until one succeeds. */
+  /** While Usher is out of reach nobody waits for it, until a call succeeds. */
   #failed(error: unknown): void {
     const now = this.#now()
     if (error instanceof CallRefused) this.#after = null
-    else if (this.#memory) {
+    else if (this.#memory && !(error instanceof CallLate)) {
       this.#memory.isReachable = false
       this.#due = { record: 0, keys: 0, ended: 0 }
     }

@@ -98,6 +98,8 @@ function wrongIn(decisions: ReadonlyArray<unknown>): ReadonlyArray<string> {
 interface Opened {
   readonly process: ChildProcess
   readonly port: number
+  /** It leads a process group. */
+  readonly leads?: true
 }
 
 /** Opens the site in front of an Usher of its own, and walks through it. */
@@ -112,7 +114,9 @@ async function prove(runtime: string, open: (usher: FakeUsher) => Promise<Opened
   } catch (error) {
     violations.push(`${runtime}: ${String(error)}`)
   } finally {
-    opened?.process.kill()
+    // PHP's workers do not end with their parent.
+    if (opened?.leads === true) process.kill(-opened.process.pid!)
+    else opened?.process.kill()
     await usher.close()
   }
 }
@@ -131,14 +135,19 @@ function printedPort([program = "", ...args]: ReadonlyArray<string>, { url, gate
 async function portOfPhp({ url, gateId, key }: FakeUsher): Promise<Opened | undefined> {
   const port = await freePort()
   const site = { GATE_URL: url, GATE_ID: gateId, GATE_KEY: key, GATE_FOLDER: join(goModule, "php") }
-  const env = { ...process.env, ...site }
-  const php = spawn("php", ["-S", `127.0.0.1:${port}`, join(runners, "site.php")], { stdio: "ignore", env })
+  // One worker answers one request at a time.
+  const env = { ...process.env, ...site, PHP_CLI_SERVER_WORKERS: "4" }
+  const php = spawn("php", ["-S", `127.0.0.1:${port}`, join(runners, "site.php")], {
+    stdio: "ignore",
+    env,
+    detached: true
+  })
   const isInstalled = await new Promise((found) =>
     php.once("spawn", () => found(true)).once("error", () => found(false))
   )
   if (!isInstalled) return undefined
   for (let attempt = 0; attempt < 100 && !(await isListening(port)); attempt++) await sleep(100)
-  return { process: php, port }
+  return { process: php, port, leads: true }
 }
 
 function isListening(port: number): Promise<boolean> {

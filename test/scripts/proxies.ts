@@ -5,8 +5,8 @@
  *     npm run prove -- proxies
  *     npm run prove -- proxies --only haproxy --each 5
  */
-import { proxiesProof, Ushers } from "../e2e/proofs/gates/ProxiesProof.ts"
-import { proxyNames, versionOf } from "../e2e/support/gates/Proxies.ts"
+import { firstToReach, proxiesProof, Ushers } from "../e2e/proofs/gates/ProxiesProof.ts"
+import { proxyNames, versionOf, type WeaknessName, weaknesses } from "../e2e/support/gates/Proxies.ts"
 import { conclude, options } from "./Report.ts"
 
 const { only, each } = options({ only: "", each: 1 })
@@ -23,6 +23,12 @@ for (const name of proxyNames.filter((one) => only === "" || one === only)) {
   }
   await using ushers = await Ushers.make()
   const found = await proxiesProof(name, ushers, { each })
+  const mistakes = Object.keys(weaknesses) as ReadonlyArray<WeaknessName>
+  const unseen: Array<string> = []
+  for (const mistake of mistakes) {
+    if ((await firstToReach(name, ushers, mistake)) === undefined)
+      unseen.push(`${name}: no attack finds the mistake "${mistake}"`)
+  }
   ran += 1
   conclude(
     `nobody passes ${name} ${version} without a grant`,
@@ -32,9 +38,10 @@ for (const name of proxyNames.filter((one) => only === "" || one === only)) {
       "Usher killed, then as declared": `${found.closedMillis.toFixed(0)} ms, at most ${closedMillisMax}`,
       "Usher back, then as usual": `${found.backMillis.toFixed(0)} ms, at most ${backMillisMax}`,
       "requests with a cookie meanwhile": found.asked,
-      "refused of them": found.refused
+      "refused of them": found.refused,
+      "mistakes in the configuration, found": `${mistakes.length - unseen.length} of ${mistakes.length}`
     },
-    found.violations,
+    [...found.violations, ...unseen],
     found.attacks > 0 && found.closedMillis <= closedMillisMax && found.backMillis <= backMillisMax
   )
 }

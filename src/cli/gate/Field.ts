@@ -1,8 +1,6 @@
 /**
  * What a gate in the field knows: record, keys, ended grants, and whether Usher answers. Loops keep it current; a check
- * reads memory alone. One failed call makes Usher count as out of reach, so no visitor waits for the next one, and the
- * first answer ends that. A call that is late counts so only if Usher has answered no other one meanwhile: under load
- * one of many may be late.
+ * reads memory alone. While Usher counts as out of reach no visitor waits for it, and the first answer ends that.
  */
 import { Clock, Data, Effect, Result, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
@@ -12,7 +10,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import { renewedAtOnceMax } from "../../api/consumer/PassApi.ts"
 import type { GateRecord } from "../../api/consumer/GateApi.ts"
 import { importKeys } from "./Keys.ts"
-import { OutOfReach, type Refused, type Upstream, type Visitor } from "./Upstream.ts"
+import type { Silence, Upstream, Visitor } from "./Upstream.ts"
 
 const millis = { record: 10_000, engagedRecord: 2_000, keys: 60_000, ended: 1_000, renewals: 1_000 } as const
 
@@ -21,20 +19,12 @@ export const limits = { ended: 1_000_000, visitors: 200_000 }
 /** Calls of `pass` that are under way. Further visitors go to the room. */
 export const asksMax = 200
 
-/** How often a visitor is asked about while Usher answers others. */
-const attemptsMax = 5
-
-/** A timer that fires so much after its time says that this process had no processor, and nothing about Usher. */
-const stalledMillis = 250
-
 /** The gate cannot begin: Usher does not know it, or not its key. */
 export class GateRefused extends Data.TaggedError("GateRefused")<{ readonly message: string }> {}
 
 export class Field extends GateMemory<GateRecord> {
   private asks = 0
   private readonly instance = `usher-gate/${randomUUID()}`
-  /** When Usher has answered last. */
-  answeredAt: Millis = 0
   /** When the keys were read last because a grant had another one. */
   keysReadAt: Millis = 0
   /** Renewals that Usher has taken. */
@@ -69,8 +59,8 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /** Asks until there is an answer. A refusal is an operator's mistake. */
-const firstOf = <A>(ask: Effect.Effect<A, OutOfReach | Refused>): Effect.Effect<A, GateRefused> =>
-  Effect.catchTag(ask, "OutOfReach", ({ reason }) =>
+const firstOf = <A>(ask: Effect.Effect<A, Silence>): Effect.Effect<A, GateRefused> =>
+  Effect.catchTag(ask, ["OutOfReach", "Late"], ({ reason }) =>
     Effect.logWarning(`Usher is out of reach (${reason})`).pipe(
       Effect.andThen(Effect.sleep(1_000)),
       Effect.andThen(firstOf(ask))
@@ -81,37 +71,23 @@ const firstOf = <A>(ask: Effect.Effect<A, OutOfReach | Refused>): Effect.Effect<
     )
   )
 
-/** Why a call has no answer. `late`: Usher answers other calls meanwhile. */
-type Silence = "late" | "away" | "refused"
-
 /** Runs a call, and notes whether Usher answers. */
-const heard = Effect.fnUntraced(function* <A>(
-  field: Field,
-  { patienceMillis }: Upstream,
-  call: Effect.Effect<A, OutOfReach | Refused>
-): Effect.fn.Return<Result.Result<A, Silence>> {
-  const began = yield* Clock.currentTimeMillis
-  const result = yield* Effect.result(call)
-  const now = yield* Clock.currentTimeMillis
-  if (Result.isSuccess(result)) {
-    field.answeredAt = now
-    yield* noteReach(field, true)
-    return Result.succeed(result.success)
-  }
-  const error = result.failure
-  if (error._tag === "Refused") {
-    field.answeredAt = now
-    yield* Effect.logWarning(`Usher refuses: ${error.status} ${error.text}`)
-    return Result.fail("refused")
-  }
-  const isStalled = now - began > patienceMillis + stalledMillis
-  if (error.isLate === true && (isStalled || field.answeredAt >= began)) return Result.fail("late")
-  yield* noteReach(field, false, error.reason)
-  return Result.fail("away")
-})
+const heard = <A>(field: Field, call: Effect.Effect<A, Silence>): Effect.Effect<Result.Result<A, Silence>> =>
+  Effect.tap(Effect.result(call), (result) => {
+    if (Result.isSuccess(result)) return noteReach(field, true)
+    const error = result.failure
+    switch (error._tag) {
+      case "Refused":
+        return Effect.logWarning(`Usher refuses: ${error.status} ${error.text}`)
+      case "Late":
+        return Effect.logDebug(`Usher answers late (${error.reason})`)
+      case "OutOfReach":
+        return noteReach(field, false, error.reason)
+    }
+  })
 
-const noting = <A>(field: Field, upstream: Upstream, call: Effect.Effect<A, OutOfReach | Refused>) =>
-  Effect.map(heard(field, upstream, call), Result.getOrUndefined)
+const noting = <A>(field: Field, call: Effect.Effect<A, Silence>) =>
+  Effect.map(heard(field, call), Result.getOrUndefined)
 
 const noteReach = (field: Field, isReachable: boolean, reason = "") =>
   Effect.suspend(() => {
@@ -127,7 +103,7 @@ const loopsOf = (field: Field, upstream: Upstream, firstTag: string | null): Rea
   const record = Effect.gen(function* () {
     yield* Effect.sleep(field.isEngaged ? millis.engagedRecord : millis.record)
     // An engaged queue that this gate has noticed itself is not in the tag.
-    const changed = yield* noting(field, upstream, upstream.record(field.isEngaged ? null : etag))
+    const changed = yield* noting(field, upstream.record(field.isEngaged ? null : etag))
     if (changed === undefined) return
     field.gate = changed.record
     etag = changed.etag
@@ -144,7 +120,6 @@ const loopsOf = (field: Field, upstream: Upstream, firstTag: string | null): Rea
     do {
       const page: { data: ReadonlyArray<Ended>; until: Millis; next: string | null } | undefined = yield* noting(
         field,
-        upstream,
         upstream.ended(since, after, field.ownReport)
       )
       if (page === undefined) return yield* Effect.sleep(millis.ended)
@@ -164,7 +139,7 @@ const loopsOf = (field: Field, upstream: Upstream, firstTag: string | null): Rea
 }
 
 const readKeys = Effect.fnUntraced(function* (field: Field, upstream: Upstream) {
-  const found = yield* noting(field, upstream, upstream.keys)
+  const found = yield* noting(field, upstream.keys)
   if (found !== undefined) field.keys = importKeys(found, field.keys)
 })
 
@@ -186,24 +161,17 @@ const renew = Effect.fnUntraced(function* (
   queueId: string,
   grants: ReadonlyArray<string>
 ) {
-  const result = yield* heard(field, upstream, upstream.renew(queueId, grants))
-  if (Result.isFailure(result)) return result.failure === "refused" ? undefined : field.putBack(queueId, grants)
+  const result = yield* heard(field, upstream.renew(queueId, grants))
+  if (Result.isFailure(result)) return result.failure._tag === "Refused" ? undefined : field.putBack(queueId, grants)
   field.renewed += result.success.renewed
   return field.noteEnds(result.success)
 })
 
-/** Asks Usher about a new visitor. A call that was late is repeated: the attempt names the visitor, who has one place. */
+/** Asks Usher about a new visitor. */
 export const ask = (field: Field, upstream: Upstream, queueId: string, visitor: Visitor): Effect.Effect<PassAnswer> =>
   field.ask(
-    Effect.gen(function* () {
-      for (let attempts = 0; attempts < attemptsMax; attempts++) {
-        const result = yield* heard(field, upstream, upstream.pass(queueId, visitor))
-        if (Result.isSuccess(result)) {
-          if (result.success.status === "QUEUED") field.engage(queueId)
-          return result.success
-        }
-        if (result.failure !== "late") return { status: "FAILED" } as const
-      }
-      return { status: "ROOM" } as const
+    Effect.map(noting(field, upstream.pass(queueId, visitor)), (answer) => {
+      if (answer?.status === "QUEUED") field.engage(queueId)
+      return answer ?? { status: "FAILED" }
     })
   )

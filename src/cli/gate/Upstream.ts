@@ -4,14 +4,15 @@ import { Pass, Renewals } from "../../api/consumer/PassApi.ts"
 import { GateRecord } from "../../api/consumer/GateApi.ts"
 import { RevokedGrants } from "../../api/consumer/RevokedGrantApi.ts"
 import type { PassAnswer } from "../../client/gate.ts"
-import { CallRefused, makeCalls, patienceMillisDefault } from "../../client/gateCalls.ts"
+import { CallLate, CallRefused, makeCalls } from "../../client/gateCalls.ts"
 
 /** Usher did not answer, or not as it does. */
 export class OutOfReach extends Data.TaggedError("OutOfReach")<{
   readonly reason: string
-  /** True if nothing was wrong but that no answer came in time. */
-  readonly isLate?: boolean
 }> {}
+
+/** A call has no answer, although Usher answers others. */
+export class Late extends Data.TaggedError("Late")<{ readonly reason: string }> {}
 
 /** Usher has answered with a refusal. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly status: number; readonly text: string }> {}
@@ -36,15 +37,18 @@ const decodeEnded = Schema.decodeUnknownEffect(Schema.toCodecJson(RevokedGrants)
 const decodePass = Schema.decodeUnknownEffect(Schema.toCodecJson(Pass))
 const decodeRenewals = Schema.decodeUnknownEffect(Schema.toCodecJson(Renewals))
 
-/** The answer of a call; a refusal is an error. */
-const asked = <A>(call: () => Promise<A>): Effect.Effect<A, OutOfReach | Refused> =>
-  Effect.tryPromise({
-    try: call,
-    catch: (error) =>
-      error instanceof CallRefused
-        ? new Refused({ status: error.status, text: error.text })
-        : new OutOfReach({ reason: String(error), isLate: error instanceof Error && error.name === "TimeoutError" })
-  })
+export type Silence = OutOfReach | Late | Refused
+
+const silenceOf = (error: unknown): Silence => {
+  if (error instanceof CallRefused) return new Refused({ status: error.status, text: error.text })
+  // `fetch` says why only in the cause.
+  const cause = error instanceof Error && error.cause !== undefined ? `, ${String(error.cause)}` : ""
+  const reason = `${String(error)}${cause}`
+  return error instanceof CallLate ? new Late({ reason }) : new OutOfReach({ reason })
+}
+
+const asked = <A>(call: () => Promise<A>): Effect.Effect<A, Silence> =>
+  Effect.tryPromise({ try: call, catch: silenceOf })
 
 const decoded = <A, E>(decoding: Effect.Effect<A, E>): Effect.Effect<A, OutOfReach> =>
   Effect.mapError(decoding, (error) => new OutOfReach({ reason: String(error) }))
@@ -52,11 +56,8 @@ const decoded = <A, E>(decoding: Effect.Effect<A, E>): Effect.Effect<A, OutOfRea
 export type Upstream = ReturnType<typeof make>
 
 export const make = ({ key, ...address }: Options) => {
-  const { patienceMillis = patienceMillisDefault } = address
   const calls = makeCalls({ ...address, key: Redacted.value(key) })
   return {
-    patienceMillis,
-
     /** The gate's record with its tag; undefined if the tag is still right. */
     record: Effect.fnUntraced(function* (tag: string | null) {
       const answer = yield* asked(() => calls.record(tag))

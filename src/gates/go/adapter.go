@@ -18,14 +18,19 @@ import (
 
 const (
 	defaultPatience = 900 * time.Millisecond
-	recordAge       = 10 * time.Second
-	engagedAge      = 2 * time.Second
-	keysAge         = time.Minute
-	endedMax        = 1_000_000
-	visitorsMax     = 200_000
-	grantsAtOnceMax = 1_000
-	formMax         = 16_384
-	answerMax       = 16 << 20
+	// A call that ends so much after its patience says that this process had no processor, and nothing about Usher.
+	stalled = 100 * time.Millisecond
+	// How often a call is made while Usher answers others, and how often that of a visitor.
+	attemptsMax       = 2
+	attemptsOfPassMax = 5
+	recordAge         = 10 * time.Second
+	engagedAge        = 2 * time.Second
+	keysAge           = time.Minute
+	endedMax          = 1_000_000
+	visitorsMax       = 200_000
+	grantsAtOnceMax   = 1_000
+	formMax           = 16_384
+	answerMax         = 16 << 20
 )
 
 // Field is a gate inside of a site:
@@ -34,7 +39,7 @@ const (
 //	http.ListenAndServe(":8080", field.Handler(site))
 //
 // A goroutine keeps record, keys and ended grants current and reports visitors. A request reads memory alone, except
-// that a new visitor costs one call of pass. After one failed call nobody waits for Usher until a call succeeds.
+// that a new visitor costs one call of pass. While Usher is out of reach nobody waits for it.
 type Field struct {
 	URL, GateID, Key string
 	// FailOpen says what happens to all requests until the record has been read once.
@@ -56,17 +61,20 @@ type Field struct {
 	ended     map[string]bool
 	endedTill map[string]time.Time
 	keyDue    time.Time
+	answered  time.Time
 
 	visitors    sync.Mutex // of what follows
+	counts      map[string]int
 	noted, past map[string]time.Time
 	waiting     map[string]map[string]bool
 
 	// Only the goroutine reads and writes these.
 	etag, since string
+	instance    string
 	recordDue   time.Time
 }
 
-// refused: Usher has answered with a refusal. Any other error means that it is out of reach.
+// refused: Usher has answered with a refusal. Any error but this one and late means that it is out of reach.
 type refused struct {
 	status int
 	text   string
@@ -74,6 +82,8 @@ type refused struct {
 
 func (r refused) Error() string { return fmt.Sprintf("Usher refuses: %d %s", r.status, r.text) }
 
+// late: a call has no answer, although Usher answers others.
+type late struct{ error }
 
 // Handler lets requests through to the site, or answers them.
 func (f *Field) Handler(site http.Handler) http.Handler {
@@ -131,6 +141,9 @@ func (f *Field) decide(r *http.Request) Decision {
 			f.mutex.Unlock()
 		}
 	}
+	f.visitors.Lock()
+	f.counts[d.Kind]++
+	f.visitors.Unlock()
 	if d.JTI != "" {
 		f.seen(d.JTI, d.Cookie != "")
 	}
@@ -173,11 +186,9 @@ func (f *Field) ask(queueID, address string) (answer Answer) {
 	if ip := net.ParseIP(address); ip != nil {
 		body["clientAddress"] = ip.String()
 	}
-	path, began := "/api/queues/"+queueID+"/pass", time.Now()
-	_, err := f.call("POST", path, body, headers, &answer)
-	if err != nil && !errors.As(err, &refused{}) && time.Since(began) < defaultPatience/3 {
-		// The answer may be lost. The same call again is about the same visitor.
-		_, err = f.call("POST", path, body, headers, &answer)
+	_, err := f.callTimes(attemptsOfPassMax, "POST", "/api/queues/"+queueID+"/pass", body, headers, &answer)
+	if errors.As(err, &late{}) {
+		return Answer{Status: "ROOM"}
 	}
 	if err != nil {
 		var no refused
@@ -254,6 +265,7 @@ func (f *Field) begin() {
 	f.ready, f.reachable = make(chan struct{}), true
 	f.ended, f.endedTill = map[string]bool{}, map[string]time.Time{}
 	f.noted, f.waiting = map[string]time.Time{}, map[string]map[string]bool{}
+	f.counts, f.instance = map[string]int{}, newName()
 	f.client = http.Client{
 		Timeout: defaultPatience,
 		// The key is for Usher alone.
@@ -362,7 +374,8 @@ func (f *Field) readEnded(now time.Time) error {
 			}
 			Until, Next string
 		}
-		if _, err := f.call("GET", "/api/gates/"+f.GateID+"/ended?"+query.Encode(), nil, nil, &page); err != nil {
+		report := map[string]string{"Usher-Gate": f.report()}
+		if _, err := f.call("GET", "/api/gates/"+f.GateID+"/ended?"+query.Encode(), nil, report, &page); err != nil {
 			return err
 		}
 		for _, grant := range page.Data {
@@ -382,6 +395,23 @@ func (f *Field) readEnded(now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// What staff see of this process.
+func (f *Field) report() string {
+	f.mutex.RLock()
+	version := f.record.Version
+	f.mutex.RUnlock()
+	if version == "" {
+		version = "unknown"
+	}
+	text := "go/" + f.instance + " " + version
+	f.visitors.Lock()
+	defer f.visitors.Unlock()
+	for kind, count := range f.counts {
+		text += fmt.Sprintf(" %s=%d", kind, count)
+	}
+	return text
 }
 
 // Without a time the token never expires.
@@ -439,8 +469,38 @@ func (f *Field) renewSome(queueID string, grants []string) error {
 	return nil
 }
 
-// Reads the answer into found, and returns its tag. Nothing is read if the tag is still right.
 func (f *Field) call(method, path string, body any, headers map[string]string, found any) (string, error) {
+	return f.callTimes(attemptsMax, method, path, body, headers, found)
+}
+
+// One call without an answer says little: Usher counts as out of reach only if it has answered no other call meanwhile,
+// nor the same one again where the connection broke at once.
+func (f *Field) callTimes(timesMax int, method, path string, body any, headers map[string]string, found any) (string, error) {
+	for times := 1; ; times++ {
+		began := time.Now()
+		etag, err := f.sent(method, path, body, headers, found)
+		isAnswer := err == nil || errors.As(err, &refused{})
+		f.mutex.Lock()
+		if isAnswer {
+			f.answered = time.Now()
+		}
+		took := time.Since(began)
+		isHeard := !f.answered.Before(began) || took > defaultPatience+stalled
+		f.mutex.Unlock()
+		if isAnswer || (!isHeard && (times > 1 || took > defaultPatience/3)) {
+			return etag, err
+		}
+		if times >= timesMax && isHeard {
+			return "", late{err}
+		}
+		if times >= timesMax {
+			return "", err
+		}
+	}
+}
+
+// Reads the answer into found, and returns its tag. Nothing is read if the tag is still right.
+func (f *Field) sent(method, path string, body any, headers map[string]string, found any) (string, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return "", err
@@ -477,7 +537,7 @@ func (f *Field) call(method, path string, body any, headers map[string]string, f
 }
 
 func (f *Field) failed(err error) {
-	if !errors.As(err, &refused{}) {
+	if !errors.As(err, &refused{}) && !errors.As(err, &late{}) {
 		f.mutex.Lock()
 		f.reachable = false
 		f.mutex.Unlock()

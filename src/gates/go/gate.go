@@ -17,6 +17,8 @@ import (
 
 // Record is the answer of GET /gates/{gateId}, as far as the decision needs it.
 type Record struct {
+	// Another one as soon as a setting has changed.
+	Version        string
 	OrganizationID string `json:"organizationId"`
 	Mode           string `json:"mode"`
 	Hosts          []string
@@ -29,7 +31,7 @@ type Record struct {
 		// "scheduled", "open" or "ended"; an Usher of an earlier version does not say.
 		State   string
 		Engaged bool
-		RoomURL      string `json:"roomUrl"`
+		RoomURL string `json:"roomUrl"`
 		// The decision does not need it: after this time a grant that was not renewed ends.
 		AdmissionRenewal *struct{ IdleSeconds float64 }
 	}

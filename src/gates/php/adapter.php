@@ -10,15 +10,19 @@ declare(strict_types=1);
  *
  * PHP forgets everything between requests, so record, keys, ended grants and visitors are files in a folder, which the
  * site alone may write: who changes them is let in. One request a second brings them up to date, after its answer where
- * PHP runs under FPM. A new visitor costs one call of `pass`. After one failed call nobody waits for Usher until a call
- * succeeds.
+ * PHP runs under FPM. A new visitor costs one call of `pass`. While Usher is out of reach nobody waits for it.
  */
 namespace Usher;
 
 require_once __DIR__ . '/gate.php';
 
-/** Usher has answered with a refusal. Any other error means that it is out of reach. */
+/** Usher has answered with a refusal. Any error but this one and `Late` means that it is out of reach. */
 final class Refused extends \RuntimeException
+{
+}
+
+/** A call has no answer, although Usher answers others. */
+final class Late extends \RuntimeException
 {
 }
 
@@ -26,6 +30,8 @@ final class Site
 {
     // Seconds.
     private const PATIENCE = 0.9;
+    /** A call that ends so much after its patience says that this process had no processor, and nothing about Usher. */
+    private const STALLED = 0.1;
     private const BREAK = 1;
     private const RECORD = 10;
     private const ENGAGED_RECORD = 2;
@@ -34,6 +40,9 @@ final class Site
     /** A site without visitors reads nothing. After this time the next one waits for it. */
     private const STALE = 30;
 
+    /** How often a call is made while Usher answers others, and how often that of a visitor. */
+    private const ATTEMPTS_MAX = 2;
+    private const ATTEMPTS_OF_PASS_MAX = 5;
     /** Every request reads the list. */
     private const ENDED_MAX = 10_000;
     private const GRANTS_AT_ONCE_MAX = 1_000;
@@ -75,6 +84,7 @@ final class Site
     public function guard(): void
     {
         $decision = $this->decide(self::request($this->crawler));
+        $this->count($decision['kind']);
         if ($decision['kind'] !== 'pass') {
             $this->answer($decision);
             exit;
@@ -238,7 +248,7 @@ final class Site
             }
             $found['recordDue'] = $now + (self::isEngaged($found + $state) ? self::ENGAGED_RECORD : self::RECORD);
         }
-        return $this->readEnded($state, $now) + $found;
+        return $this->readEnded($found + $state, $now) + $found;
     }
 
     private static function isEngaged(array $state): bool
@@ -253,7 +263,7 @@ final class Site
         do {
             // Absent ones are left out.
             $query = http_build_query(['since' => $state['since'] ?? null, 'after' => $after]);
-            [$page] = $this->call("/api/gates/$this->gateId/ended?$query");
+            [$page] = $this->call("/api/gates/$this->gateId/ended?$query", null, ['Usher-Gate: ' . $this->report($state)]);
             foreach ($page['data'] as $grant) {
                 $ended[$grant['jti']] = isset($grant['expiresAt']) ? strtotime($grant['expiresAt']) : null;
             }
@@ -265,8 +275,12 @@ final class Site
     private function ask(string $queueId): array
     {
         try {
-            $attempt = 'Idempotency-Key: ' . bin2hex(random_bytes(16));
-            [$answer] = $this->passed("/api/queues/$queueId/pass", [$attempt]);
+            $attempt = ['Idempotency-Key: ' . bin2hex(random_bytes(16))];
+            $isAddress = filter_var($this->clientAddress, FILTER_VALIDATE_IP) !== false;
+            $body = $isAddress ? ['clientAddress' => $this->clientAddress] : new \stdClass();
+            [$answer] = $this->call("/api/queues/$queueId/pass", $body, $attempt, self::ATTEMPTS_OF_PASS_MAX);
+        } catch (Late) {
+            return ['status' => 'ROOM'];
         } catch (\RuntimeException $error) {
             // Usher's "no" to a visitor must not open a gate. A wrong key says nothing about the visitor.
             if ($error instanceof Refused && $error->getCode() !== 401) {
@@ -286,20 +300,28 @@ final class Site
         return $answer;
     }
 
-    /** A call whose connection breaks at once is repeated, because its answer may be lost: it is about the same visitor. */
-    private function passed(string $path, array $headers): ?array
+    /** Counts what the gate does, for staff. The numbers only grow, so that one is written over the other. */
+    private function count(string $kind): void
     {
-        $began = microtime(true);
-        $isAddress = filter_var($this->clientAddress, FILTER_VALIDATE_IP) !== false;
-        $body = $isAddress ? ['clientAddress' => $this->clientAddress] : new \stdClass();
-        try {
-            return $this->call($path, $body, $headers);
-        } catch (\RuntimeException $error) {
-            if ($error instanceof Refused || microtime(true) - $began > self::PATIENCE / 3) {
-                throw $error;
-            }
-            return $this->call($path, $body, $headers);
+        $file = fopen("$this->folder/counts", 'c+');
+        flock($file, LOCK_EX);
+        $counts = json_decode((string) stream_get_contents($file), true) ?? [];
+        $counts[$kind] = ($counts[$kind] ?? 0) + 1;
+        rewind($file);
+        fwrite($file, json_encode($counts));
+        fclose($file);
+    }
+
+    /** What staff see of this folder. */
+    private function report(array $state): string
+    {
+        $counts = json_decode((string) @file_get_contents("$this->folder/counts"), true) ?? [];
+        $instance = substr(hash('sha256', gethostname() . realpath($this->folder)), 0, 32);
+        $text = "php/$instance " . ($state['record']['version'] ?? 'unknown');
+        foreach ($counts as $kind => $count) {
+            $text .= " $kind=$count";
         }
+        return $text;
     }
 
     /** Notes a visitor for the next renewal, at half of the time for which its grant lasts without one. */
@@ -354,8 +376,45 @@ final class Site
         unlink($taken);
     }
 
-    /** Returns the answer and its tag; nothing if the tag is still right. */
-    private function call(string $path, mixed $body = null, array $headers = []): ?array
+    /**
+     * Returns the answer and its tag; nothing if the tag is still right. One call without an answer says little: Usher
+     * counts as out of reach only if it has answered no other call meanwhile, nor the same one again where the
+     * connection broke at once.
+     */
+    private function call(string $path, mixed $body = null, array $headers = [], int $max = self::ATTEMPTS_MAX): ?array
+    {
+        for ($attempt = 1;; $attempt++) {
+            $began = microtime(true);
+            try {
+                $answer = $this->sent($path, $body, $headers);
+                $this->noteAnswer();
+                return $answer;
+            } catch (Refused $error) {
+                $this->noteAnswer();
+                throw $error;
+            } catch (\RuntimeException $error) {
+                $took = microtime(true) - $began;
+                $answered = (float) @file_get_contents("$this->folder/answered");
+                $isHeard = $answered >= $began || $took > self::PATIENCE + self::STALLED;
+                if (!$isHeard && ($attempt > 1 || $took > self::PATIENCE / 3)) {
+                    throw $error;
+                }
+                if ($attempt >= $max) {
+                    throw $isHeard ? new Late($error->getMessage()) : $error;
+                }
+            }
+        }
+    }
+
+    /** Tells other requests that Usher answers. All times are of one length, so that one is written over the other. */
+    private function noteAnswer(): void
+    {
+        $file = fopen("$this->folder/answered", 'c');
+        fwrite($file, sprintf('%.6F', microtime(true)));
+        fclose($file);
+    }
+
+    private function sent(string $path, mixed $body, array $headers): ?array
     {
         $context = stream_context_create(['http' => [
             'method' => $body === null ? 'GET' : 'POST',
@@ -384,7 +443,8 @@ final class Site
 
     private function failed(\RuntimeException $error, float $began): void
     {
-        $change = $error instanceof Refused ? ['readAt' => $began] : ['isReachable' => false];
+        $isAnswering = $error instanceof Refused || $error instanceof Late;
+        $change = $isAnswering ? ['readAt' => $began] : ['isReachable' => false];
         $this->change(fn (array $state) => ['busyUntil' => $began + self::BREAK] + $change + $state);
         error_log('The gate has no good answer from Usher: ' . $error->getMessage());
     }

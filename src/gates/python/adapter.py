@@ -4,10 +4,11 @@
     application = Wsgi(application, gate)    # or Asgi(application, gate)
 
 A thread keeps record, keys and ended grants current and reports visitors. A request reads memory alone, except that a
-new visitor costs one call of `pass`. After one failed call nobody waits for Usher until a call succeeds.
+new visitor costs one call of `pass`. While Usher is out of reach nobody waits for it.
 """
 
 import asyncio
+import collections
 import functools
 import ipaddress
 import json
@@ -26,6 +27,10 @@ import gate as rules
 
 # Seconds.
 PATIENCE = 0.9
+# A call that ends so much after its patience says that this process had no processor, and nothing about Usher.
+STALLED = 0.1
+# How often a call is made while Usher answers others, and how often that of a visitor.
+ATTEMPTS_MAX, ATTEMPTS_OF_PASS_MAX = 2, 5
 RECORD, ENGAGED_RECORD, KEYS = 10, 2, 60
 ENDED_MAX = 1_000_000
 VISITORS_MAX = 200_000
@@ -37,11 +42,15 @@ rules.is_signature = functools.lru_cache(20_000)(rules.is_signature)
 
 
 class Refused(Exception):
-    """Usher has answered with a refusal. Any other error means that it is out of reach."""
+    """Usher has answered with a refusal. Any error but this one and `Late` means that it is out of reach."""
 
     def __init__(self, status, text):
         super().__init__(f"Usher refuses: {status} {text}")
         self.status = status
+
+
+class Late(Exception):
+    """A call has no answer, although Usher answers others."""
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -61,6 +70,7 @@ class Field:
         self.ended, self.since = {}, None
         self.noted, self.noted_before, self.waiting = {}, {}, {}
         self.due = {"record": 0, "keys": 0}
+        self.answered, self.counts, self.instance = 0, collections.Counter(), uuid.uuid4()
         self.lock, self.read_once, self.process = threading.Lock(), threading.Event(), None
         self.opener = urllib.request.build_opener(NoRedirects)
 
@@ -78,6 +88,8 @@ class Field:
             if answer["status"] == "GRANTED" and "jti" not in decision:
                 # Usher has a new key.
                 self.due["keys"] = 0
+        with self.lock:
+            self.counts[decision["kind"]] += 1
         if "jti" in decision:
             self._seen(decision["jti"], is_new="cookie" in decision)
         return decision
@@ -98,7 +110,11 @@ class Field:
 
     def _ask(self, queue_id, client_address):
         try:
-            answer = self._passed(f"/api/queues/{queue_id}/pass", {"clientAddress": client_address} if client_address else {})
+            body = {"clientAddress": client_address} if client_address else {}
+            attempt = {"Idempotency-Key": str(uuid.uuid4())}
+            answer, _ = self._call(f"/api/queues/{queue_id}/pass", body, attempt, ATTEMPTS_OF_PASS_MAX)
+        except Late:
+            return {"status": "ROOM"}
         except Exception as error:
             # Usher's "no" to a visitor must not open a gate. A wrong key says nothing about the visitor.
             if isinstance(error, Refused) and error.status != 401:
@@ -110,18 +126,6 @@ class Field:
             # Until the next record everybody goes to the room.
             self.record["queues"][queue_id]["engaged"] = True
         return answer
-
-    def _passed(self, path, body):
-        """A call whose connection breaks at once is repeated: its answer may be lost, and it is about the same visitor."""
-        headers, began = {"Idempotency-Key": str(uuid.uuid4())}, time.monotonic()
-        try:
-            return self._call(path, body, headers)[0]
-        except Refused:
-            raise
-        except Exception:
-            if time.monotonic() - began > self.patience / 3:
-                raise
-            return self._call(path, body, headers)[0]
 
     def _seen(self, jti, is_new):
         """Notes a visitor for the next renewal, at half of the time for which its grant lasts without one."""
@@ -180,7 +184,7 @@ class Field:
         while True:
             query = {"since": self.since, "after": after}
             query = urlencode({name: value for name, value in query.items() if value})
-            page, _ = self._call(f"/api/gates/{self.gate_id}/ended?{query}")
+            page, _ = self._call(f"/api/gates/{self.gate_id}/ended?{query}", headers={"Usher-Gate": self._report()})
             for grant in page["data"]:
                 self._end(grant["jti"], grant["expiresAt"])
             after = page["next"]
@@ -189,6 +193,12 @@ class Field:
         self.since = page["until"]
         now = time.time()
         self.ended = {jti: until for jti, until in self.ended.items() if until > now}
+
+    def _report(self):
+        """What staff see of this process."""
+        with self.lock:
+            counts = "".join(f" {kind}={count}" for kind, count in self.counts.items())
+        return f"python/{self.instance} {self.record.get('version', 'unknown')}{counts}"
 
     def _end(self, jti, expires_at):
         if len(self.ended) < ENDED_MAX:
@@ -212,8 +222,30 @@ class Field:
                     if "code" in result and result["jti"]:
                         self._end(result["jti"], None)
 
-    def _call(self, path, body=None, headers=None):
-        """Returns the answer and its tag; no answer if the tag is still right."""
+    def _call(self, path, body=None, headers=None, attempts_max=ATTEMPTS_MAX):
+        """Returns the answer and its tag; no answer if the tag is still right.
+
+        One call without an answer says little: Usher counts as out of reach only if it has answered no other call
+        meanwhile, nor the same one again where the connection broke at once.
+        """
+        for attempt in range(1, attempts_max + 1):
+            began = time.monotonic()
+            try:
+                answer = self._sent(path, body, headers)
+                self.answered = time.monotonic()
+                return answer
+            except Refused:
+                self.answered = time.monotonic()
+                raise
+            except Exception as error:
+                took = time.monotonic() - began
+                is_heard = self.answered >= began or took > self.patience + STALLED
+                if not is_heard and (attempt > 1 or took > self.patience / 3):
+                    raise
+                if attempt == attempts_max:
+                    raise Late(str(error)) if is_heard else error
+
+    def _sent(self, path, body, headers):
         sent = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json", **(headers or {})}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, sent)
@@ -229,7 +261,7 @@ class Field:
                 raise Refused(error.code, error.read(1000).decode(errors="replace")) from None
 
     def _failed(self, error):
-        if not isinstance(error, Refused):
+        if not isinstance(error, (Refused, Late)):
             self.reachable = False
         logging.getLogger("usher").warning("The gate has no good answer from Usher: %s", error)
 

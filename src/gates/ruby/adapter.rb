@@ -12,9 +12,9 @@ require_relative "gate"
 #     use UsherGate::Rack, url: "https://usher.example.com", gate_id: id, key: key
 #
 # A thread keeps record, keys and ended grants current and reports visitors. A request reads memory alone, except that a
-# new visitor costs one call of `pass`. After one failed call nobody waits for Usher until a call succeeds.
+# new visitor costs one call of `pass`. While Usher is out of reach nobody waits for it.
 class UsherGate
-  # Usher has answered with a refusal. Any other error means that it is out of reach.
+  # Usher has answered with a refusal. Any error but this one and Late means that it is out of reach.
   class Refused < StandardError
     attr_reader :status
 
@@ -24,16 +24,24 @@ class UsherGate
     end
   end
 
+  # A call has no answer, although Usher answers others.
+  class Late < StandardError; end
+
   # What the gate knows. fail_mode: what happens to all requests until the record has been read once.
   class Field
     # Seconds.
     PATIENCE = 0.9
+    # A call that ends so much after its patience says that this process had no processor, and nothing about Usher.
+    STALLED = 0.1
     RECORD = 10
     ENGAGED_RECORD = 2
     KEYS = 60
     ENDED_MAX = 1_000_000
     VISITORS_MAX = 200_000
     GRANTS_AT_ONCE_MAX = 1_000
+    # How often a call is made while Usher answers others, and how often that of a visitor.
+    ATTEMPTS_MAX = 2
+    ATTEMPTS_OF_PASS_MAX = 5
 
     def initialize(url:, gate_id:, key:, fail_mode: "closed", report: method(:warn))
       @base = URI(url.chomp("/"))
@@ -48,6 +56,9 @@ class UsherGate
       @noted_before = {}
       @waiting = {}
       @due = { record: 0, keys: 0 }
+      @answered = 0
+      @counts = Hash.new(0)
+      @instance = SecureRandom.uuid
     end
 
     # request: as `UsherGate` takes it. The block reads the body at the return path. Never answers `ask`.
@@ -60,6 +71,7 @@ class UsherGate
       request = request.merge("form" => yield) if return?(request)
       decision = knowledge.decide(request)
       decision = settled(request, ask(decision["queueId"], request["clientAddress"])) if decision["kind"] == "ask"
+      @lock.synchronize { @counts[decision["kind"]] += 1 }
       seen(decision["jti"], decision.key?("cookie")) if decision["jti"]
       decision
     end
@@ -83,10 +95,14 @@ class UsherGate
     end
 
     def ask(queue_id, client_address)
-      answer = passed("/api/queues/#{queue_id}/pass", client_address ? { "clientAddress" => client_address } : {})
+      body = client_address ? { "clientAddress" => client_address } : {}
+      attempt = { "Idempotency-Key" => SecureRandom.uuid }
+      answer, = call("/api/queues/#{queue_id}/pass", body, attempt, ATTEMPTS_OF_PASS_MAX)
       # Until the next record everybody goes to the room.
       @gate["queues"][queue_id]["engaged"] = true if answer["status"] == "QUEUED"
       answer
+    rescue Late
+      { "status" => "ROOM" }
     rescue StandardError => e
       # Usher's "no" to a visitor must not open a gate. A wrong key says nothing about the visitor.
       if e.is_a?(Refused) && e.status != 401
@@ -96,19 +112,6 @@ class UsherGate
 
       failed(e)
       { "status" => "FAILED" }
-    end
-
-    # A call whose connection breaks at once is repeated: its answer may be lost, and it is about the same visitor.
-    def passed(path, body)
-      headers = { "Idempotency-Key" => SecureRandom.uuid }
-      began = clock
-      begin
-        call(path, body, headers).first
-      rescue StandardError => e
-        raise if e.is_a?(Refused) || clock - began > PATIENCE / 3
-
-        call(path, body, headers).first
-      end
     end
 
     # Notes a visitor for the next renewal, at half of the time for which its grant lasts without one.
@@ -181,7 +184,7 @@ class UsherGate
       now = Time.now.to_f
       ended = @ended.select { |_, till| till > now }
       loop do
-        page, = call("/api/gates/#{@gate_id}/ended?#{URI.encode_www_form(query.compact)}")
+        page, = call("/api/gates/#{@gate_id}/ended?#{URI.encode_www_form(query.compact)}", nil, { "Usher-Gate" => own_report })
         page["data"].each { |grant| ended[grant["jti"]] = till(grant["expiresAt"]) if ended.size < ENDED_MAX }
         query["after"] = page["next"]
         next if page["next"]
@@ -190,6 +193,12 @@ class UsherGate
         break
       end
       @ended = ended
+    end
+
+    # What staff see of this process.
+    def own_report
+      counts = @lock.synchronize { @counts.map { |kind, count| " #{kind}=#{count}" } }
+      "ruby/#{@instance} #{@gate.fetch("version", "unknown")}#{counts.join}"
     end
 
     # Without a time the token never expires.
@@ -211,10 +220,31 @@ class UsherGate
       end
     end
 
-    # Returns the answer and its tag; no answer if the tag is still right.
-    def call(path, body = nil, headers = {})
-      sent = { "Authorization" => "Bearer #{@key}", "Content-Type" => "application/json", **headers }
-      request = (body ? Net::HTTP::Post : Net::HTTP::Get).new("#{@base.path}#{path}", sent)
+    # Returns the answer and its tag; no answer if the tag is still right. One call without an answer says little: Usher
+    # counts as out of reach only if it has answered no other call meanwhile, nor the same one again where the connection
+    # broke at once.
+    def call(path, body = nil, headers = {}, attempts_max = ATTEMPTS_MAX)
+      attempt = 0
+      begin
+        attempt += 1
+        began = clock
+        sent(path, body, headers).tap { @answered = clock }
+      rescue Refused
+        @answered = clock
+        raise
+      rescue StandardError => e
+        took = clock - began
+        heard = @answered >= began || took > PATIENCE + STALLED
+        raise if !heard && (attempt > 1 || took > PATIENCE / 3)
+        retry if attempt < attempts_max
+
+        raise heard ? Late.new(e.message) : e
+      end
+    end
+
+    def sent(path, body, headers)
+      all = { "Authorization" => "Bearer #{@key}", "Content-Type" => "application/json", **headers }
+      request = (body ? Net::HTTP::Post : Net::HTTP::Get).new("#{@base.path}#{path}", all)
       request.body = JSON.generate(body) if body
       patience = { open_timeout: PATIENCE, read_timeout: PATIENCE, write_timeout: PATIENCE, max_retries: 0 }
       secure = @base.scheme == "https"
@@ -228,7 +258,7 @@ class UsherGate
     end
 
     def failed(error)
-      @reachable = false unless error.is_a?(Refused)
+      @reachable = false unless error.is_a?(Refused) || error.is_a?(Late)
       @report.call("The gate has no good answer from Usher: #{error.message}")
     end
 

@@ -23,7 +23,7 @@ const tellMillis = 5_000
 /** Reports of one message, whose length is limited to 8,000 bytes. */
 const toldAtOnceMax = 20
 
-/** An instance without a report runs in a language that sends none. */
+/** An instance without a report is a gate of an earlier version, or of somebody's own. */
 export interface SeenInstance {
   readonly seenAt: Millis
   readonly report: Report | undefined

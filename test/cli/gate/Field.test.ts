@@ -3,46 +3,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Field from "../../../src/cli/gate/Field.ts"
-import { OutOfReach, type Upstream } from "../../../src/cli/gate/Upstream.ts"
+import { Late, OutOfReach, type Silence, type Upstream } from "../../../src/cli/gate/Upstream.ts"
 import { type PassAnswer, decide } from "../../../src/client/gate.ts"
 import { claims, gates, keySet, valid, withCookie } from "../../client/gates/vectorParts.ts"
 
-const patienceMillis = 900
-
-/** A call without an answer, which this process notices when its patience is over, or later. */
-const late = (millis = patienceMillis) =>
-  Effect.andThen(Effect.sleep(millis), Effect.fail(new OutOfReach({ reason: "late", isLate: true })))
-
-/** A `pass` whose first call is late. */
-const lateOnce = (millis = patienceMillis) => {
-  const attempts: Array<string> = []
-  const pass: Upstream["pass"] = (_queueId, { attempt }) =>
-    attempts.push(attempt) === 1 ? late(millis) : Effect.succeed({ status: "ROOM" })
-  return { attempts, pass }
-}
-
-/** What the gate learns of a visitor who comes half a second after it has begun. */
-const askedAtHalf = Effect.fnUntraced(function* (pass: Upstream["pass"], isSilent: boolean) {
-  const { upstream, state } = anUsher(pass)
-  const field = yield* Field.make(upstream)
-  yield* TestClock.adjust(500)
-  state.isSilent = isSilent
-  const asking = yield* Effect.forkChild(Field.ask(field, upstream, "queue-1", { attempt: "visitor-1" }), {
-    startImmediately: true
-  })
-  return { field, asking }
-})
-
 /** An Usher whose answers a test changes. */
 const anUsher = (pass: Upstream["pass"] = () => Effect.succeed({ status: "FAILED" })) => {
-  const state = { ended: [] as Array<string>, isAway: false, isSilent: false, polls: 0 }
+  const state = { ended: [] as Array<string>, isAway: false, polls: 0 }
   const answered = <A>(answer: () => A) =>
     Effect.suspend(() => {
-      if (state.isSilent) return late()
       return state.isAway ? Effect.fail(new OutOfReach({ reason: "away" })) : Effect.succeed(answer())
     })
   const upstream = {
-    patienceMillis,
     record: () => answered(() => ({ record: gates["shop"], etag: null })),
     keys: answered(() => keySet),
     ended: () => {
@@ -126,43 +98,18 @@ describe("What a gate in the field knows", () => {
     })
   )
 
-  it.effect("asks again about a visitor where one call of many is late, and is closed to nobody", () =>
+  it.effect("is closed to nobody because one call is late, and knows of an Usher that is away", () =>
     Effect.gen(function* () {
-      const { attempts, pass } = lateOnce()
-      const { field, asking } = yield* askedAtHalf(pass, false)
-      yield* TestClock.adjust(patienceMillis)
-      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
-      // One attempt is one visitor, who has one place.
-      assert.deepStrictEqual(attempts, ["visitor-1", "visitor-1"])
+      const silences: Array<Silence> = [new Late({ reason: "late" }), new OutOfReach({ reason: "away" })]
+      const { upstream } = anUsher(() => Effect.suspend(() => Effect.fail(silences.shift()!)))
+      const field = yield* Field.make(upstream)
+      const asked = Field.ask(field, upstream, "queue-1", { attempt: "visitor-1" })
+      yield* asked
       assert.isTrue(field.isReachable)
-    })
-  )
-
-  it.effect("leads a visitor to the room where Usher answers others, but never about this one in time", () =>
-    Effect.gen(function* () {
-      const { field, asking } = yield* askedAtHalf(() => late(), false)
-      yield* TestClock.adjust(10_000)
-      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
-      assert.isTrue(field.isReachable)
-    })
-  )
-
-  it.effect("knows within one second that Usher answers nothing any more", () =>
-    Effect.gen(function* () {
-      const { field, asking } = yield* askedAtHalf(() => late(), true)
-      yield* TestClock.adjust(1_000)
-      assert.strictEqual((yield* Fiber.join(asking)).status, "FAILED")
+      assert.strictEqual((yield* asked).status, "FAILED")
       assert.isFalse(field.isReachable)
-    })
-  )
-
-  it.effect("takes a call for late, and not for lost, while this process had no processor", () =>
-    Effect.gen(function* () {
-      const { attempts, pass } = lateOnce(3 * patienceMillis)
-      const { asking } = yield* askedAtHalf(pass, true)
-      yield* TestClock.adjust(3 * patienceMillis)
-      assert.strictEqual((yield* Fiber.join(asking)).status, "ROOM")
-      assert.strictEqual(attempts.length, 2)
+      yield* TestClock.adjust(1_000)
+      assert.isTrue(field.isReachable)
     })
   )
 })

@@ -2,10 +2,12 @@
 import { type IncomingMessage, request } from "node:http"
 import { text } from "node:stream/consumers"
 import { setTimeout as sleep } from "node:timers/promises"
+import { reportIn } from "../../../src/domain/gate/Report.ts"
 import type { FakeUsher } from "./fakeUsher.ts"
 
 const page = { accept: "text/html" }
 const pass = "POST /api/queues/queue-1/pass"
+const ended = "GET /api/gates/gate-1/ended"
 
 /**
  * Walks through a site behind a gate, whose answer to every path is "the site" with the cookie `own=1`. Returns what was wrong. `slowest`: the
@@ -88,6 +90,33 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
   await asked("/checkout")
   await sleep(900)
   is("two seconds after Usher is back", (await asked("/checkout")).status, 200)
+
+  for (const silence of ["break", "error"] as const) {
+    usher.state.silences = { [pass]: [silence] }
+    is(`a new visitor whose call meets one ${silence}`, (await asked("/checkout")).status, 200)
+    usher.state.silences = { [ended]: [silence] }
+    const until = performance.now() + 2_500
+    while (performance.now() < until && usher.state.silences[ended]!.length > 0) {
+      is(`new visitors while the list meets one ${silence}`, (await asked("/checkout")).status, 200)
+      await sleep(100)
+    }
+    is(`that the list met one ${silence}`, usher.state.silences[ended], [])
+    is(`a new visitor after the list met one ${silence}`, (await asked("/checkout")).status, 200)
+  }
+
+  usher.state.attempts = []
+  usher.state.silences = { [pass]: ["late"] }
+  const waiting = asked("/checkout")
+  await sleep(300)
+  is("a new visitor while one call is late", (await asked("/checkout")).status, 200)
+  is("the visitor whose call was late", (await waiting).status, 200)
+  is("a new visitor after one call was late", (await asked("/checkout")).status, 200)
+  const [late, , again] = usher.state.attempts
+  is("who it was asked for again", again, late)
+
+  const { runtime, version, decisions } = reportIn(usher.state.report) ?? {}
+  is("what the gate says of itself", [runtime !== undefined, version], [true, "first"])
+  is("what it has counted", [(decisions?.pass ?? 0) > 5, (decisions?.room ?? 0) > 0], [true, true])
   return wrong
 }
 

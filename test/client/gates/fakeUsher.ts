@@ -16,6 +16,12 @@ export const openFakeUsher = async () => {
     isAway: false,
     ended: [] as Array<string>,
     renewed: [] as Array<string>,
+    /** What the next calls of an operation get instead of an answer. */
+    silences: {} as { [operation: string]: Array<"late" | "break" | "error"> | undefined },
+    /** How each call of `pass` was named. */
+    attempts: [] as Array<string>,
+    /** What the gate has said of itself last. */
+    report: undefined as string | undefined,
     /** How often each operation was called. */
     calls: {} as { [operation: string]: number | undefined }
   }
@@ -28,6 +34,7 @@ export const openFakeUsher = async () => {
 
   const record = () => ({
     organizationId: claims.organizationId,
+    version: "first",
     mode: "live",
     hosts: ["127.0.0.1"],
     rules: [
@@ -63,6 +70,12 @@ export const openFakeUsher = async () => {
     const operation = `${incoming.method} ${incoming.url!.split("?")[0]}`
     state.calls[operation] = (state.calls[operation] ?? 0) + 1
     const body = await text(incoming)
+    if (operation.endsWith("/pass")) state.attempts.push(String(incoming.headers["idempotency-key"]))
+    if (operation.endsWith("/ended")) state.report = String(incoming.headers["usher-gate"])
+    const silence = state.silences[operation]?.shift()
+    if (silence === "late") return
+    if (silence === "break") return void incoming.socket.destroy()
+    if (silence === "error") return void outgoing.writeHead(503).end()
     const isOpen = operation.includes("well-known") || incoming.headers.authorization === `Bearer ${gateKey}`
     const answering = answers[operation]
     const status = isOpen ? (answering === undefined ? 404 : 200) : 401

@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { proxiesProof, Ushers } from "../../proofs/gates/ProxiesProof.ts"
+import { firstToReach, proxiesProof, Ushers } from "../../proofs/gates/ProxiesProof.ts"
 import { proxyNames, versionOf } from "../../support/gates/Proxies.ts"
 
 describe("a shop behind a proxy and usher gate", () => {
@@ -19,5 +19,13 @@ describe("a shop behind a proxy and usher gate", () => {
         assert.strictEqual(figures.refused, 0)
       }
     )
+
+    it.skipIf(!isInstalled)(`is reached by the attacks where its configuration has a mistake: ${name}`, async () => {
+      assert.include(
+        await firstToReach(name, ushers, "believing"),
+        name === "nginx" ? "X-Original-URI" : "X-Forwarded-Uri"
+      )
+      assert.isDefined(await firstToReach(name, ushers, "matching"))
+    })
   }
 })

@@ -4,7 +4,7 @@
  */
 import { Apis } from "../../support/Apis.ts"
 import { aLine, cookieOf, GatedShop, type Line, passed } from "../../support/gates/GatedShop.ts"
-import type { ProxyName } from "../../support/gates/Proxies.ts"
+import type { ProxyName, WeaknessName } from "../../support/gates/Proxies.ts"
 import { type RawAnswer, sentRaw } from "../../support/gates/RawRequests.ts"
 import { pause } from "../../support/Processes.ts"
 import { type Keys, ServerUnderTest } from "../../support/ServerUnderTest.ts"
@@ -78,6 +78,35 @@ export async function proxiesProof(name: ProxyName, ushers: Ushers, { each = 1 }
   return figures
 }
 
+/** Which attack first reaches the checkout behind a proxy whose configuration has a mistake. */
+export async function firstToReach(
+  name: ProxyName,
+  { apis, foreign, server }: Ushers,
+  weakness: WeaknessName
+): Promise<string | undefined> {
+  const line = await aLine(apis)
+  await using site = await GatedShop.make(name, server, line, weakness)
+  // The one who may be inside.
+  const grant = (await passed(apis, line)).admissionGrant!
+  for (const attack of attacksWith(await lootOf(apis, foreign, line, grant))) {
+    await sentRaw(site.proxy.port, attack.text)
+    if (site.shop.seen.some((one) => one.isProtected)) return attack.name
+  }
+  return undefined
+}
+
+const lootOf = async (apis: Apis, foreign: Apis, line: Line, grant: string): Promise<Loot> => {
+  const [other, another] = [await aLine(apis), await aLine(foreign)]
+  const cookie = cookieOf(line)
+  return {
+    cookie,
+    plainCookie: cookie.replace("__Host-", ""),
+    grant,
+    otherGrant: (await passed(apis, other)).admissionGrant!,
+    foreignGrant: (await passed(foreign, another)).admissionGrant!
+  }
+}
+
 class ProxyProof {
   private readonly ushers: Ushers
   private readonly line: Line
@@ -126,8 +155,9 @@ class ProxyProof {
   }
 
   async attacked(each: number): Promise<void> {
-    const { site, figures } = this
-    const attacks = attacksWith(await this.loot()).filter((_, index) => index % each === 0)
+    const { site, figures, ushers, line } = this
+    const loot = await lootOf(ushers.apis, ushers.foreign, line, this.inside.split("=")[1]!)
+    const attacks = attacksWith(loot).filter((_, index) => index % each === 0)
     for (const attack of attacks) {
       const before = site.shop.seen.length
       const answer = await sentRaw(site.proxy.port, attack.text)
@@ -152,19 +182,6 @@ class ProxyProof {
     if (/set-cookie: *[\w-]*usher-grant-[^=]*=[\w-]/i.test(answer.text)) return "gets a cookie"
     if (/^location: *https?:\/\/evil/im.test(answer.text)) return "leads away"
     return wrong?.(answer)
-  }
-
-  private async loot(): Promise<Loot> {
-    const { apis, foreign } = this.ushers
-    const [other, another] = [await aLine(apis), await aLine(foreign)]
-    const cookie = cookieOf(this.line)
-    return {
-      cookie,
-      plainCookie: cookie.replace("__Host-", ""),
-      grant: this.inside.split("=")[1]!,
-      otherGrant: (await passed(apis, other)).admissionGrant!,
-      foreignGrant: (await passed(foreign, another)).admissionGrant!
-    }
   }
 
   /** A visitor waits in the room, comes back, and gives up its place. Its cookie is worth nothing then. */

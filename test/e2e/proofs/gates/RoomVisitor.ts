@@ -7,6 +7,9 @@ import { forwardedFor } from "../rooms/Browser.ts"
 
 const attemptsMax = 240
 
+/** Between two looks at the place. */
+const lookMillis = 1_000
+
 /** Visitors so far. Each has an address of its own. */
 let visitors = 0
 
@@ -57,7 +60,7 @@ export class RoomVisitor {
       const grant = /name="usher_grant" value="([^"]+)"/.exec(place.text)?.[1]
       const action = /method="post"[^>]*?action="([^"]+)"[^>]*?data-continue/s.exec(place.text)?.[1]
       if (grant !== undefined && action !== undefined) return this.returned(action.replaceAll("&amp;", "&"), grant)
-      await pause(250)
+      await pause(lookMillis)
     }
     throw new Error(`the room gave no grant: ${last.slice(0, 4_000)}`)
   }

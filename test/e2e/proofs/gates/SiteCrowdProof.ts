@@ -32,16 +32,25 @@ export interface Figures {
   /** From the first visitor of the crowd to the first who is led to the room; from the last one to a queue without a line. */
   engagedMillis: number
   disengagedMillis: number
+  /** When the first visitors got what they must not, in seconds, and what the gate said. */
+  readonly notes: Array<string>
+  /** The longest time for which this process itself did not run. It says how slow, or frozen, the machine was. */
+  pausedMillisMax: number
 }
 
-/** Seconds for which a visitor looks at pages, one a second, and after which one that is not seen is outside. */
-const stay = 5
-const idle = 3
+/**
+ * Seconds for which a visitor looks at pages, one a second, and after which one that is not seen is outside. A gate says
+ * that it has seen a visitor up to half of `idle` later, and a second more, so that a slow machine has three seconds.
+ */
+const stay = 18
+const idle = 12
 
 /** One of so many visitors who are led to the room waits there; the others give up. */
-const patientEach = 10
+const patientEach = 12
 
 const quietSeconds = 20
+const pauseLookMillis = 50
+const notesMax = 5
 const patienceSeconds = 120
 
 export async function siteCrowdProof({ seconds, insideLimit, proxy = "nginx" }: Options): Promise<Figures> {
@@ -57,6 +66,7 @@ export async function siteCrowdProof({ seconds, insideLimit, proxy = "nginx" }: 
   await using site = await GatedShop.make(proxy, server, line)
   const crowd = new Crowd(site, line, { arrivalsPerSecond, ratePerSecond })
   await crowd.play(seconds, insideLimit)
+  crowd.figures.notes.push(...site.gate.log.split("\n").filter((one) => / (WARN|ERROR) |out of reach|again/.test(one)))
   return crowd.figures
 }
 
@@ -66,6 +76,7 @@ class Crowd {
   private readonly line: Line
   private number = 0
   private redirectedAt = Number.NaN
+  private readonly beganAt = performance.now()
   /** When the shop has seen each visitor first and last. */
   private readonly seen = new Map<string, { readonly first: number; last: number }>()
 
@@ -82,13 +93,31 @@ class Crowd {
       insideMax: 0,
       newInTenSecondsMax: 0,
       engagedMillis: Number.NaN,
-      disengagedMillis: Number.NaN
+      disengagedMillis: Number.NaN,
+      notes: [],
+      pausedMillisMax: 0
     }
     site.shop.seenMax = 0
     site.shop.onRequest = ({ headers, isProtected }) => this.count(headers.cookie ?? "", isProtected)
   }
 
   async play(seconds: number, insideLimit: number): Promise<void> {
+    const watching = this.watchPauses()
+    await this.playedOut(seconds, insideLimit)
+    clearInterval(watching)
+    this.conclude()
+  }
+
+  private watchPauses(): NodeJS.Timeout {
+    let before = performance.now()
+    return setInterval(() => {
+      const now = performance.now()
+      this.figures.pausedMillisMax = Math.max(this.figures.pausedMillisMax, now - before - pauseLookMillis)
+      before = now
+    }, pauseLookMillis)
+  }
+
+  private async playedOut(seconds: number, insideLimit: number): Promise<void> {
     const { figures } = this
     // Half of what may be inside, and of the rate.
     const quietPerSecond = Math.min(insideLimit / (stay + idle), figures.ratePerSecond) / 2
@@ -102,7 +131,6 @@ class Crowd {
     figures.disengagedMillis = performance.now() - ended
     await pause((stay + idle) * 1_000)
     await quiet()
-    this.conclude()
   }
 
   /** Has visitors come in even steps. Returns after the last of them has gone. */
@@ -116,6 +144,10 @@ class Crowd {
       all.push(visit().catch((error: unknown) => this.note(String(error))))
     }
     await Promise.all(all)
+  }
+
+  private second(): string {
+    return ((performance.now() - this.beganAt) / 1_000).toFixed(1)
   }
 
   private aVisitor(): RoomVisitor {
@@ -155,7 +187,9 @@ class Crowd {
       await pause(1_000)
       this.figures.views += 1
       const { status } = await visitor.visit(`/checkout/${view}`)
-      if (status !== 200) this.figures.refused += 1
+      if (status === 200) continue
+      if (this.figures.refused++ < notesMax)
+        this.figures.notes.push(`${this.second()} s: inside, ${status} at view ${view}`)
     }
   }
 
@@ -171,6 +205,7 @@ class Crowd {
   }
 
   private note(status: number | string): void {
+    if ((this.figures.others[status] ?? 0) < notesMax) this.figures.notes.push(`${this.second()} s: ${status}`)
     this.figures.others[status] = (this.figures.others[status] ?? 0) + 1
   }
 

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers"
 import type { Apis } from "../Apis.ts"
 import type { ServerUnderTest } from "../ServerUnderTest.ts"
 import { GateProcess } from "./GateProcess.ts"
-import { Proxy, type ProxyName } from "./Proxies.ts"
+import { Proxy, type ProxyName, type WeaknessName } from "./Proxies.ts"
 import { SampleShop } from "./SampleShop.ts"
 
 export interface Line {
@@ -71,10 +71,10 @@ export class GatedShop {
   readonly gate: GateProcess
   readonly proxy: Proxy
 
-  static async make(name: ProxyName, usher: ServerUnderTest, line: Line): Promise<GatedShop> {
+  static async make(name: ProxyName, usher: ServerUnderTest, line: Line, weakness?: WeaknessName): Promise<GatedShop> {
     const shop = await SampleShop.make()
     const gate = await GateProcess.make(usher.consumerUrl, line.gate)
-    return new GatedShop(shop, gate, await Proxy.make(name, { shop: shop.url, gate: gate.url }))
+    return new GatedShop(shop, gate, await Proxy.make(name, { shop: shop.url, gate: gate.url, weakness }))
   }
 
   private constructor(shop: SampleShop, gate: GateProcess, proxy: Proxy) {

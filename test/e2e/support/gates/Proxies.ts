@@ -23,12 +23,59 @@ const gates = new URL("../../../../src/gates/", import.meta.url)
 
 const textOf = (file: string) => readFileSync(new URL(file, gates), "utf8")
 
+/** A mistake in a configuration: what it should have said, and what it says. */
+interface Weakness {
+  readonly file: string
+  readonly right: string
+  readonly wrong: string
+}
+
+/**
+ * Mistakes that people make in configurations of their own. `believing`: a header of the client names the request.
+ * `matching`: the proxy asks only about paths that look protected to it.
+ */
+export const weaknesses = {
+  believing: {
+    nginx: { file: "nginx/shop.conf", right: "    proxy_set_header X-Original-URI $request_uri;\n", wrong: "" },
+    caddy: { file: "caddy/Caddyfile", right: "\t\t\theader_up X-Forwarded-Uri {uri}\n", wrong: "" },
+    haproxy: {
+      file: "haproxy/usher-gate.lua",
+      right: 'headers["x-forwarded-uri"] = {',
+      wrong: 'headers["x-forwarded-uri"] = headers["x-forwarded-uri"] or {'
+    }
+  },
+  matching: {
+    nginx: {
+      file: "nginx/shop.conf",
+      right: "  location / {\n",
+      wrong: "  location / { proxy_pass http://shop; }\n  location /checkout {\n"
+    },
+    caddy: {
+      file: "caddy/Caddyfile",
+      right: "\thandle {\n",
+      wrong: "\thandle {\n\t\timport shop\n\t}\n\n\thandle /checkout* {\n"
+    },
+    haproxy: {
+      file: "haproxy/haproxy.cfg",
+      right: "lua.usher_gate unless is_return",
+      wrong: "lua.usher_gate if { path_beg /checkout }"
+    }
+  }
+} satisfies { readonly [name: string]: { readonly [Name in ProxyName]: Weakness } }
+
+export type WeaknessName = keyof typeof weaknesses
+
 /** Where the three are, as `HOST:PORT`. */
 interface Places {
   readonly listen: string
   readonly shop: string
   readonly gate: string
+  readonly weakness?: Weakness | undefined
 }
+
+/** The text of a configuration, with the mistake if it is in this file. */
+const siteOf = (file: string, { weakness }: Places): string =>
+  weakness?.file === file ? replaced(textOf(file), { [weakness.right]: weakness.wrong }) : textOf(file)
 
 /** Replaces what must be there. */
 const replaced = (text: string, values: { readonly [old: string]: string }): string =>
@@ -43,7 +90,7 @@ const addressesIn = ({ shop, gate }: Places) => ({ "127.0.0.1:3000": shop, "127.
 const configured: { readonly [Name in ProxyName]: (places: Places, folder: string) => Promise<ReadonlyArray<string>> } =
   {
     nginx: async (places, folder) => {
-      const site = replaced(textOf("nginx/shop.conf"), {
+      const site = replaced(siteOf("nginx/shop.conf", places), {
         ...addressesIn(places),
         "listen 8080;": `listen ${places.listen};`
       })
@@ -58,7 +105,7 @@ const configured: { readonly [Name in ProxyName]: (places: Places, folder: strin
       return ["-c", join(folder, "nginx.conf"), "-e", "stderr"]
     },
     caddy: async (places, folder) => {
-      const site = replaced(textOf("caddy/Caddyfile"), {
+      const site = replaced(siteOf("caddy/Caddyfile", places), {
         ...addressesIn(places),
         "shop.example {": `http://:${places.listen.split(":")[1]} {`
       })
@@ -66,8 +113,8 @@ const configured: { readonly [Name in ProxyName]: (places: Places, folder: strin
       return ["run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"]
     },
     haproxy: async (places, folder) => {
-      const lua = replaced(textOf("haproxy/usher-gate.lua"), { "127.0.0.1:4180": places.gate })
-      const site = replaced(textOf("haproxy/haproxy.cfg"), {
+      const lua = replaced(siteOf("haproxy/usher-gate.lua", places), { "127.0.0.1:4180": places.gate })
+      const site = replaced(siteOf("haproxy/haproxy.cfg", places), {
         ...addressesIn(places),
         "bind :8080": `bind ${places.listen}`,
         "/etc/haproxy/usher-gate.lua": join(folder, "usher-gate.lua")
@@ -78,6 +125,12 @@ const configured: { readonly [Name in ProxyName]: (places: Places, folder: strin
     }
   }
 
+interface ProxyTo {
+  readonly shop: string
+  readonly gate: string
+  readonly weakness?: WeaknessName | undefined
+}
+
 export class Proxy {
   readonly name: ProxyName
   readonly port: number
@@ -86,12 +139,14 @@ export class Proxy {
   private readonly folder: string
 
   /** Starts a proxy. Returns once it accepts connections. */
-  static async make(name: ProxyName, to: { readonly shop: string; readonly gate: string }): Promise<Proxy> {
+  static async make(name: ProxyName, to: ProxyTo): Promise<Proxy> {
     const port = await freePort()
     const folder = await mkdtemp(join(tmpdir(), `usher-${name}-`))
     // Workers of nginx run as another user.
     await chmod(folder, 0o755)
-    const places = { listen: `127.0.0.1:${port}`, shop: new URL(to.shop).host, gate: new URL(to.gate).host }
+    const weakness = to.weakness && weaknesses[to.weakness][name]
+    const [shop, gate] = [new URL(to.shop).host, new URL(to.gate).host]
+    const places = { listen: `127.0.0.1:${port}`, shop, gate, weakness }
     const args = await configured[name](places, folder)
     const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
     const proxy = new Proxy(name, port, new Process(args, environment, name), folder)
