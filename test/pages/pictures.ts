@@ -11,15 +11,17 @@ import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
 import { type Keys, ServerUnderTest } from "../e2e/support/ServerUnderTest.ts"
 import { find, launch } from "./support/chromium.ts"
 import { bringAbout, prepare, type Rooms } from "./support/bringing.ts"
-import { draw, others, press, queue, sale, sees, states } from "./support/roomStates.ts"
+import { draw, drops, others, press, queue, sale, sees, states } from "./support/roomStates.ts"
 
-// `--only` takes the beginning of a state's name, or `dashboard`.
+// `--only` takes the beginnings of states' names, or `kinds` and `dashboard`, with commas.
 const { values } = parseArgs({
   options: { out: { type: "string", default: ".pictures" }, only: { type: "string", default: "" } }
 })
 
 const phone = { width: 390, height: 844 }
 const desktop = { width: 1_280, height: 900 }
+
+const isWanted = (name: string): boolean => values.only.split(",").some((beginning) => name.startsWith(beginning))
 
 /** The document of a page. */
 const blocks = [
@@ -42,12 +44,12 @@ const take = async (page: Page, name: string, looks: ReadonlyArray<"light" | "da
       url.searchParams.set("lang", "ar")
       await page.goto(url.href)
     }
-    await page.screenshot({ path: join(values.out, `${name}-${look}.png`), fullPage: true })
+    await page.screenshot({ path: join(values.out, `${name}-${look}.png`), fullPage: true, timeout: 0 })
   }
 }
 
 const ofRoom = async (rooms: Rooms): Promise<void> => {
-  for (const [name, state] of Object.entries(states).filter(([name]) => name.startsWith(values.only))) {
+  for (const [name, state] of Object.entries(states).filter(([name]) => isWanted(name))) {
     const { page, context } = await bringAbout(rooms, state, { viewport: phone })
     if (name.startsWith("stage")) {
       await page.setViewportSize(desktop)
@@ -56,7 +58,12 @@ const ofRoom = async (rooms: Rooms): Promise<void> => {
       await take(page, `room-${name}-narrow`, ["light"])
       await page.setViewportSize(phone)
     }
-    if (name === "stage-waiting") await page.screenshot({ path: join(values.out, "room.png"), fullPage: true })
+    if (name === "stage-waiting") {
+      // So the main action stands in its place, and not at the edge of the window.
+      await page.setViewportSize({ ...phone, height: await page.evaluate("document.body.scrollHeight") })
+      await page.screenshot({ path: join(values.out, "room.png") })
+      await page.setViewportSize(phone)
+    }
     await take(page, `room-${name}`, state.isAnswer ? ["light", "dark"] : ["light", "dark", "ar"])
     await context.close()
     console.log(name)
@@ -125,6 +132,40 @@ const ofDashboard = async (browser: Browser, { adminUrl }: ServerUnderTest, apis
   await context.close()
 }
 
+/** The tabs of a drop of each kind, with people in it. */
+const ofKinds = async (browser: Browser, { adminUrl }: ServerUnderTest, apis: Apis, keys: Keys): Promise<void> => {
+  const context = await browser.newContext({ viewport: desktop, locale: "en-US" })
+  const page = await context.newPage()
+  await page.goto(`${adminUrl}/dashboard/sign-in`)
+  await page.getByLabel("Secret key").fill(keys.secretKey)
+  await press(page, "Sign in")
+  await sees(page, "New drop")
+  for (const [name, one] of Object.entries(drops)) {
+    const { id, sequences } = await apis.createRecord("/experiences", {
+      name: one.name,
+      sequences: [{ name: "Everyone", ...one.sequence() }]
+    })
+    const isOf = ([, made]: [string, unknown]) => Array.isArray(made) && made.length > 0
+    const [group, [made]] = Object.entries(sequences![0]!).find(isOf) ?? [
+      "waitlists",
+      [sequences![0]!["waitlist"] as unknown as { readonly id: string }]
+    ]
+    const path = group.replace("timedReleases", "timed-releases")
+    await one.enter({ apis, mechanism: `/${path}/${made!.id}` })
+    for (const tab of ["", "/people", "/look", "/schedule", "/results"]) {
+      await page.goto(`${adminUrl}/dashboard/experiences/${id}${tab}`)
+      await take(page, `kind-${name}-${tab.slice(1) || "now"}`, ["light", "dark"])
+      await page.setViewportSize(phone)
+      await take(page, `kind-${name}-${tab.slice(1) || "now"}-phone`, ["light"])
+      await page.setViewportSize(desktop)
+    }
+    await page.goto(`${adminUrl}/dashboard/new?part=${one.part}`)
+    await take(page, `kind-${name}-new`, ["light"])
+    console.log(name)
+  }
+  await context.close()
+}
+
 const found = await find()
 if (found === undefined) throw new Error("no Chromium on this machine: set CHROMIUM_PATH")
 await mkdir(values.out, { recursive: true })
@@ -135,7 +176,8 @@ try {
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys)
   await ofRoom({ browser, consumerUrl: server.consumerUrl, apis, productId: await prepare(apis) })
-  if (values.only === "" || values.only === "dashboard") await ofDashboard(browser, server, apis, keys)
+  if (isWanted("kinds")) await ofKinds(browser, server, apis, keys)
+  if (isWanted("dashboard")) await ofDashboard(browser, server, apis, keys)
 } finally {
   await browser.close()
   await server[Symbol.asyncDispose]()
