@@ -58,12 +58,7 @@ const ofRoom = async (rooms: Rooms): Promise<void> => {
       await take(page, `room-${name}-narrow`, ["light"])
       await page.setViewportSize(phone)
     }
-    if (name === "stage-waiting") {
-      // So the main action stands in its place, and not at the edge of the window.
-      await page.setViewportSize({ ...phone, height: await page.evaluate("document.body.scrollHeight") })
-      await page.screenshot({ path: join(values.out, "room.png") })
-      await page.setViewportSize(phone)
-    }
+    if (name === "stage-waiting") await page.screenshot({ path: join(values.out, "room.png"), timeout: 0 })
     await take(page, `room-${name}`, state.isAnswer ? ["light", "dark"] : ["light", "dark", "ar"])
     await context.close()
     console.log(name)
@@ -102,8 +97,6 @@ const ofDashboard = async (browser: Browser, { adminUrl }: ServerUnderTest, apis
     while (((await points.getAttribute("points")) ?? "").split(" ").length < sample) await page.waitForTimeout(50)
   }
   await page.emulateMedia({ colorScheme: "light" })
-  const clip = { x: 0, y: 0, width: desktop.width, height: 1_200 }
-  await page.screenshot({ path: join(values.out, "control-room.png"), fullPage: true, clip })
   await take(page, "dashboard-control-room", ["light", "dark"])
   await page.setViewportSize(phone)
   await take(page, "dashboard-control-room-phone", ["light"])
@@ -152,6 +145,11 @@ const ofKinds = async (browser: Browser, { adminUrl }: ServerUnderTest, apis: Ap
     ]
     const path = group.replace("timedReleases", "timed-releases")
     await one.enter({ apis, mechanism: `/${path}/${made!.id}` })
+    if (name === "queue") {
+      await page.emulateMedia({ colorScheme: "light" })
+      await page.goto(`${adminUrl}/dashboard/experiences/${id}`)
+      await page.screenshot({ path: join(values.out, "control-room.png"), timeout: 0 })
+    }
     for (const tab of ["", "/people", "/look", "/schedule", "/results"]) {
       await page.goto(`${adminUrl}/dashboard/experiences/${id}${tab}`)
       await take(page, `kind-${name}-${tab.slice(1) || "now"}`, ["light", "dark"])
@@ -175,6 +173,7 @@ try {
   await server.start()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys)
+  await apis.change("/organizations/me", { name: "Maison Aurore", allowedOrigins: ["https://shop.example"] })
   await ofRoom({ browser, consumerUrl: server.consumerUrl, apis, productId: await prepare(apis) })
   if (isWanted("kinds")) await ofKinds(browser, server, apis, keys)
   if (isWanted("dashboard")) await ofDashboard(browser, server, apis, keys)

@@ -57,10 +57,15 @@ export const drops: {
   }
 } = {
   queue: {
-    name: "Front row",
+    name: "Aurora 1: Paris release",
     part: "queue",
-    sequence: () => queue({ admitRate: 30, maxAdmissions: 20, admissionExpirationSeconds: 600 }),
-    enter: (at) => others(at, 24)
+    sequence: () => queue({ admitRate: 30, maxAdmissions: 40, admissionExpirationSeconds: 600 }),
+    enter: async (at) => {
+      await others(at, 24)
+      const { body } = await at.apis.doAsAdmin("POST", `${at.mechanism}/admit`, { count: 8 })
+      const admitted = (body as { readonly consumerIds?: ReadonlyArray<string> }).consumerIds ?? []
+      for (const consumerId of admitted.slice(0, 5)) await at.apis.doAsShop(`${at.mechanism}/complete`, { consumerId })
+    }
   },
   draw: { name: "Spring raffle", part: "draw", sequence: () => draw(3_600), enter: (at) => others(at, 7) },
   auction: {
@@ -124,7 +129,7 @@ const gold = { background: "#0e0d0b", surface: "#1a1814", text: "#f4efe6", prima
 /** A room with a picture, in the colours of a brand. */
 const staged = (state: State): State => ({
   ...state,
-  experience: { theme: { ...gold, headerImageUrl: pictureUrl }, ...state.experience },
+  experience: { name: "Aurora 1", theme: { ...gold, headerImageUrl: pictureUrl }, ...state.experience },
   bring: async (at) => {
     await at.page.route(pictureUrl, (route) => route.fulfill({ contentType: "image/svg+xml", body: picture }))
     await at.page.reload()
