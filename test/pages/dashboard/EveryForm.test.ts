@@ -1,4 +1,4 @@
-/** Every form of the dashboard, whoever sends it and however: the answer is a page in words, or leads to one. */
+/** Every form of the dashboard, in every hand and however it is sent: the answer is a page in words, or leads to one. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
