@@ -4,6 +4,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { removeIdleGuests } from "../store/consumer/IdleGuests.ts"
+import { removeOldVisits } from "../store/experience/RoomVisits.ts"
 import { finishWhenDue } from "../store/postgres/Upgrade.ts"
 import { markMilestones } from "../store/webhook/ExperienceMilestones.ts"
 import { start } from "./WorkerLoop.ts"
@@ -23,6 +24,13 @@ const idleGuests = start({
   failureMessage: "Idle guests could not be removed; trying again"
 })
 
+const oldVisits = start({
+  round: removeOldVisits,
+  pauseMillis: Duration.toMillis("1 day"),
+  pausesFirst: true,
+  failureMessage: "Old counts of visits could not be removed; trying again"
+})
+
 /** Finishes an upgrade an hour after the last process of the former release. */
 const upgradeFinish = start({
   round: Effect.flatMap(finishWhenDue, (isFinished) =>
@@ -33,4 +41,6 @@ const upgradeFinish = start({
   failureMessage: "The upgrade could not be finished; trying again"
 })
 
-export const layer = Layer.effectDiscard(Effect.all([milestones, idleGuests, upgradeFinish], { discard: true }))
+export const layer = Layer.effectDiscard(
+  Effect.all([milestones, idleGuests, oldVisits, upgradeFinish], { discard: true })
+)

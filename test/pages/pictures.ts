@@ -11,15 +11,17 @@ import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
 import { type Keys, ServerUnderTest } from "../e2e/support/ServerUnderTest.ts"
 import { find, launch } from "./support/chromium.ts"
 import { bringAbout, prepare, type Rooms } from "./support/bringing.ts"
-import { draw, others, press, queue, sale, sees, states } from "./support/roomStates.ts"
+import { draw, drops, others, press, queue, sale, sees, states } from "./support/roomStates.ts"
 
-// `--only` takes the beginning of a state's name, or `dashboard`.
+// `--only` takes the beginnings of states' names, or `kinds` and `dashboard`, with commas.
 const { values } = parseArgs({
   options: { out: { type: "string", default: ".pictures" }, only: { type: "string", default: "" } }
 })
 
 const phone = { width: 390, height: 844 }
 const desktop = { width: 1_280, height: 900 }
+
+const isWanted = (name: string): boolean => values.only.split(",").some((beginning) => name.startsWith(beginning))
 
 /** The document of a page. */
 const blocks = [
@@ -42,12 +44,12 @@ const take = async (page: Page, name: string, looks: ReadonlyArray<"light" | "da
       url.searchParams.set("lang", "ar")
       await page.goto(url.href)
     }
-    await page.screenshot({ path: join(values.out, `${name}-${look}.png`), fullPage: true })
+    await page.screenshot({ path: join(values.out, `${name}-${look}.png`), fullPage: true, timeout: 0 })
   }
 }
 
 const ofRoom = async (rooms: Rooms): Promise<void> => {
-  for (const [name, state] of Object.entries(states).filter(([name]) => name.startsWith(values.only))) {
+  for (const [name, state] of Object.entries(states).filter(([name]) => isWanted(name))) {
     const { page, context } = await bringAbout(rooms, state, { viewport: phone })
     if (name.startsWith("stage")) {
       await page.setViewportSize(desktop)
@@ -56,7 +58,7 @@ const ofRoom = async (rooms: Rooms): Promise<void> => {
       await take(page, `room-${name}-narrow`, ["light"])
       await page.setViewportSize(phone)
     }
-    if (name === "stage-waiting") await page.screenshot({ path: join(values.out, "room.png"), fullPage: true })
+    if (name === "stage-waiting") await page.screenshot({ path: join(values.out, "room.png"), timeout: 0 })
     await take(page, `room-${name}`, state.isAnswer ? ["light", "dark"] : ["light", "dark", "ar"])
     await context.close()
     console.log(name)
@@ -95,8 +97,6 @@ const ofDashboard = async (browser: Browser, { adminUrl }: ServerUnderTest, apis
     while (((await points.getAttribute("points")) ?? "").split(" ").length < sample) await page.waitForTimeout(50)
   }
   await page.emulateMedia({ colorScheme: "light" })
-  const clip = { x: 0, y: 0, width: desktop.width, height: 1_200 }
-  await page.screenshot({ path: join(values.out, "control-room.png"), fullPage: true, clip })
   await take(page, "dashboard-control-room", ["light", "dark"])
   await page.setViewportSize(phone)
   await take(page, "dashboard-control-room-phone", ["light"])
@@ -125,6 +125,45 @@ const ofDashboard = async (browser: Browser, { adminUrl }: ServerUnderTest, apis
   await context.close()
 }
 
+/** The tabs of a drop of each kind, with people in it. */
+const ofKinds = async (browser: Browser, { adminUrl }: ServerUnderTest, apis: Apis, keys: Keys): Promise<void> => {
+  const context = await browser.newContext({ viewport: desktop, locale: "en-US" })
+  const page = await context.newPage()
+  await page.goto(`${adminUrl}/dashboard/sign-in`)
+  await page.getByLabel("Secret key").fill(keys.secretKey)
+  await press(page, "Sign in")
+  await sees(page, "New drop")
+  for (const [name, one] of Object.entries(drops)) {
+    const { id, sequences } = await apis.createRecord("/experiences", {
+      name: one.name,
+      sequences: [{ name: "Everyone", ...one.sequence() }]
+    })
+    const isOf = ([, made]: [string, unknown]) => Array.isArray(made) && made.length > 0
+    const [group, [made]] = Object.entries(sequences![0]!).find(isOf) ?? [
+      "waitlists",
+      [sequences![0]!["waitlist"] as unknown as { readonly id: string }]
+    ]
+    const path = group.replace("timedReleases", "timed-releases")
+    await one.enter({ apis, mechanism: `/${path}/${made!.id}` })
+    if (name === "queue") {
+      await page.emulateMedia({ colorScheme: "light" })
+      await page.goto(`${adminUrl}/dashboard/experiences/${id}`)
+      await page.screenshot({ path: join(values.out, "control-room.png"), timeout: 0 })
+    }
+    for (const tab of ["", "/people", "/look", "/schedule", "/results"]) {
+      await page.goto(`${adminUrl}/dashboard/experiences/${id}${tab}`)
+      await take(page, `kind-${name}-${tab.slice(1) || "now"}`, ["light", "dark"])
+      await page.setViewportSize(phone)
+      await take(page, `kind-${name}-${tab.slice(1) || "now"}-phone`, ["light"])
+      await page.setViewportSize(desktop)
+    }
+    await page.goto(`${adminUrl}/dashboard/new?part=${one.part}`)
+    await take(page, `kind-${name}-new`, ["light"])
+    console.log(name)
+  }
+  await context.close()
+}
+
 const found = await find()
 if (found === undefined) throw new Error("no Chromium on this machine: set CHROMIUM_PATH")
 await mkdir(values.out, { recursive: true })
@@ -134,8 +173,10 @@ try {
   await server.start()
   const keys = await server.createOrganization()
   using apis = new Apis(server, keys)
+  await apis.change("/organizations/me", { name: "Maison Aurore", allowedOrigins: ["https://shop.example"] })
   await ofRoom({ browser, consumerUrl: server.consumerUrl, apis, productId: await prepare(apis) })
-  if (values.only === "" || values.only === "dashboard") await ofDashboard(browser, server, apis, keys)
+  if (isWanted("kinds")) await ofKinds(browser, server, apis, keys)
+  if (isWanted("dashboard")) await ofDashboard(browser, server, apis, keys)
 } finally {
   await browser.close()
   await server[Symbol.asyncDispose]()

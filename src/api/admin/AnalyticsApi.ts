@@ -75,7 +75,7 @@ export class AnalyticsApi extends HttpApiGroup.make("analytics")
         OpenApi.annotations({
           summary: "Measure events",
           description:
-            "Covers orders and the recorded events of all mechanisms, archived ones included. A query has at most " +
+            "Covers orders, visits of rooms and the recorded events of all mechanisms, archived ones included. A query has at most " +
             `${measuresMax} measures, ${bucketsMax.toLocaleString("en")} buckets and ${rangeDaysMax} days. A query that ` +
             "takes longer than 10 seconds is a 400 that asks for a smaller range.\n\nThe response has every bucket of the " +
             "range, with 0 where nothing happened. Buckets follow the UTC clock; the range cuts the first and the last. " +
@@ -84,7 +84,10 @@ export class AnalyticsApi extends HttpApiGroup.make("analytics")
             "orders or bids of a `sum` or `avg` have several currencies, the query is a 400 at `where.currencyCode` that " +
             "names them; choose one. `where` narrows all measures. `currencyCode` narrows to orders and auctions in that " +
             "currency, because other records have none. An unknown field in it is a 400 that names the known ones.\n\nAn order " +
-            "counts as created, paid, fulfilled and cancelled at the request to the API that says so. The events, with their " +
+            "counts as created, paid, fulfilled and cancelled at the request to the API that says so. `room_visited` counts " +
+            "loads of a room's page by the minute, some ten seconds later; of `where` only `experienceId` can match it. " +
+            "Loads that a cache in front answered are not in it, nor those of the last seconds before a crash.\n\nThe " +
+            "events, with their " +
             `fields that can be added up: ${events}.`
         })
       )

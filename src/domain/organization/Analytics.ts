@@ -39,9 +39,9 @@ export type Interval = typeof Interval.Type
 /** The aggregation over the events of a bucket. */
 export const Operation = Schema.Literals(["count", "sum", "avg"])
 
-/** Where an event is recorded: in the journal of a kind of mechanism, or with an order. */
+/** Where an event is recorded: in the journal of a kind of mechanism, with an order, or with the visits of a room. */
 export interface Source {
-  readonly kind: Kind | "order"
+  readonly kind: Kind | "order" | "room"
   /** The event's name in the journal. */
   readonly type: string
   /** The numeric fields that can be aggregated. Secrets such as seeds are never included. */
@@ -84,7 +84,8 @@ export const sources: ReadonlyMap<string, Source> = new Map([
   ...["created", "paid", "fulfilled", "cancelled"].map((type): readonly [string, Source] => [
     `order_${type}`,
     { kind: "order", type, fields: ["total"] }
-  ])
+  ]),
+  ["room_visited", { kind: "room", type: "visited", fields: [] }]
 ])
 
 /** Returns the public names of events of a kind. */

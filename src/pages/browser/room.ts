@@ -114,6 +114,11 @@ const swapSoon = (times = 1) => setTimeout(swap as () => void, (1100 + Math.rand
 /** From now on the page is the visitor's own. */
 function leaveShell(): void {
   delete box.dataset["shell"]
+  hideLink()
+}
+
+/** The link to the place is for visitors whose page cannot tell whether they have one. */
+function hideLink(): void {
   document.getElementById("to-place")?.remove()
 }
 
@@ -305,7 +310,10 @@ addEventListener("pageshow", (event) => event.persisted && wake())
 addEventListener("online", wake)
 
 if (isShell() && mayHavePlace()) void swap()
-else watch()
+else {
+  hideLink()
+  watch()
+}
 notification.show()
 // The device's clock may be wrong, so a page that counts down asks early.
 if (box.querySelector("[data-until='']")) seenAt -= factsMillis - Math.random() * 3000

@@ -91,7 +91,7 @@ const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: R
   const { headerImageUrl, logoUrl } = lookOf(theme)
   const picture = headerImageUrl ?? logoUrl
   const kinds = [...new Set(mechanisms.map(({ type }) => kindNames[type]))].join(", ")
-  const { sold, buying, stock, waiting } = totalsOf(mechanisms)
+  const { sells, sold, buying, stock, waiting } = totalsOf(mechanisms)
   return html`
     <li class="card">
       ${
@@ -108,7 +108,7 @@ const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: R
       <dl>
         <div>
           <dt>Sold</dt>
-          <dd>${count(sold)} ${stock !== undefined && html`<small>of ${count(stock)}</small>`}</dd>
+          <dd>${sells ? count(sold) : "–"} ${stock !== undefined && html`<small>of ${count(stock)}</small>`}</dd>
           ${
             stock !== undefined &&
             bar(
@@ -133,15 +133,16 @@ const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: R
 
 /** What all mechanisms of a drop have sold and hold together. The stock is unknown if one has no limit. */
 const totalsOf = (mechanisms: ReadonlyArray<Mechanism>) => {
-  const sums = { sold: 0, buying: 0, waiting: 0 }
+  const sums = { sells: false, sold: 0, buying: 0, waiting: 0 }
   let stock: number | undefined = 0
   for (const mechanism of mechanisms) {
     const own = viewOf(mechanism).stock?.(mechanism)
-    if (own === undefined) continue
     const { completed, admitted, waiting } = countsOf(mechanism)
+    sums.waiting += waiting
+    if (own === undefined) continue
+    sums.sells = true
     sums.sold += completed
     sums.buying += admitted
-    sums.waiting += waiting
     stock = own === null || stock === undefined ? undefined : stock + own
   }
   return { ...sums, stock: stock === 0 ? undefined : stock }
@@ -160,6 +161,7 @@ const sparkline = (values: ReadonlyArray<number>): Html => {
   return html`<svg
     class="curve"
     viewBox="0 0 ${curveWidth} ${curveHeight}"
+    preserveAspectRatio="xMinYMid"
     role="img"
     aria-label="${count(sum)} entries in the last 24 hours"
   >

@@ -71,7 +71,7 @@ export const piecesOf = (
           >
             ${piece.html}${index === over && afterwards(scene, places)}${rank > placeRank && liveLine(scene, mechanism, roomKindOf(mechanism.kind))}
           </section>`
-      )}${cards[0] !== undefined && next(scene, cards[0].place, options)}${(cards.length > 0 || above.text === "") && account(scene, live?.kind === "queue")}
+      )}${cards[0] !== undefined && next(scene, cards[0].place, options)}${(cards.length > 0 || above.text === "") && account(scene, { isOnCard: live?.kind === "queue", hasPlace: cards.some(({ rank }) => rank <= placeRank) })}
     </div>`
   }
 }
@@ -91,7 +91,10 @@ const next = (scene: Scene, { mechanism, state, limits }: Place, options: ViewOp
 }
 
 /** How the visitor signs in and out, and shows an access code. A card may have the way to sign in already. */
-const account = (scene: Scene, isOnCard: boolean): Html =>
+const account = (
+  scene: Scene,
+  { isOnCard, hasPlace }: { readonly isOnCard: boolean; readonly hasPlace: boolean }
+): Html =>
   html`<nav>
     ${
       scene.visitor === "authenticated"
@@ -100,7 +103,7 @@ const account = (scene: Scene, isOnCard: boolean): Html =>
           </form>`
         : !isOnCard &&
           html`<a href="${scene.path("place", { show: "sign-in" })}"
-            >${say(scene, scene.visitor === "guest" ? "anotherDevice" : "signIn")}</a
+            >${say(scene, scene.visitor === "guest" && hasPlace ? "anotherDevice" : "signIn")}</a
           >`
     }${scene.experience.hasProtectedSequences && html`<a href="${scene.path("place", { show: "access-code" })}">${say(scene, "accessCode")}</a>`}
   </nav>`

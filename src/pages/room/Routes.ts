@@ -7,6 +7,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { declarations, isKind } from "../../domain/mechanism/Mechanism.ts"
 import { toText } from "../../domain/values/Time.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
+import { RoomVisits } from "../../store/experience/RoomVisits.ts"
 import { StreamAddition } from "../../http/consumer/mechanism/StreamAddition.ts"
 import { QueueWaits } from "../../http/consumer/queue/QueueWaits.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -43,6 +44,7 @@ export const layer = HttpRouter.use(
     const places = makePlaces(api)
     const sessions = yield* makeSessions
     const waits = yield* QueueWaits
+    const visits = yield* RoomVisits
     const find = yield* makeFindVisit(sessions)
     const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets, (yield* Settings).publicUrl)
@@ -63,7 +65,8 @@ export const layer = HttpRouter.use(
     const shown = Effect.gen(function* () {
       const slug = yield* slugOf
       const visit = yield* find("everybody")
-      if (slug === undefined || !Actions.isAction(slug)) return yield* shell(visit, slug)
+      if (slug === undefined || !Actions.isAction(slug))
+        return yield* Effect.tap(shell(visit, slug), () => visits.count(visit.room))
       return yield* redirectToPlace(visit, places)
     })
     const place = Effect.gen(function* () {
@@ -105,7 +108,8 @@ export const layer = HttpRouter.use(
       ConsumerApiClient.layer,
       Assets.layer,
       QueueWaits.layer,
-      Rooms.layer
+      Rooms.layer,
+      RoomVisits.layer
     )
   )
 )

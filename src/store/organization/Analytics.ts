@@ -1,5 +1,5 @@
 /**
- * Counts and sums of recorded events, in buckets of time. One statement reads the journal and the orders. The database
+ * Counts and sums of recorded events, in buckets of time. One statement reads the journal, the orders and the visits. The database
  * aborts a long query, and only few run at the same time, so queries never take the connections that entries need.
  */
 import { PgClient } from "@effect/sql-pg"
@@ -127,7 +127,7 @@ function make(millisMax: number) {
 
     /** Returns the events in the journals of the tenant's mechanisms, including archived ones. */
     const journaled = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
-      const events = wanted.filter(({ kind }) => kind !== "order")
+      const events = wanted.filter(({ kind }) => kind !== "order" && kind !== "room")
       if (events.length === 0) return []
       const mechanisms = sql.and([
         ...those(sql, tenant, where, "m", "id", "kind"),
@@ -136,7 +136,7 @@ function make(millisMax: number) {
       return [
         sql`
         select w.kind, w.type, w.field, case when w.is_money then m.configuration ->> 'currencyCode' end, j.at,
-          case when w.field is not null then coalesce((j.data ->> w.field)::numeric, 0) end as value
+          case when w.field is not null then coalesce((j.data ->> w.field)::numeric, 0) end as value, 1 as number
         from unnest(
           ${events.map(({ kind }) => kind)}::text[],
           ${events.map(({ type }) => type)}::text[],
@@ -162,9 +162,21 @@ function make(millisMax: number) {
         .map(
           ({ type, field }) => sql`
           select 'order', ${type}::text, ${field}::text, ${isMoney(field) ? sql`o.currency_code` : sql`null`},
-            ${sql(`o.${type}_at`)}, o.total
+            ${sql(`o.${type}_at`)}, o.total, 1
           from orders o where ${orders} and ${inRange(`o.${type}_at`, range)}`
         )
+    }
+
+    /** Returns the visits of rooms, which have no mechanism and no currency. A row counts those of a minute. */
+    const visited = (tenant: Tenant, { wanted, range, where }: Question): ReadonlyArray<Fragment> => {
+      const { experienceId, ...others } = where
+      if (!wanted.some(({ kind }) => kind === "room") || Object.values(others).some((value) => value)) return []
+      const rooms = sql.and([ofTenant(sql, tenant, "v"), ...is(sql, "v.experience_id", experienceId)])
+      return [
+        sql`
+        select 'room', 'visited', null::text, null::text, v.at, null::numeric, v.visits
+        from room_visits v where ${rooms} and ${inRange("v.at", range)}`
+      ]
     }
 
     /** Runs a query in a transaction that the database aborts when it takes too long. */
@@ -217,13 +229,13 @@ function make(millisMax: number) {
     })
 
     const tallies = Effect.fn("Analytics.tallies")(function* (tenant: Tenant, question: Question) {
-      const happened = [...journaled(tenant, question), ...ordered(tenant, question)]
+      const happened = [...journaled(tenant, question), ...ordered(tenant, question), ...visited(tenant, question)]
       if (happened.length === 0) return []
       const length = intervalMillis[question.interval]
       const rows = yield* bounded(sql<Row>`
         select date_bin(${length} * interval '1 millisecond', at, timestamptz 'epoch') as bucket, kind, type, field,
-          currency_code as "currencyCode", count(*) as count, coalesce(sum(value), 0)::float8 as sum, coalesce(avg(value), 0)::float8 as average
-        from (${sql.join(" union all ", false)(happened)}) as happened (kind, type, field, currency_code, at, value)
+          currency_code as "currencyCode", sum(number)::bigint as count, coalesce(sum(value), 0)::float8 as sum, coalesce(avg(value), 0)::float8 as average
+        from (${sql.join(" union all ", false)(happened)}) as happened (kind, type, field, currency_code, at, value, number)
         group by 1, 2, 3, 4, 5`)
       return rows.map(toTally)
     })

@@ -69,7 +69,7 @@ describe("The events", () => {
     )
     assert.sameMembers(
       [...sources.keys()],
-      [...expected, "bid_placed", "order_created", "order_paid", "order_fulfilled", "order_cancelled"]
+      [...expected, "bid_placed", "order_created", "order_paid", "order_fulfilled", "order_cancelled", "room_visited"]
     )
   })
 

@@ -23,7 +23,11 @@ export const others = async (
   body?: object
 ) => {
   for (let made = 0; made < count; made++) {
-    const answer = await apis.doAs(await apis.guest(), `${mechanism}/${action}`, body)
+    const guest = await apis.guest()
+    let answer = await apis.doAs(guest, `${mechanism}/${action}`, body)
+    // A machine that stood still for seconds answers so for a moment.
+    for (let tries = 0; answer.status === 503 && tries < 10; tries++)
+      answer = await apis.doAs(guest, `${mechanism}/${action}`, body)
     if (answer.status >= 300) throw new Error(`${mechanism}/${action}: ${answer.status} ${JSON.stringify(answer.body)}`)
   }
 }
@@ -39,6 +43,62 @@ export const sale = (capacity: number) => ({ timedReleases: [{ name: "Sale", cap
 const fitting = () => ({
   appointments: [{ name: "Fitting", slotDurationMinutes: 120, slotsFrom: after(0), slotsUntil: after(3 * 86_400) }]
 })
+
+type Entering = Pick<At, "apis" | "mechanism">
+
+/** A drop of each kind, and how people come into it. */
+export const drops: {
+  readonly [kind: string]: {
+    readonly name: string
+    /** What "New drop" calls it. */
+    readonly part: string
+    readonly sequence: () => object
+    readonly enter: (at: Entering) => Promise<unknown>
+  }
+} = {
+  queue: {
+    name: "Aurora 1: Paris release",
+    part: "queue",
+    sequence: () => queue({ admitRate: 30, maxAdmissions: 40, admissionExpirationSeconds: 600 }),
+    enter: async (at) => {
+      await others(at, 24)
+      const { body } = await at.apis.doAsAdmin("POST", `${at.mechanism}/admit`, { count: 8 })
+      const admitted = (body as { readonly consumerIds?: ReadonlyArray<string> }).consumerIds ?? []
+      for (const consumerId of admitted.slice(0, 5)) await at.apis.doAsShop(`${at.mechanism}/complete`, { consumerId })
+    }
+  },
+  draw: { name: "Spring raffle", part: "draw", sequence: () => draw(3_600), enter: (at) => others(at, 7) },
+  auction: {
+    name: "Lot 1",
+    part: "auction",
+    sequence: () => ({ auctions: [{ ...auction(3_600).auctions[0], quantity: 2, reservePrice: "15.00" }] }),
+    enter: async (at) => {
+      for (const amount of ["10", "12.5", "14", "21"]) await others(at, 1, "bid", { amount })
+    }
+  },
+  dutch: {
+    name: "Falling",
+    part: "falling",
+    sequence: () => states["auction-dutch"]!.sequence(),
+    enter: () => Promise.resolve()
+  },
+  sale: { name: "Noon sale", part: "release", sequence: () => sale(12), enter: (at) => others(at, 5) },
+  appointment: {
+    name: "Fitting",
+    part: "appointment",
+    sequence: fitting,
+    enter: async (at) => {
+      const { body } = await at.apis.seeAs(await at.apis.guest(), `${at.mechanism}/slots`)
+      for (const { id: slotId } of body.data!.slice(0, 3)) await others(at, 1, "book", { slotId })
+    }
+  },
+  waitlist: {
+    name: "Tell me first",
+    part: "waitlist",
+    sequence: () => ({ waitlist: { name: "Tell me", supportsGuest: true } }),
+    enter: (at) => others(at, 6)
+  }
+}
 
 const bid = async ({ page }: At, amount: string) => {
   await page.getByRole("textbox", { name: "Your bid" }).fill(amount)
@@ -69,7 +129,7 @@ const gold = { background: "#0e0d0b", surface: "#1a1814", text: "#f4efe6", prima
 /** A room with a picture, in the colours of a brand. */
 const staged = (state: State): State => ({
   ...state,
-  experience: { theme: { ...gold, headerImageUrl: pictureUrl }, ...state.experience },
+  experience: { name: "Aurora 1", theme: { ...gold, headerImageUrl: pictureUrl }, ...state.experience },
   bring: async (at) => {
     await at.page.route(pictureUrl, (route) => route.fulfill({ contentType: "image/svg+xml", body: picture }))
     await at.page.reload()
@@ -145,11 +205,51 @@ export const states: { readonly [name: string]: State } = {
       await pressing("You have left", "Leave the line")(at)
     }
   },
+  "queue-paused": {
+    sequence: () => queue({ admitRate: 30 }),
+    bring: async (at) => {
+      await others(at, 120)
+      await pressing("You are in line", "Join the queue")(at)
+      await at.apis.doAsAdmin("POST", `${at.mechanism}/pause`, { reason: "HIGH_LOAD" })
+      await sees(at.page, "Admission is paused")
+    }
+  },
+  "queue-expired": {
+    sequence: () => queue({ admitRate: 600, admissionExpirationSeconds: 5 }),
+    bring: async (at) => {
+      await pressing("It is your turn", "Join the queue")(at)
+      await press(at.page, "Stay here")
+      await sees(at.page, "Your time has run out")
+    }
+  },
+  "queue-denied": {
+    sequence: () => queue(),
+    bring: async (at) => {
+      await pressing("You are in line", "Join the queue")(at)
+      await at.apis.change(at.mechanism, { closeAt: after(1) })
+      await sees(at.page, "You were not admitted")
+    }
+  },
   "queue-closed": { sequence: () => queue({ closeAt: after(3) }), bring: ({ page }) => sees(page, "This ended") },
+  "draw-scheduled": {
+    sequence: () => ({
+      draws: [
+        { name: "Raffle", winnerCount: 3, openAt: after(90_000), closeAt: after(100_000), drawAt: after(100_060) }
+      ]
+    }),
+    bring: ({ page }) => sees(page, "Opens in")
+  },
   "draw-open": { sequence: () => draw(600), bring: ({ page }) => sees(page, "Enter the draw") },
   "draw-entered": { sequence: () => draw(600), bring: pressing("You are entered", "Enter the draw") },
   "draw-outcome": drawn("Proof of the draw", 1),
   "draw-closed": drawn("Proof of the draw", 0),
+  "draw-won": {
+    sequence: () => ({ draws: [{ ...draw(600).draws[0], winnerCount: 9, admissionExpirationSeconds: 3_600 }] }),
+    bring: async (at) => {
+      await drawn("You have won", 1).bring(at)
+      await press(at.page, "Stay here")
+    }
+  },
   "draw-proof": {
     sequence: () => draw(600),
     bring: async (at) => {
@@ -159,6 +259,10 @@ export const states: { readonly [name: string]: State } = {
       await at.page.goto(new URL(address!, at.page.url()).href)
       await sees(at.page, "The draw is valid")
     }
+  },
+  "auction-scheduled": {
+    sequence: () => ({ auctions: [{ ...auction(90_600).auctions[0], openAt: after(90_000), quantity: 3 }] }),
+    bring: ({ page }) => sees(page, "Opens in")
   },
   "auction-open": { sequence: () => auction(600), bring: ({ page }) => sees(page, "Highest bid") },
   "auction-confirm": {
@@ -198,6 +302,13 @@ export const states: { readonly [name: string]: State } = {
       await sees(at.page, "You have won")
     }
   },
+  "auction-lost": {
+    sequence: () => auction(30),
+    bring: async (at) => {
+      await states["auction-outbid"]!.bring(at)
+      await sees(at.page, "Not this time")
+    }
+  },
   "auction-dutch": {
     sequence: () => {
       const falling = { startPrice: "100", floorPrice: "40", priceDropAmount: "15", priceDropIntervalSeconds: 60 }
@@ -213,6 +324,10 @@ export const states: { readonly [name: string]: State } = {
       await states["auction-dutch"]!.bring(at)
       await pressing("Do you want to buy", "Buy for $100.00 or less")(at)
     }
+  },
+  "sale-scheduled": {
+    sequence: () => ({ timedReleases: [{ ...sale(5).timedReleases[0], openAt: after(3_700) }] }),
+    bring: ({ page }) => sees(page, "Opens in")
   },
   "sale-open": { sequence: () => sale(5), bring: ({ page }) => sees(page, "Choose") },
   "sale-turn": {
@@ -236,6 +351,14 @@ export const states: { readonly [name: string]: State } = {
     bring: async ({ page }) => {
       await page.locator(".slots button").first().click()
       await sees(page, "Your appointment is booked")
+    }
+  },
+  "appointment-cancelled": {
+    sequence: fitting,
+    bring: async (at) => {
+      await states["appointment-booked"]!.bring(at)
+      await pressing("Are you sure?", "Cancel the booking")(at)
+      await pressing("Your booking is cancelled", "Cancel the booking")(at)
     }
   },
   "waitlist-open": {

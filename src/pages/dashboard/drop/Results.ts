@@ -1,5 +1,5 @@
 /**
- * The tab Results of a drop: from entry to purchase, revenue by currency, a comparison with a former drop, the lists as
+ * The tab Results of a drop: from the visit of its room to the purchase, revenue by currency, a comparison with a former drop, the lists as
  * files, and the proofs of its draws.
  */
 import { Effect } from "effect"
@@ -24,6 +24,7 @@ export const make = ({ api }: TabNeeds): Tab => {
   const seenOf = makeSeen(api)
   const revenueOf = makeRevenue(api)
   const waitsOf = makeWaits(api)
+  const visitsOf = makeVisits(api)
   return {
     path: "/results",
     title: "Results",
@@ -32,6 +33,7 @@ export const make = ({ api }: TabNeeds): Tab => {
       const seen = yield* seenOf(operator, mechanisms)
       const revenue = yield* revenueOf(operator, experience.id)
       const waits = yield* waitsOf(operator, seen)
+      const visits = yield* visitsOf(operator, experience.id)
       const { data } = yield* api.run(operator, "experiences", "listExperiences", {
         query: { first: formerMax, sortDir: "desc" }
       })
@@ -44,9 +46,9 @@ export const make = ({ api }: TabNeeds): Tab => {
       }
       return {
         body: html`
-          <div class="cards">${seen.map((one) => funnelOf(one, seen.length === 1))}</div>
-          ${waitsCard(waits)} ${revenueCard(revenue)} ${comparison(drop, revenue, compared, others, `${path}/results`)}
-          ${files(drop)} ${proofs(drop)}
+          <div class="cards">${seen.map((one) => funnelOf(one, visits, seen.length === 1))}</div>
+          ${visits > 0 && visitsHint} ${waitsCard(waits)} ${revenueCard(revenue)}
+          ${comparison(drop, revenue, compared, others, `${path}/results`)} ${files(drop)} ${proofs(drop)}
         `
       }
     })
@@ -55,13 +57,36 @@ export const make = ({ api }: TabNeeds): Tab => {
 
 const percent = (value: number, of: number): string => (of === 0 ? "–" : `${Math.round((100 * value) / of)} %`)
 
-const funnelOf = (seen: Seen, isOne: boolean): Html => {
-  const steps = viewOf(seen.mechanism).steps(seen.mechanism, seen.facts)
-  const first = steps[0]!.value
+/** Makes the function that counts the visits of a drop's room in the last year. */
+const makeVisits = (api: AdminApiClient["Service"]) => (operator: Operator, experienceId: string) =>
+  api
+    .run(operator, "analytics", "queryAnalytics", {
+      payload: {
+        interval: "1d",
+        timeRange: "365d",
+        measures: [{ name: "visits", event: "room_visited", op: "count", unit: "1" }],
+        where: { experienceId }
+      }
+    })
+    .pipe(
+      Effect.map(({ data }) => data.reduce((all, { series }) => all + (series["visits"] ?? 0), 0)),
+      Effect.catchTag("Refusal", () => Effect.succeed(0))
+    )
+
+const visitsHint = html`<p class="muted">
+  A visit is a load of the room’s page that this server answered. One person may visit several times, and who enters by
+  the API visits no page.
+</p>`
+
+const funnelOf = ({ mechanism, facts }: Seen, visits: number, isOne: boolean): Html => {
+  const steps = viewOf(mechanism).steps(mechanism, facts)
+  // A cache in front of the room, or another app, may bring more entries than visits.
+  const first = Math.max(visits, steps[0]!.value)
+  const title = visits > 0 ? "From visit to purchase" : "From entry to purchase"
   return card(
-    isOne ? "From entry to purchase" : html`From entry to purchase · <bdi>${seen.mechanism.name}</bdi>`,
+    isOne ? title : html`${title} · <bdi>${mechanism.name}</bdi>`,
     html`<dl class="funnel">
-      ${steps.map(
+      ${[...(visits > 0 ? [{ name: "Visits", value: visits }] : []), ...steps].map(
         ({ name, value }) => html`
           <div>
             <dt>${name}</dt>
@@ -113,7 +138,9 @@ const waitsCard = (all: ReadonlyArray<Waited>): Html | false =>
           ["95 of 100 had one within", waited(waits.p95Seconds)],
           [
             "Left before",
-            `${counted(waits.left, "person", "people")}, half of them within ${waited(waits.leftMedianSeconds)}`
+            waits.left === 0
+              ? "nobody"
+              : `${counted(waits.left, "person", "people")}, half of them within ${waited(waits.leftMedianSeconds)}`
           ],
           ...(ranges === undefined
             ? []

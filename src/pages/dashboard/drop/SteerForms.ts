@@ -56,7 +56,10 @@ const stateOf = (mechanism: Mechanism, acts: ReadonlyArray<Act>): string =>
 /** How many people see what staff do, as a part that the script replaces. */
 const seenBy = (mechanism: Mechanism): Html =>
   html`<p class="hint" data-part="seen-${mechanism.id}">
-    ${counted(countsOf(mechanism).waiting, "person sees", "people see")} every step and its reason.
+    ${
+      countsOf(mechanism).waiting > 0 &&
+      html`${counted(countsOf(mechanism).waiting, "person sees", "people see")} every step and its reason.`
+    }
   </p>`
 
 const actsOf = (mechanism: Mechanism): ReadonlyArray<Act> => {

@@ -21,8 +21,8 @@ const times = {
   openAt: "Opens",
   closeAt: "Closes",
   drawAt: "The winners are drawn",
-  slotsFrom: "The first slot",
-  slotsUntil: "The last slot has passed"
+  slotsFrom: "The first day of slots",
+  slotsUntil: "The last day of slots is over"
 } as const
 
 interface Step {

@@ -62,7 +62,7 @@ export const auction: RoomKind<AuctionContext, State> = {
     return auctionPiece(scene, { ...auction, unconfirmed }, state)
   },
   steps: (scene, { record }, state) => {
-    if (state?.status === "WON") return stepsOfTurn(scene)
+    if (state?.status === "WON") return stepsOfTurn(scene, record)
     const mayBid = record.lifecycle === "open" || record.lifecycle === "scheduled"
     if (!mayBid || (state !== undefined && !("bidCount" in state))) return []
     const keys: ReadonlyArray<PlainKey> =

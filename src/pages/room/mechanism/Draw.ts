@@ -49,7 +49,7 @@ export const draw: RoomKind<Draw, State> = {
     })),
   liveFact: ({ entries }) => ["entriesNow", entries],
   steps: (scene, { record }, { status } = { status: "NOT_ENTERED" }) => {
-    if (status === "WON") return stepsOfTurn(scene)
+    if (status === "WON") return stepsOfTurn(scene, record)
     const drawn = say(scene, "nextDrawn", { time: scene.formats.instant(record.drawAt) })
     const mayEnter = record.lifecycle === "open" || record.lifecycle === "scheduled"
     if (status === "NOT_ENTERED" && mayEnter) return [say(scene, "nextDraw"), drawn, say(scene, "nextWin")]

@@ -124,12 +124,12 @@ const calendarOfOpening = ({ experience }: Scene, { id, name }: Record, openAt: 
     summary: `${isolated(experience.name, name)}: ${isolated(name, experience.name)}`
   })
 
-/** The steps of one that may go on to the shop. */
-export const stepsOfTurn = (scene: Scene): ReadonlyArray<string> => [
-  say(scene, "nextGo"),
-  say(scene, "nextPay"),
-  say(scene, "nextPass")
-]
+/** The steps of one that may go on to the shop. Only some mechanisms give a time for it. */
+export const stepsOfTurn = (
+  scene: Scene,
+  { admissionExpirationSeconds: seconds }: { readonly admissionExpirationSeconds: number | null }
+): ReadonlyArray<string> =>
+  seconds === null ? [say(scene, "nextPay")] : [say(scene, "nextGo"), say(scene, "nextPay"), say(scene, "nextPass")]
 
 /** A mechanism that has closed, for a visitor without a place. */
 export const closed = (scene: Scene, record: Record, more?: Inserted): Html =>

@@ -102,7 +102,7 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
 }
 
 function steps(scene: Scene, { record }: Queue, { status, ...state }: State = { status: "NOT_QUEUED" }) {
-  if (status === "GRANTED") return stepsOfTurn(scene)
+  if (status === "GRANTED") return stepsOfTurn(scene, record)
   const mayEnter = status === "NOT_QUEUED" && record.lifecycle !== "closed" && record.lifecycle !== "settling"
   if (!mayEnter && status !== "QUEUED") return []
   const { admissionExpirationSeconds: seconds } = record

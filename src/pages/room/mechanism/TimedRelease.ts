@@ -53,7 +53,7 @@ export const timedRelease: RoomKind<Release, State> = {
   liveFact: ({ isFull, unitsLeft }) => (isFull === true ? undefined : ["unitsLeft", unitsLeft]),
   steps: (scene, release, state = { status: "NOT_ENTERED" }) => {
     const { record, live } = release
-    if (state.status === "ENTERED") return stepsOfTurn(scene)
+    if (state.status === "ENTERED") return stepsOfTurn(scene, record)
     const mayEnter = record.lifecycle === "scheduled" || (record.lifecycle === "open" && live?.isFull !== true)
     if (state.status !== "NOT_ENTERED" || !mayEnter) return []
     const seconds = record.admissionExpirationSeconds

@@ -29,6 +29,10 @@ const phoneField = (scene: Scene, value = ""): Html =>
 const kept = ({ action, at }: NextAction) =>
   html`${action !== undefined && hidden("then", action)}${at !== undefined && hidden("at", at)}`
 
+/** What the visitor wants, which stays the title until it has it. */
+const titleOf = ({ action }: NextAction) =>
+  action === "remind" ? "remindMe" : action === "outbid" ? "outbidMe" : action === "join" ? "enterWaitlist" : "signIn"
+
 /** Asks for an address. */
 export const signInScreen = (
   scene: Scene,
@@ -36,7 +40,7 @@ export const signInScreen = (
   { channel, value }: ContactAddress = { channel: "email", value: "" }
 ): Html => {
   const field = channel === "email" ? emailField(scene, value) : phoneField(scene, value)
-  const title = next.action === "remind" ? "remindMe" : next.action === "outbid" ? "outbidMe" : "signIn"
+  const title = titleOf(next)
   const other = channel === "email" ? title === "signIn" && scene.takesPhones && screenOf.phone : screenOf.email
   return html`${screenHeading(say(scene, title))}
     ${form(scene, "sign-in", { label: say(scene, "sendCode"), fields: html`${kept(next)}${field}`, id: "send" })}
@@ -56,7 +60,7 @@ export const codeScreen = (
   sent: { readonly to: ContactAddress; readonly requestId: string },
   next: NextAction
 ): Html =>
-  html`${screenHeading(say(scene, "signIn"))}
+  html`${screenHeading(say(scene, titleOf(next)))}
     <p>${say(scene, "codeSent", { address: sent.to.value })}</p>
     ${form(scene, "code", {
       label: say(scene, "signIn"),

@@ -25,6 +25,16 @@ create index experiences_challenge on experiences (organization_id) where record
 create index experiences_protected on experiences (id) where (not archived) and (access_code_hash is not null);
 create index experiences_unfinished on experiences (id) where (not archived) and ((activated_at is null) or (completed_at is null));
 
+-- Loads of rooms that were answered, by the minute.
+create table room_visits (
+  organization_id uuid not null references organizations,
+  mode text not null,
+  experience_id uuid not null references experiences,
+  at timestamptz not null,
+  visits int not null,
+  primary key (organization_id, mode, experience_id, at)
+);
+
 create table sequences (
   id uuid primary key,
   organization_id uuid not null references organizations,
