@@ -80,20 +80,12 @@ const refusedPass = (error: unknown): PassAnswer => {
   return { status: error.status === 404 ? "REFUSED" : "ROOM" }
 }
 
-export const makeCalls = (address: GateAddress) => {
-  const { url, gateId, key, patienceMillis = patienceMillisDefault } = address
+/** Makes the function that calls Usher, again where that may help. */
+const makeCall = (address: GateAddress) => {
+  const { url, key, patienceMillis = patienceMillisDefault } = address
   const { fetch: send = (to, init) => fetch(to, init), now = Date.now } = address
   const base = url.replace(/(?<!\/)\/+$/, "")
   let answeredAt = -Infinity
-  let unanswered: ReadonlyArray<Unanswered> = []
-
-  /** A name whose answer nobody got, from this queue and address; else a new one. */
-  const namedFor = (of: string, attempt: string): Unanswered => {
-    unanswered = unanswered.filter(({ until }) => until > now())
-    const found = unanswered.find((one) => one.of === of)
-    unanswered = unanswered.filter((one) => one !== found)
-    return found ?? { of, attempt, until: now() + unansweredMillis }
-  }
 
   const attempted = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await send(base + path, {
@@ -108,7 +100,7 @@ export const makeCalls = (address: GateAddress) => {
     throw status >= 400 && status < 500 ? new CallRefused(status, text) : new Error(`status ${status}`)
   }
 
-  const call = async (path: string, init: RequestInit = {}, timesMax = attemptsMax): Promise<Answer> => {
+  return async (path: string, init: RequestInit = {}, timesMax = attemptsMax): Promise<Answer> => {
     for (let times = 1; ; times++) {
       const began = now()
       try {
@@ -126,15 +118,35 @@ export const makeCalls = (address: GateAddress) => {
       }
     }
   }
+}
+
+/**
+ * The names of visitors whose answer nobody got. Usher may have let in a visitor who does not know it. The next one from
+ * its address, who probably is the same, takes its place.
+ */
+const makeUnanswered = (now: () => number) => {
+  let unanswered: ReadonlyArray<Unanswered> = []
+  return {
+    /** Returns a name whose answer nobody got, of this queue and address; else the new one. */
+    take: (of: string, attempt: string): Unanswered => {
+      unanswered = unanswered.filter(({ until }) => until > now())
+      const found = unanswered.find((one) => one.of === of)
+      unanswered = unanswered.filter((one) => one !== found)
+      return found ?? { of, attempt, until: now() + unansweredMillis }
+    },
+    keep: (named: Unanswered): void => {
+      unanswered = [...unanswered.slice(1 - unansweredMax), named]
+    }
+  }
+}
+
+export const makeCalls = (address: GateAddress) => {
+  const { gateId, now = Date.now } = address
+  const call = makeCall(address)
+  const unanswered = makeUnanswered(now)
 
   const json = async <A>(path: string, init?: RequestInit, timesMax?: number): Promise<A> =>
     JSON.parse((await call(path, init, timesMax)).text) as A
-
-  const posted = (body: object, headers: { readonly [name: string]: string } = {}): RequestInit => ({
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body)
-  })
 
   return {
     /** The gate's record with its tag; undefined if the tag is still right. */
@@ -151,18 +163,15 @@ export const makeCalls = (address: GateAddress) => {
       return json<EndedGrants>(`/api/gates/${gateId}/ended?${query}`, { headers: { "usher-gate": report } })
     },
 
-    /**
-     * `attempt` names the visitor, so that a repeated call is about the same one. Where nobody got an answer Usher may
-     * have let in a visitor who does not know it. The next one from its address, who probably is the same, takes its place.
-     */
+    /** `attempt` names the visitor, so that a repeated call is about the same one. */
     pass: async (queueId: string, attempt: string, clientAddress?: string): Promise<PassAnswer> => {
       const body = clientAddress === undefined ? {} : { clientAddress }
-      const named = namedFor(`${queueId} ${clientAddress}`, attempt)
+      const named = unanswered.take(`${queueId} ${clientAddress}`, attempt)
       try {
         const sent = posted(body, { "idempotency-key": named.attempt })
         return await json<PassAnswer>(`/api/queues/${queueId}/pass`, sent, attemptsOfPassMax)
       } catch (error) {
-        if (!(error instanceof CallRefused)) unanswered = [...unanswered.slice(1 - unansweredMax), named]
+        if (!(error instanceof CallRefused)) unanswered.keep(named)
         return refusedPass(error)
       }
     },
@@ -171,3 +180,9 @@ export const makeCalls = (address: GateAddress) => {
       json<Renewed & { readonly renewed: number }>(`/api/queues/${queueId}/renew`, posted({ grants }))
   }
 }
+
+const posted = (body: object, headers: { readonly [name: string]: string } = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body)
+})

@@ -42,7 +42,7 @@ export type Silence = OutOfReach | Late | Refused
 const silenceOf = (error: unknown): Silence => {
   if (error instanceof CallRefused) return new Refused({ status: error.status, text: error.text })
   // `fetch` says why only in the cause.
-  const cause = error instanceof Error && error.cause !== undefined ? `, ${String(error.cause)}` : ""
+  const cause = error instanceof Error && error.cause instanceof Error ? `, ${error.cause.message}` : ""
   const reason = `${String(error)}${cause}`
   return error instanceof CallLate ? new Late({ reason }) : new OutOfReach({ reason })
 }

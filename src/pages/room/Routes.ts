@@ -36,6 +36,8 @@ import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
 type Response = HttpServerResponse.HttpServerResponse
 type Handle = Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext>
 
+const slugOf = Effect.map(HttpRouter.params, ({ slug }) => slug)
+
 /** The routes. They need the handlers of the Consumer API, and the services of `auth/`. */
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -59,7 +61,6 @@ export const layer = HttpRouter.use(
     const unlessStopping = yield* makeUnlessStopping
     const route = (handle: Handle) =>
       Effect.andThen(readableHereOnly, Effect.catchTag(Effect.andThen(unlessStopping, handle), "Refusal", failed))
-    const slugOf = Effect.map(HttpRouter.params, ({ slug }) => slug)
 
     /** The shell. The address of an action, which a browser may reload, leads to the place. */
     const shown = Effect.gen(function* () {
@@ -76,8 +77,7 @@ export const layer = HttpRouter.use(
       return visit.session?.isDue === true ? yield* sessions.keep(response, visit.session) : response
     })
 
-    yield* router.add("GET", "/e/:experienceId", route(shown))
-    yield* router.add("GET", "/e/:experienceId/:slug", route(shown))
+    for (const slug of ["", "/:slug"] as const) yield* router.add("GET", `/e/:experienceId${slug}`, route(shown))
     // Widgets of shops show it to visitors without a session.
     const now = Effect.flatMap(find("everybody"), (visit) => shell(visit, undefined, true))
     yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refusal", failed))
