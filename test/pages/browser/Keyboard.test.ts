@@ -202,7 +202,7 @@ ofPages("A person with a keyboard", (it) => {
         await keys.fill("Email address", "keys-list@example.com")
         await keys.press("Enter")
         await sees(page, "We have sent a code to keys-list@example.com.")
-        await keys.isOn("Sign in")
+        await keys.isOn("Join the waitlist")
       })
       const code = yield* Fixture.mailedCode("keys-list@example.com")
       yield* Effect.promise(async () => {

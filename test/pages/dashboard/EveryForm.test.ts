@@ -1,13 +1,19 @@
 /** Every form of the dashboard, in every hand and however it is sent: the answer is a page in words, or leads to one. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { routesOf } from "../../../src/pages/dashboard/Routes.ts"
 import { type Answer, Usher } from "../../http/support/usherFixture.ts"
+import { movableClock } from "../../support/movableClock.ts"
 import { operator, person } from "../support/operatorFixture.ts"
 import { layer as usher, room, textOf } from "../support/roomFixture.ts"
 
 const forms = routesOf({} as Parameters<typeof routesOf>[0]).filter(({ method }) => method === "POST")
+
+const clock = movableClock()
+
+/** The dashboard limits the requests of an address in a minute. */
+const withinLimit = clock.putForward(1_000)
 
 /** Words that no page for a person has. */
 const technical = /Error:|undefined|\[object|\{"|_tag|Internal|SyntaxError/
@@ -23,7 +29,7 @@ const readable = (answer: Answer, of: string): string => {
   return text
 }
 
-layer(usher, { excludeTestServices: true })("Every form of the dashboard", (it) => {
+layer(usher.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })("Every form of the dashboard", (it) => {
   it.effect("is answered in words when it is sent empty, twice, or for what is not there", () =>
     Effect.gen(function* () {
       const { send, signIn } = yield* operator
@@ -36,6 +42,7 @@ layer(usher, { excludeTestServices: true })("Every form of the dashboard", (it) 
           const address = `/dashboard${path.replace(":id", id).replace(/:\w+/g, "none")}`
           for (const _ of ["first", "second"]) readable(yield* send("POST", address, {}), `${address} without fields`)
         }
+        yield* withinLimit
       }
     })
   )
@@ -49,6 +56,7 @@ layer(usher, { excludeTestServices: true })("Every form of the dashboard", (it) 
         const address = `/dashboard${path.replace(":id", experienceId).replace(/:\w+/g, "none")}`
         const answer = yield* get(address)
         readable(answer, `GET ${address}`)
+        yield* withinLimit
         if (answer.status === 303) readable(yield* get(answer.headers["location"]!), `GET after ${address}`)
       }
     })
@@ -65,6 +73,7 @@ layer(usher, { excludeTestServices: true })("Every form of the dashboard", (it) 
         const answer = yield* send("POST", address, { name: "Forged" }, headers)
         assert.include([303, 401], answer.status, `${address}: ${answer.text}`)
         assert.match(readable(answer, address), /sign-in|session has ended/, address)
+        yield* withinLimit
       }
     })
   )
@@ -79,6 +88,7 @@ layer(usher, { excludeTestServices: true })("Every form of the dashboard", (it) 
         const address = `/dashboard${path.replace(":id", experienceId).replace(/:\w+/g, "none")}`
         const answer = yield* send("POST", address, {})
         const text = readable(answer, `${address} by a viewer`)
+        yield* withinLimit
         if (answer.status !== 403) continue
         refused.push(path)
         assert.match(text, /This needs the role \w+/, address)
