@@ -1,6 +1,6 @@
 /**
- * Counts and sums of recorded events, in buckets of time. One statement reads the journal, the orders and the visits. The database
- * aborts a long query, and only few run at the same time, so queries never take the connections that entries need.
+ * Counts and sums of recorded events, in buckets of time. One statement reads the journal, the orders and the visits. The
+ * database aborts a long query, and only few run at the same time, so queries never take the connections that entries need.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"

@@ -2,35 +2,19 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { IpNetwork } from "effect/net"
-import { createServer, type IncomingHttpHeaders, request, type Server } from "node:http"
+import { createServer, type IncomingHttpHeaders, request } from "node:http"
 import { createServer as createTlsServer } from "node:https"
-import { type AddressInfo, connect, type Socket } from "node:net"
+import { connect, type Socket } from "node:net"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
-import { generate } from "selfsigned"
 import { WebhookClient } from "../../../src/delivery/webhook/WebhookClient.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
+import { certificateOf, listening } from "../../support/tlsHost.ts"
 
 const host = "shop.example"
 
-const listening = <S extends Server>(server: S) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
-    }),
-    () =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-
 /** A shop with a certificate for its name, which this process trusts until the scope ends. */
 const aShop = Effect.gen(function* () {
-  const { cert, private: key } = yield* Effect.promise(() =>
-    generate([{ name: "commonName", value: host }], {
-      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: host }] }]
-    })
-  )
+  const { cert, key } = yield* certificateOf(host)
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       const trusted = getCACertificates("default")

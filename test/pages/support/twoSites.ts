@@ -1,37 +1,19 @@
 /** A shop behind a gate and the room of its queue on two sites, over HTTPS, as browsers reach them. */
 import { Effect } from "effect"
-import { createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http"
+import { createServer, request, type IncomingMessage, type RequestListener } from "node:http"
 import { createServer as createTlsServer } from "node:https"
-import { type AddressInfo, connect, type Socket } from "node:net"
-import { generate } from "selfsigned"
+import { connect, type Socket } from "node:net"
 import { createGate } from "../../../src/client/nodeGate.ts"
 import { aGate } from "../../http/support/gateFixture.ts"
 import { Usher } from "../../http/support/usherFixture.ts"
+import { certificateOf, listening } from "../../support/tlsHost.ts"
 
 export const shopHost = "shop.example"
 export const roomHost = "room.test"
 
-const listening = <S extends Server>(server: S) =>
-  Effect.acquireRelease(
-    Effect.callback<number>((resume) => {
-      server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
-    }),
-    () =>
-      Effect.sync(() => {
-        server.closeAllConnections()
-        server.close()
-      })
-  )
-
 /** A server with a certificate of its own for the host. */
-const secured = Effect.fnUntraced(function* (host: string, listener: RequestListener) {
-  const { cert, private: key } = yield* Effect.promise(() =>
-    generate([{ name: "commonName", value: host }], {
-      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: host }] }]
-    })
-  )
-  return yield* listening(createTlsServer({ cert, key }, listener))
-})
+const secured = (host: string, listener: RequestListener) =>
+  Effect.flatMap(certificateOf(host), (certificate) => listening(createTlsServer(certificate, listener)))
 
 /** Hands every request on to Usher, and says that it came by HTTPS. */
 const inFrontOf =

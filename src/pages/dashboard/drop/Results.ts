@@ -1,6 +1,6 @@
 /**
- * The tab Results of a drop: from the visit of its room to the purchase, revenue by currency, a comparison with a former drop, the lists as
- * files, and the proofs of its draws.
+ * The tab Results of a drop: from the visit of its room to the purchase, revenue by currency, a comparison with a former
+ * drop, the lists as files, and the proofs of its draws.
  */
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"

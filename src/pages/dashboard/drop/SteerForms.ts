@@ -54,13 +54,12 @@ const stateOf = (mechanism: Mechanism, acts: ReadonlyArray<Act>): string =>
   ].join(" ")
 
 /** How many people see what staff do, as a part that the script replaces. */
-const seenBy = (mechanism: Mechanism): Html =>
-  html`<p class="hint" data-part="seen-${mechanism.id}">
-    ${
-      countsOf(mechanism).waiting > 0 &&
-      html`${counted(countsOf(mechanism).waiting, "person sees", "people see")} every step and its reason.`
-    }
+const seenBy = (mechanism: Mechanism): Html => {
+  const { waiting } = countsOf(mechanism)
+  return html`<p class="hint" data-part="seen-${mechanism.id}">
+    ${waiting > 0 && html`${counted(waiting, "person sees", "people see")} every step and its reason.`}
   </p>`
+}
 
 const actsOf = (mechanism: Mechanism): ReadonlyArray<Act> => {
   const isParked = mechanism.live?.parked === true
