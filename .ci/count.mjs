@@ -1,4 +1,4 @@
-// Prints the last line of .ci/run from Vitest's JSON reports, and ends with 0 only if nothing failed:
+// Names the tests that failed, from Vitest's JSON reports, prints the last line of .ci/run, and ends with 0 if nothing failed:
 //
 //     node .ci/count.mjs CHECK_FAILED FOLDER RUN...
 //
@@ -47,6 +47,9 @@ const passed = count("passed")
 const failed = failures.reduce((sum, [number]) => sum + number, 0)
 const skipped = outcomes.length - passed - count("failed")
 
+for (const { status, fullName, failureMessages } of tests) {
+  if (status === "failed") console.log(`failed: ${fullName}\n    ${failureMessages.join("\n").slice(0, 600)}`)
+}
 for (const [number, what] of failures) if (number > 0) console.log(`${number}: ${what}`)
 if (passed === 0 && failed === 0) console.log("No test ran.")
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`)
