@@ -154,13 +154,31 @@ describe.runIf(sharesPorts)("usher serve --processes", () => {
     })
   )
 
-  it.live("ends all processes when the supervisor is killed", () =>
+  it.live("goes on when the supervisor is killed, until the next one takes over, and ends if none does", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.migratedDatabase
-      const run = yield* serving(2, { DATABASE_URL: url })
-      const running = [...processesIn(run).values()]
-      assert.strictEqual(running.length, 2)
+      const port = yield* Effect.promise(() => freePorts(2))
+      const settings = { DATABASE_URL: url, CONSUMER_PORT: `${port}`, ADMIN_PORT: `${port + 1}` }
+      const run = yield* serving(3, settings)
+      const { setup } = run
+      const queueId = yield* Effect.promise(() => createQueue(setup))
+      const consumers = yield* guests(setup, 10)
+      yield* Effect.promise(() => Promise.all(consumers.map((one) => enterPatiently(setup, queueId, one))))
+      const shown = yield* positions(setup, queueId, consumers)
+      const orphans = [...processesIn(run).values()]
       run.child.kill("SIGKILL")
+      yield* Usher.until(() => run.child.signalCode !== null)
+      assert.deepStrictEqual(yield* positions(setup, queueId, consumers), shown)
+      assert.isTrue(orphans.every(Supervised.isAlive))
+
+      const next = yield* served(yield* starting(3, settings), settings)
+      assert.isFalse(orphans.some(Supervised.isAlive))
+      assert.match(next.stderr(), /Taking over from processes whose supervisor was killed/)
+      assert.deepStrictEqual(yield* positions(setup, queueId, consumers), shown)
+
+      const running = [...processesIn(next).values()]
+      assert.strictEqual(running.length, 3)
+      next.child.kill("SIGKILL")
       yield* Usher.until(() => !running.some(Supervised.isAlive))
     })
   )

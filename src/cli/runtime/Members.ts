@@ -3,6 +3,7 @@ import { Effect, Option, Schedule } from "effect"
 import * as Accepting from "../../http/connections/Accepting.ts"
 import { Settings, StartRefused } from "../../settings/Settings.ts"
 import { isTaken } from "./ListenFailure.ts"
+import * as Orphans from "./Orphans.ts"
 import { connectionsMax } from "../../store/postgres/embedded/ServerProcess.ts"
 
 /** Characters of the node's name that the names of the processes keep. A name may have 100. */
@@ -11,7 +12,7 @@ const nameLengthMax = 80
 /** Connections of a process beside `DATABASE_CONNECTIONS`: its heartbeat, its presence, notifications, and one to spare. */
 const otherConnections = 4
 
-/** Processes of a killed supervisor have the ports until they have stopped. */
+/** Processes of a killed supervisor may learn of it late. */
 const portTriesMax = 50
 const portPauseMillis = 100
 
@@ -74,22 +75,22 @@ export const plan = Effect.fnUntraced(function* (count: number) {
 /** Returns the port itself, or any free one for 0. */
 const fixedPort = (options: Address) => (options.port === 0 ? Accepting.tryPort(options) : Effect.succeed(options.port))
 
-/** Waits until the ports of both APIs can be listened on. Fails if they cannot be after some seconds. */
-export const portsFree = Effect.flatMap(Settings, ({ host, consumerPort, adminHost, adminPort }) =>
-  Effect.forEach(
-    [
+/**
+ * Waits until the ports of both APIs can be listened on. Processes without a supervisor give them up once those of this one
+ * are `loaded`. Fails if the ports cannot be had after some seconds more.
+ */
+export const portsFree = (loaded: Effect.Effect<void, StartRefused>) =>
+  Effect.flatMap(Settings, ({ host, consumerPort, adminHost, adminPort }) => {
+    const addresses = [
       { host, port: consumerPort },
       { host: adminHost, port: adminPort }
-    ],
-    (address) =>
-      Effect.retry(Accepting.tryPort(address), {
-        while: isTaken,
-        schedule: Schedule.spaced(portPauseMillis),
-        times: portTriesMax
-      }),
-    { discard: true }
-  )
-)
+    ]
+    const tried = Effect.forEach(addresses, (address) => Accepting.tryPort(address), { discard: true })
+    const freed = Effect.andThen(Orphans.end, tried).pipe(
+      Effect.retry({ while: isTaken, schedule: Schedule.spaced(portPauseMillis), times: portTriesMax })
+    )
+    return Effect.catchIf(tried, isTaken, () => Effect.andThen(loaded, freed))
+  })
 
 const engineAlone = new StartRefused({
   message:

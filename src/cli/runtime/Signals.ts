@@ -4,16 +4,14 @@
  */
 import { Console, Effect } from "effect"
 
-/** Returns when the process is asked to stop. It is also asked by the end of its supervisor, if it has one. */
+/** Returns when the process is asked to stop. */
 export const stopRequested: Effect.Effect<void> = Effect.callback((resume) => {
   const listener = () => resume(Effect.void)
   process.on("SIGTERM", listener)
   process.on("SIGINT", listener)
-  process.on("disconnect", listener)
   return Effect.sync(() => {
     process.off("SIGTERM", listener)
     process.off("SIGINT", listener)
-    process.off("disconnect", listener)
   })
 })
 

@@ -5,6 +5,7 @@
 import { Context, Deferred, Effect, Layer, Schedule } from "effect"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
+import * as Orphans from "./Orphans.ts"
 
 /** How often a process looks whether it has become ready, or is no longer. Reports are cached. */
 const lookMillis = 50
@@ -12,7 +13,7 @@ const lookMillis = 50
 /** The condition that depends on the other processes. */
 const condition = "processes"
 
-/** A process says that it is ready by itself, or no longer. */
+/** A process says that it is ready by itself, or not. It says so first when its program is loaded. */
 export interface FromProcess {
   readonly isReady: boolean
 }
@@ -34,19 +35,25 @@ const isToProcess = (message: unknown): message is ToProcess =>
 
 /** Returns when this process may serve: at once without a supervisor. */
 export const mayServe = Effect.flatMap(Settings, ({ supervised }) =>
-  supervised
-    ? Effect.callback<void>((resume) => {
-        const listener = (message: unknown) => {
-          if (!isToProcess(message) || !message.mayServe) return
-          process.off("message", listener)
-          resume(Effect.void)
-        }
-        // Node keeps the messages that came before the first listener.
-        process.on("message", listener)
-        return Effect.sync(() => process.off("message", listener))
-      })
-    : Effect.void
+  supervised ? Effect.raceFirst(allowed, Orphans.abandoned) : Effect.void
 )
+
+const allowed = Effect.callback<void>((resume) => {
+  const listener = (message: unknown) => {
+    if (!isToProcess(message) || !message.mayServe) return
+    process.off("message", listener)
+    resume(Effect.void)
+  }
+  // Node keeps the messages that came before the first listener.
+  process.on("message", listener)
+  say({ isReady: false })
+  return Effect.sync(() => process.off("message", listener))
+})
+
+/** Tells the supervisor. Without a callback a channel that is closing would end the process. */
+const say = (message: FromProcess): void => {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+}
 
 export class Supervision extends Context.Service<
   Supervision,
@@ -85,10 +92,9 @@ const supervised = Effect.gen(function* () {
     const isReady = isAllReady || Object.keys(reasons).every((name) => name === condition)
     if (isReady === told) return
     told = isReady
-    const message: FromProcess = { isReady }
-    // Without a callback a channel that is closing would end the process.
-    if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
+    say({ isReady })
   })
+  yield* Effect.forkScoped(Orphans.replaced)
   yield* Effect.forkScoped(Effect.repeat(Effect.delay(tell, lookMillis), Schedule.forever))
   return { allReady: Deferred.await(first) }
 })

@@ -3,8 +3,9 @@
  * share the ports of both APIs and the database, also the embedded one.
  *
  * The engine serves first and stops last, for the fronts need it. A process that ends is started again after a pause that
- * grows; one that ends during the first start ends all. A process whose supervisor is gone stops gracefully. The signals of
- * a terminal reach the supervisor alone, because each of the others has its own process group.
+ * grows; one that ends during the first start ends all. Processes whose supervisor was killed serve until another one takes
+ * over (`Orphans.ts`). The signals of a terminal reach the supervisor alone, because each of the others has its own process
+ * group.
  */
 import { Clock, Deferred, Effect, Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
@@ -30,6 +31,8 @@ const main = fileURLToPath(new URL("../../main.ts", import.meta.url))
 interface Running extends Members.Member {
   child: ChildProcess | undefined
   isReady: boolean
+  /** Succeeds when the program of the process is loaded. */
+  readonly loaded: Deferred.Deferred<void>
   /** How it ended when it was asked to. */
   ending: Ending | undefined
   /** Succeeds when the process is ready for the first time, and fails if it ends before. */
@@ -51,6 +54,7 @@ export const supervise = Effect.fnUntraced(
       child: undefined,
       isReady: false,
       ending: undefined,
+      loaded: Deferred.makeUnsafe(),
       started: Deferred.makeUnsafe()
     }))
     killWithThisProcess(all)
@@ -79,7 +83,11 @@ const startAll = Effect.fnUntraced(function* (all: ReadonlyArray<Running>) {
   // It closes before the scope's fiber of the first process ends.
   const scopeOfOthers = yield* Scope.fork(scope, "parallel")
   yield* Effect.forEach(others, (member) => Effect.forkIn(keep(member, tell), scopeOfOthers), { discard: true })
-  yield* Members.portsFree
+  yield* Members.portsFree(
+    Effect.forEach(all, ({ loaded, started }) => Effect.raceFirst(Deferred.await(loaded), Deferred.await(started)), {
+      discard: true
+    })
+  )
   yield* Deferred.succeed(free, undefined)
   tell()
   yield* Effect.forEach(all, ({ started }) => Deferred.await(started), { discard: true })
@@ -116,6 +124,7 @@ const run = (member: Running, environment: Record<string, string>, tell: () => v
     child.on("message", (message) => {
       if (!isFromProcess(message)) return
       member.isReady = message.isReady
+      Deferred.doneUnsafe(member.loaded, Effect.void)
       if (message.isReady) Deferred.doneUnsafe(member.started, Effect.void)
       tell()
     })

@@ -84,17 +84,12 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
   await using server = await ServerUnderTest.make({ database })
   const program = [main, "serve", "--processes", "3"]
   const readyMillis = await server.start(program)
+  let former: ReadonlyArray<number> = []
   const startAgain = async () => {
-    // The processes of a killed supervisor may hold the ports for a moment. A service manager tries again.
-    for (let tries = 1; ; tries++) {
-      try {
-        await server.start(program)
-        return
-      } catch (error) {
-        if (tries === startsMax) throw error
-      }
-      await pause(100)
-    }
+    // Processes of a killed supervisor serve until the next ones take over.
+    await server.start(program)
+    while (former.some(Supervised.isAlive)) await pause(20)
+    while (!(await server.isReady())) await pause(20)
   }
   const killed = (part: string): Event => {
     let former = 0
@@ -113,7 +108,15 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
       }
     }
   }
-  const supervisor = { part: "supervisor", restore: startAgain }
+  const supervisor = (signal: Event["signal"]): Event => ({
+    part: "supervisor",
+    signal,
+    stop: () => {
+      former = [...Supervised.processesOf(server.processId).values()]
+      return signal === "SIGKILL" ? server.kill().then(() => undefined) : stopped(server)
+    },
+    restore: startAgain
+  })
   const figures = await stopEach(options, {
     first: server,
     addresses: server,
@@ -121,15 +124,13 @@ export async function supervisedProof(options: Options & { readonly isEmbedded: 
     events: (dice) => [
       killed(`front-${dice.between(1, 2)}`),
       killed("engine"),
-      { ...supervisor, signal: "SIGKILL", stop: () => server.kill().then(() => undefined) },
-      { ...supervisor, signal: "SIGTERM", stop: () => stopped(server) }
+      supervisor("SIGKILL"),
+      supervisor("SIGTERM")
     ]
   })
   await server.terminate()
   return figures
 }
-
-const startsMax = 100
 
 /** Three nodes: an engine and two fronts. */
 export async function frontsProof(options: Options): Promise<Figures> {
