@@ -79,9 +79,7 @@ export class AppointmentApi extends mechanismGroup(
       item: DistributionConsumer,
       page: "BookingPage",
       summary: "List an appointment's bookings",
-      description:
-        "Lists each consumer's latest booking as last recorded, in the order of the slots. Without a `day`, a page costs " +
-        "the more the more bookings there are."
+      description: "Lists each consumer's latest booking as last recorded, in the order of the slots."
     }),
     HttpApiEndpoint.get("slots", "/appointments/:id/slots", {
       params: { id: Id },

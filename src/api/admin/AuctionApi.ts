@@ -68,8 +68,7 @@ export class AuctionApi extends mechanismGroup(
       summary: "List an auction's bids",
       description:
         "Lists each bidder's last bid as last recorded, in the order in which bids win: the highest amount first, and of " +
-        "equal ones the earlier. Denied bidders and those without a bid are left out. A page costs the more the more " +
-        "bidders there are."
+        "equal ones the earlier. Denied bidders and those without a bid are left out."
     }),
     HttpApiEndpoint.post("closeNow", "/auctions/:id/close", {
       params: { id: Id },

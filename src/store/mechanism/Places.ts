@@ -119,16 +119,14 @@ export class Places extends Context.Service<
         }
       }
 
-      /** True for the current bookings of the slot: those that an event placed there and that were not moved since. */
+      /** True for the bookings among these. They are looked up first: a plan in the order of entry may read all others. */
+      const booked = (mechanismId: string, condition: Fragment): Fragment =>
+        sql`p.consumer_id = any(array(select consumer_id from places p where mechanism_id = ${mechanismId} and ${condition}))`
+
+      /** True for the bookings of the slot. */
       const inSlot = (mechanismId: string, id: string): Fragment => {
         const startTime = slotStart(mechanismId, id)
-        if (startTime === undefined) return sql`false`
-        return sql`
-          p.consumer_id = any(array(
-            select consumer_id from journal
-            where mechanism_id = ${mechanismId} and type in ('Booked', 'Rescheduled')
-              and data ->> 'startTime' = ${String(startTime)}
-          )) and p.fields ->> 'startTime' = ${toText(startTime)}`
+        return startTime === undefined ? sql`false` : booked(mechanismId, sql`p.start_time = ${toText(startTime)}`)
       }
 
       /** True for the booking with the code, unless its consumer has made another one since. */
@@ -160,7 +158,7 @@ export class Places extends Context.Service<
         if (status !== undefined) conditions.push(sql`p.status = ${status}`)
         if (slotId !== undefined) conditions.push(inSlot(mechanismId, slotId))
         if (confirmationCode !== undefined) conditions.push(withCode(mechanismId, confirmationCode))
-        if (begins !== undefined) conditions.push(beginsIn(sql, mechanismId, begins))
+        if (begins !== undefined) conditions.push(booked(mechanismId, beginsIn(sql, begins)))
         if (contact !== undefined) conditions.push(contactConditions(sql)[contact])
         const search = query.search ?? ""
         if (isUuid(search)) conditions.push(sql`p.consumer_id = ${search}::uuid`)
@@ -234,18 +232,9 @@ export const belonging = (sql: PgClient.PgClient, tenant: Tenant, mechanismId: s
   sql`exists (select 1 from mechanisms where id = ${mechanismId} and ${ofTenant(sql, tenant)})`
 ]
 
-/** True for bookings whose slot begins in the span. The index has those that an event placed there, also those moved since. */
-export const beginsIn = (sql: PgClient.PgClient, mechanismId: string, { from, to }: Span): Fragment => {
-  const begins = sql`p.fields ->> 'startTime' >= ${toText(from)} and p.fields ->> 'startTime' < ${toText(Math.min(to, latest))}`
-  const [first, last] = [String(from), String(to)]
-  // Numbers of one length sort as text does.
-  if (first.length !== last.length) return begins
-  return sql`${begins} and p.consumer_id = any(array(
-    select consumer_id from journal
-    where mechanism_id = ${mechanismId} and type in ('Booked', 'Rescheduled')
-      and data ->> 'startTime' >= ${first} and data ->> 'startTime' < ${last}
-  ))`
-}
+/** True for bookings whose slot begins in the span. All instants have one length, so their text sorts as they do. */
+export const beginsIn = (sql: PgClient.PgClient, { from, to }: Span): Fragment =>
+  sql`p.start_time >= ${toText(from)} and p.start_time < ${toText(Math.min(to, latest))}`
 
 /** True for places whose entry has at least this risk. Most entries have none, and nothing is stored of them. */
 const hasRisk = (sql: PgClient.PgClient, minRiskScore: number): Fragment =>

@@ -11,9 +11,19 @@ import { aQueue, aTenant, inTestMode, layer as records } from "../support/record
 const [firstSlot, everyMillis] = [Date.parse("2026-11-23T00:00:00.000Z"), 1_800_000]
 const dayMillis = 86_400_000
 
+/** Returns the plan of a page after a row of the mechanism's places, in an order. */
+const planOf = Effect.fnUntraced(function* (id: string, order: string, after: string, condition: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly "QUERY PLAN": string }>`
+    explain select * from places p
+    where p.mechanism_id = ${id} and ${sql.literal(condition)} and (${sql.literal(order)}, p.consumer_id) > (${sql.literal(after)}, ${id}::uuid)
+    order by ${sql.literal(order)}, p.consumer_id limit 20`
+  return rows.map((row) => row["QUERY PLAN"]).join("\n")
+})
+
 describe("The ordered places of a mechanism in Postgres", () => {
   layer(records, { excludeTestServices: true })((it) => {
-    it.effect("are the bookings of a day, found through the index of slots", () =>
+    it.effect("are the bookings of a day, and of all days, found through the index of slots", () =>
       Effect.gen(function* () {
         const ordered = yield* OrderedPlaces
         const sql = yield* SqlClient.SqlClient
@@ -23,16 +33,12 @@ describe("The ordered places of a mechanism in Postgres", () => {
           with booked as (
             select gen_random_uuid() as consumer_id, n, ${firstSlot}::bigint + (n * 7) % 20000 / 10 * ${everyMillis}::bigint as millis
             from generate_series(0, 19999) n
-          ), recorded as (
-            insert into journal (mechanism_id, sequence, at, type, consumer_id, data)
-            select ${id}, 2 + n, now(), 'Booked', consumer_id, jsonb_build_object('startTime', millis) from booked
           )
           insert into places (mechanism_id, consumer_id, status, entered_at, updated_at, fields)
           select ${id}, consumer_id, 'BOOKED', now() + n * interval '1 ms', now(), jsonb_build_object(
             'startTime', to_char(to_timestamp(millis / 1000) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
           from booked`)
         yield* sql`analyze places`
-        yield* sql`analyze journal`
         const [from, to] = [firstSlot + 10 * dayMillis, firstSlot + 11 * dayMillis]
         const times: Array<string> = []
         let after: string | undefined
@@ -51,16 +57,15 @@ describe("The ordered places of a mechanism in Postgres", () => {
           assert.isEmpty((yield* ordered.bookings(other, id, {}, { begins: { from, to } })).data)
         }
 
-        const plan = yield* sql<{ readonly "QUERY PLAN": string }>`
-          explain select * from places p where p.mechanism_id = ${id} and p.consumer_id = any(array(
-            select consumer_id from journal
-            where mechanism_id = ${id} and type in ('Booked', 'Rescheduled')
-              and data ->> 'startTime' >= ${String(from)} and data ->> 'startTime' < ${String(to)}
-          )) order by p.fields ->> 'startTime', p.consumer_id limit 100`
-        const text = plan.map((row) => row["QUERY PLAN"]).join("\n")
-        assert.include(text, "journal_by_slot")
-        assert.include(text, "places_pkey")
-        assert.notInclude(text, "Seq Scan")
+        const [day, all] = [
+          `p.start_time >= '${new Date(from).toISOString()}' and p.start_time < '${new Date(to).toISOString()}'`,
+          "p.start_time is not null"
+        ]
+        for (const condition of [day, all]) {
+          const plan = yield* planOf(id, "p.start_time", `'${new Date(from).toISOString()}'`, condition)
+          assert.include(plan, "places_by_start")
+          assert.notInclude(plan, "Sort")
+        }
       })
     )
 
@@ -96,6 +101,33 @@ describe("The ordered places of a mechanism in Postgres", () => {
           [4, 2, 1, 3, 5].map((n) => [n, ["lastBidAmount"]])
         )
         assert.isEmpty((yield* ordered.bids(yield* aTenant(), id, {}, {})).data)
+      })
+    )
+
+    it.effect("are the bids, read page by page through an index, however many there are", () =>
+      Effect.gen(function* () {
+        const ordered = yield* OrderedPlaces
+        const sql = yield* SqlClient.SqlClient
+        const tenant = yield* aTenant()
+        const { id } = yield* aQueue(tenant)
+        yield* withoutBounds(sql`
+          insert into places (mechanism_id, consumer_id, status, entered_at, updated_at, fields)
+          select ${id}, gen_random_uuid(), 'OUTBID', now() + n * interval '1 ms', now(),
+            jsonb_build_object('bidOrder', (n * 7 % 20000 - 9007199254740992)::text)
+          from generate_series(0, 19999) n`)
+        yield* sql`analyze places`
+        const { data, pageInfo } = yield* ordered.bids(tenant, id, { first: 100 }, {})
+        assert.strictEqual(new Set(data.map(({ consumerId }) => consumerId)).size, 100)
+        const before = yield* ordered.bids(tenant, id, { last: 100, before: pageInfo.endCursor! }, {})
+        assert.deepStrictEqual(before.data, data.slice(0, -1))
+        const plan = yield* planOf(
+          id,
+          "p.bid_order",
+          "-9007199254730000",
+          "p.bid_order is not null and p.status <> 'DENIED'"
+        )
+        assert.include(plan, "places_by_bid")
+        assert.notInclude(plan, "Sort")
       })
     )
   })

@@ -48,7 +48,6 @@ create table journal (
 );
 create index journal_by_confirmation_code on journal (mechanism_id, ((data ->> 'confirmationCode'))) where type = 'Booked';
 create index journal_by_ended_grant on journal (mechanism_id, at, sequence) where type in ('Left', 'Denied', 'Completed', 'Expired') and ((data -> 'grant') is not null);
-create index journal_by_slot on journal (mechanism_id, ((data ->> 'startTime'))) where type in ('Booked', 'Rescheduled');
 create index journal_by_time_and_type on journal using brin (at, type text_bloom_ops) with (pages_per_range = 32, autosummarize = on);
 
 create table places (
@@ -58,11 +57,17 @@ create table places (
   entered_at timestamptz not null,
   updated_at timestamptz not null,
   fields jsonb,
+  bid_order numeric generated always as ((fields ->> 'bidOrder')::numeric) stored,
+  start_time text collate "C" generated always as (fields ->> 'startTime') stored,
   primary key (mechanism_id, consumer_id)
 ) with (fillfactor = 80);
 -- For pages of a mechanism's consumers in the order of entry. The index grows at its right edge, and its columns change
 -- only on re-entry. So it costs an entry little, and a change of status nothing while the row stays on its page.
 create index places_by_entry on places (mechanism_id, entered_at, consumer_id);
+-- For bids as they would win, and bookings by their slots. Both columns are null in other kinds, so a change of `fields`
+-- there still stays on its page. An index on an expression of `fields` would prevent that.
+create index places_by_bid on places (mechanism_id, bid_order, consumer_id) where bid_order is not null;
+create index places_by_start on places (mechanism_id, start_time, consumer_id) where start_time is not null;
 
 -- Up to which event the places of a mechanism are written. A table of its own: an append, which advances the head, never
 -- waits for it.
