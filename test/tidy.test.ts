@@ -12,6 +12,7 @@ import {
   untrueLimits,
   withSettingsTable
 } from "./tidy/rules/documents.ts"
+import { clockReadings, needlessExceptions } from "./tidy/rules/clocks.ts"
 import { assertTidy, type Finding } from "./tidy/rules/Finding.ts"
 import { strayTopLevel, untestedDomain, unwantedWords } from "./tidy/rules/layout.ts"
 import { slowExpressions } from "./tidy/rules/expressions.ts"
@@ -67,6 +68,39 @@ describe("the source", () => {
       slowExpressions([{ path: "src/a.ts", text }]).map(({ line }) => line),
       [...slow, ...composed].map((_, index) => index + 1)
     )
+  })
+
+  it("reads clocks in one file", () => {
+    const read = tree.filter(({ path }) => !path.startsWith("src/pages/browser/"))
+    assertTidy(clockReadings(read, exceptional.clocks))
+    assert.deepStrictEqual(needlessExceptions(tree, exceptional.clocks), [])
+  })
+
+  it("that reads a clock elsewhere is found", () => {
+    const text = [
+      "const a = Clock.currentTimeMillis",
+      "const b = Effect.map(Clock.Clock, (clock: Clock.Clock) => clock)",
+      "const c = [Date.now(), performance.now(), DateTime.now, process.hrtime()]",
+      "const d = sql`select now() - interval '1 day'`",
+      "// Date.now()",
+      "const e = Time.now"
+    ].join("\n")
+    const sample = [
+      { path: "src/engine/A.ts", text },
+      { path: "src/store/a.sql", text: "-- now()\nselect clock_timestamp()" },
+      { path: "src/load/A.ts", text }
+    ]
+    const exceptions = [{ path: "src/engine/A.ts", reading: "Date.now", reason: "a sample" }]
+    assert.deepStrictEqual(found(clockReadings(sample, exceptions)), [
+      "src/engine/A.ts:1 reads Clock.currentTimeMillis",
+      "src/engine/A.ts:2 reads Clock.Clock",
+      "src/engine/A.ts:3 reads performance.now",
+      "src/engine/A.ts:3 reads DateTime.now",
+      "src/engine/A.ts:3 reads process.hrtime",
+      "src/engine/A.ts:4 reads now()",
+      "src/store/a.sql:2 reads clock_timestamp()"
+    ])
+    assert.deepStrictEqual(needlessExceptions(sample, [...exceptions, { ...exceptions[0]!, reading: "now" }]).length, 1)
   })
 
   it("writes the condition on the tenant in one file", () => assertTidy(scatteredTenancy(source)))

@@ -7,10 +7,12 @@
  * caller of a request is not told, because that would reveal something about the address. A message of the installation,
  * such as a code for a person of the dashboard, follows no organization's list, and none can read that it was sent.
  *
+ * A message of test mode with a test clock is not sent: it is kept for that tenant alone, also where there are providers.
+ *
  * A channel without a provider delivers to the outbox, and logs a warning at start. A server with TLS, a proxy or a
  * public address has no outbox: there the channel delivers nothing.
  */
-import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
+import { Context, Deferred, Duration, Effect, Layer, Option, Queue as Mailbox, Schedule } from "effect"
 import { IpNetwork } from "effect/net"
 import { sameTenant, type Tenant } from "../domain/values/Ids.ts"
 import { masked } from "../domain/values/Masked.ts"
@@ -23,8 +25,10 @@ import * as Email from "./Email.ts"
 import type { Message, OutgoingMessage } from "./Message.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
+import { inTimeOf, TestClocks } from "../store/testClock/TestClocks.ts"
 import * as Sms from "./Sms.ts"
 import { annotated } from "../measures/StateChange.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Messages that may wait. Above this number new messages are refused. */
 const waitingMax = 10_000
@@ -76,11 +80,15 @@ export class Delivery extends Context.Service<
      * reached from a network.
      */
     readonly outbox: ((tenant: Tenant, to: string | undefined) => ReadonlyArray<OutboxMessage>) | undefined
+    /** Reads the messages that a test clock of the tenant kept from being sent. */
+    readonly kept: (tenant: Tenant, to: string | undefined) => ReadonlyArray<OutboxMessage>
   }
 >()("usher/delivery/Delivery") {
   static readonly layerNoStore = Layer.effect(Delivery)(
     Effect.gen(function* () {
       const outbox = makeOutbox()
+      const kept = makeOutbox()
+      const clocks = yield* TestClocks
       const { delivery: measures } = yield* Measures
       const providers = yield* makeProviders
       const missing = (["email", "phone"] as const).filter((channel) => providers[channel] === undefined)
@@ -99,6 +107,24 @@ export class Delivery extends Context.Service<
         email: yield* makePost(providers.email ?? instead, remember, measures.email),
         phone: yield* makePost(providers.phone ?? instead, remember, measures.phone)
       }
+      /** Keeps the message if its tenant has a test clock. While nobody knows that, it is not sent. */
+      const unlessKept = <A>(
+        message: OutgoingMessage,
+        accept: Effect.Effect<A>,
+        taken: A,
+        unknown: A
+      ): Effect.Effect<A> => {
+        const { tenant } = message
+        if (tenant === undefined || tenant.mode === "live") return accept
+        return clocks.find(tenant).pipe(
+          Effect.flatMap((clock) => {
+            if (clock === undefined) return accept
+            const keep = Effect.andThen(kept.put(message), remember(message, undefined, "SENT"))
+            return Effect.as(inTimeOf(clocks, tenant)(keep), taken)
+          }),
+          Effect.orElseSucceed(() => unknown)
+        )
+      }
       const deliver = Effect.fnUntraced(function* (message: OutgoingMessage) {
         const outcome = yield* Deferred.make<Outcome>()
         const isTaken = yield* post[message.channel](message, outcome)
@@ -106,9 +132,17 @@ export class Delivery extends Context.Service<
       })
       return {
         canSend: (channel) => hasOutbox || providers[channel] !== undefined,
-        send: (message) => unlessStopped(message, post[message.channel](message), true, false),
-        deliver: (message) => unlessStopped(message, deliver(message), "undeliverable", "failed"),
-        outbox: hasOutbox ? outbox.read : undefined
+        send: (message) =>
+          unlessStopped(message, unlessKept(message, post[message.channel](message), true, false), true, false),
+        deliver: (message) =>
+          unlessStopped(
+            message,
+            unlessKept<Outcome>(message, deliver(message), "delivered", "failed"),
+            "undeliverable",
+            "failed"
+          ),
+        outbox: hasOutbox ? outbox.read : undefined,
+        kept: kept.read
       }
     })
   )
@@ -123,7 +157,7 @@ const makeOutbox = () => {
   const messages: Array<OutboxMessage> = []
   return {
     put: (message: OutgoingMessage): Effect.Effect<void> =>
-      Effect.map(Clock.currentTimeMillis, (sentAt) => {
+      Effect.map(Time.now, (sentAt) => {
         messages.push({ ...message, sentAt })
         if (messages.length > outboxMessagesMax) messages.shift()
       }),

@@ -2,7 +2,7 @@
  * The live mechanisms. `Engine` is the only entry point to them. It finds the actor that owns a mechanism, starts it
  * from the journal if it is not running, and passes commands and queries to it.
  */
-import { Clock, Context, Effect, Layer, Schema, type Stream } from "effect"
+import { Context, Effect, Layer, Schema, type Stream } from "effect"
 import type { Lifecycle, StatusFields } from "../domain/mechanism/Decider.ts"
 import {
   type AdminCommand,
@@ -27,6 +27,7 @@ import type { Following } from "./streams/LiveStreams.ts"
 import { proofOf } from "./streams/Proofs.ts"
 import * as Registry from "./registry/Registry.ts"
 import type { ParkedMechanism } from "./registry/ActorSlot.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** The mechanism does not exist for this tenant: the id is unknown, archived, or belongs to another tenant. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
@@ -168,7 +169,7 @@ export class Engine extends Context.Service<
   static readonly layer = (options: { readonly node: string }): Layer.Layer<Engine, never, Journal> =>
     Layer.effect(
       Engine,
-      Effect.zipWith(Registry.make(), Clock.currentTimeMillis, (registry, now) => make(options.node, registry, now))
+      Effect.zipWith(Registry.make(), Time.serverNow, (registry, now) => make(options.node, registry, now))
     )
 }
 
@@ -225,7 +226,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
     start: (mechanismId) => Effect.ignore(registry.acquire(mechanismId)),
     unpark: registry.unpark,
     nodes: ({ length: mechanisms }) =>
-      Effect.map(Clock.currentTimeMillis, (heardAt) => [{ name: node, shards: null, mechanisms, startedAt, heardAt }]),
+      Effect.map(Time.serverNow, (heardAt) => [{ name: node, shards: null, mechanisms, startedAt, heardAt }]),
     size: Effect.sync(() => registry.actors.size),
     parked: Effect.sync(registry.parked),
     overdue: registry.overdue,

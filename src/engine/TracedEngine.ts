@@ -1,9 +1,10 @@
 /** The span of a command, for requests that are sampled. */
-import { Clock, Context, Effect, Layer } from "effect"
+import { type Clock, Context, Effect, Layer } from "effect"
 import type { Command } from "../domain/mechanism/Decider.ts"
 import type { Kind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
 import { CurrentSpan, endSpan, startSpan, tagOf, Traces, type Tracing } from "../measures/Traces.ts"
 import { Engine } from "./Engine.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Errors that are not the caller's: the command had no outcome, or an unknown one. */
 const failures: ReadonlySet<string> = new Set(["Unavailable", "Overloaded", "Parked", "Interrupted"])
@@ -14,7 +15,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const engine = yield* Engine
     const tracing = yield* Traces
-    return tracing === undefined ? engine : traced(engine, tracing, yield* Clock.Clock)
+    return tracing === undefined ? engine : traced(engine, tracing, yield* Time.serverClock)
   })
 )
 

@@ -3,7 +3,7 @@
  * gate for bots and grants are decided where the API decides them. A page only brings other credentials: a room has the
  * tenant of the experience and the session of a cookie, the dashboard the key of its operator.
  */
-import { Clock, Context, Effect, Layer, Predicate, Result, Schema } from "effect"
+import { Context, Effect, Layer, Predicate, Result, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import type { KeyHolder } from "../auth/keys/ApiKeys.ts"
@@ -27,8 +27,10 @@ import { invalidInput } from "../http/errors/Validation.ts"
 import { callerOf } from "../http/limits/RateLimit.ts"
 import { type OperationLimit, RateLimits } from "../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../http/server/Origins.ts"
+import { TestClocks, withTimeOf } from "../store/testClock/TestClocks.ts"
 import { failWithRefusal, Refusal } from "./Refusal.ts"
 import { registeredGroups } from "../http/server/RegisteredGroups.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 type GroupsOf<Api> = Api extends HttpApi.HttpApi<string, infer Groups> ? Groups : never
 type EndpointsOf<Api, G extends GroupOf<Api>> = HttpApiGroup.Endpoints<HttpApiGroup.WithIdentifier<GroupsOf<Api>, G>>
@@ -108,7 +110,8 @@ export class ConsumerApiClient extends Context.Service<ConsumerApiClient, Counti
       const limits = yield* RateLimits
       const origins = yield* Origins
       const tokens = yield* PageTokens
-      const clock = yield* Clock.Clock
+      const clocks = yield* TestClocks
+      const clock = yield* Time.serverClock
       const known = new Map<Operation, OperationLimit>()
 
       const limitOf = (operation: Operation): OperationLimit => {
@@ -121,7 +124,7 @@ export class ConsumerApiClient extends Context.Service<ConsumerApiClient, Counti
 
       const provide = ({ holder, access }: Caller, services: Context.Context<never>): Context.Context<never> => {
         const current = { tenant: holder.tenant, by: nameOf(holder) }
-        const withTenant = services.pipe(
+        const withTenant = withTimeOf(clocks, services, holder.tenant).pipe(
           Context.add(CurrentTenant, current),
           Context.add(CurrentSession, access === undefined ? {} : { access })
         )
@@ -156,8 +159,9 @@ export class AdminApiClient extends Context.Service<AdminApiClient, ApiClient<ty
   static readonly layer = Layer.effect(AdminApiClient)(
     Effect.gen(function* () {
       const operationOf = yield* operationsOf(AdminApi)
+      const clocks = yield* TestClocks
       return clientOf(operationOf, ({ tenant, by, credentials }, services) => {
-        const withTenant = Context.add(services, CurrentTenant, { tenant, by })
+        const withTenant = Context.add(withTimeOf(clocks, services, tenant), CurrentTenant, { tenant, by })
         return credentials === undefined ? withTenant : Context.add(withTenant, CurrentStreamCredentials, credentials)
       })
     })

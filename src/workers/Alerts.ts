@@ -2,15 +2,17 @@
  * Sends the emails that consumers have asked for (`store/message/Alerts.ts`). The database tells which are due, so a
  * restart loses none. A process that dies between an email and its record sends that one again, with the same id.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { AlertTokens } from "../auth/tokens/AlertTokens.ts"
 import { alertMessage } from "../delivery/AlertMessage.ts"
 import { Delivery, senders } from "../delivery/Delivery.ts"
 import { publicBaseOf, Settings } from "../settings/Settings.ts"
 import { Leases } from "../store/coordination/Leases.ts"
 import { Alerts, type DueAlert } from "../store/message/Alerts.ts"
-import { makePace, retryRecording } from "./Outbox.ts"
+import { inTimeOf, TestClocks } from "../store/testClock/TestClocks.ts"
+import { makePace, MessagesOwed, retryRecording } from "./Outbox.ts"
 import { makeWithLease, orElseLogged, start } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Pause between polls when nothing is due. */
 const pollMillis = 5_000
@@ -28,6 +30,7 @@ export const make = Effect.gen(function* () {
   const settings = yield* Settings
   const withLease = yield* makeWithLease
   const pace = makePace()
+  const clocks = yield* TestClocks
   const base = publicBaseOf(settings)
 
   const sendOne = Effect.fnUntraced(function* (alert: DueAlert) {
@@ -35,21 +38,25 @@ export const make = Effect.gen(function* () {
     const roomUrl = `${base}/e/${alert.experienceId}`
     const endUrl = `${roomUrl}/alert?token=${yield* tokens.issue(alert)}`
     const outcome = yield* delivery.deliver(alertMessage(alert, { roomUrl, endUrl }))
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     yield* retryRecording(alerts.record(alert, outcome, now))
   })
 
   const sendAll = (due: ReadonlyArray<DueAlert>) =>
-    Effect.forEach(due, (alert) => orElseLogged(failureMessage, undefined)(sendOne(alert)), {
-      concurrency: emailsAtOnce,
-      discard: true
-    })
+    Effect.forEach(
+      due,
+      (alert) => orElseLogged(failureMessage, undefined)(inTimeOf(clocks, alert.tenant)(sendOne(alert))),
+      {
+        concurrency: emailsAtOnce,
+        discard: true
+      }
+    )
 
   return Effect.gen(function* () {
-    const isAny = (yield* alerts.due(yield* Clock.currentTimeMillis)).length > 0
+    const isAny = (yield* alerts.due(yield* Time.serverNow)).length > 0
     if (!isAny) return false
     // What another process has sent meanwhile is not due any more.
-    const sendDue = Effect.flatMap(Clock.currentTimeMillis, alerts.due).pipe(
+    const sendDue = Effect.flatMap(Time.serverNow, alerts.due).pipe(
       Effect.tap(sendAll),
       Effect.map((due) => due.length > 0)
     )
@@ -59,5 +66,7 @@ export const make = Effect.gen(function* () {
 
 /** Starts the fiber that runs the rounds. */
 export const layer = Layer.effectDiscard(
-  Effect.flatMap(make, (round) => start({ round, pauseMillis: pollMillis, failureMessage }))
+  Effect.flatMap(Effect.all([make, MessagesOwed]), ([round, { alerts: wakeUp }]) =>
+    start({ round, pauseMillis: pollMillis, wakeUp, failureMessage })
+  )
 ).pipe(Layer.provide(Layer.merge(Alerts.layer, Leases.layer)))

@@ -3,13 +3,18 @@
  *
  * The draws say which rounds they wait for, and the worker stores nothing itself. So nothing is lost by a restart, or when
  * no relay is reachable for a day: the draws are queried again.
+ *
+ * With a test clock a draw may wait for a round that nobody can know yet. Such a round is simulated, and marked as that in
+ * the journal and the proof of the draw.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Beacon, type BeaconUnavailable } from "../beacon/Beacon.ts"
 import * as Draw from "../domain/draw/Draw.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { annotated } from "../measures/StateChange.ts"
+import { TestClocks } from "../store/testClock/TestClocks.ts"
 import { start, wakeUpFor } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Pause between polls while a draw waits. */
 const pollIntervalMillis = 1_000
@@ -28,6 +33,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const engine = yield* Engine
     const beacon = yield* Beacon
+    const clocks = yield* TestClocks
     let isOutage = false
 
     /** Fetches a round once for all draws that wait for it. If a draw cannot accept it now, the next poll retries. */
@@ -39,6 +45,14 @@ export const layer = Layer.effectDiscard(
         { discard: true }
       )
     })
+
+    /** Simulates a round that the network has not signed yet, once the test clock of the draw's tenant has reached it. */
+    const simulate = ({ mechanism, answer: round }: QueryAnswer<"draw", number>) => {
+      const clock = clocks.of(mechanism.tenant)
+      if (clock === undefined || Draw.timeOfRound(round) > clock.frozenAt) return Effect.void
+      const provided = { round, ...Draw.simulatedRound(clock.seed, round) }
+      return Effect.ignore(engine.sendAdmin(mechanism, { _tag: "ProvideBeacon", ...provided, isSimulated: true }))
+    }
 
     /** Logs when the beacon becomes unavailable and when it is available again, not at every try. */
     const logChange = Effect.fnUntraced(function* ([missing]: ReadonlyArray<BeaconUnavailable>) {
@@ -54,9 +68,11 @@ export const layer = Layer.effectDiscard(
     })
 
     const poll = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Time.serverNow
       const waiting = yield* engine.query("draw", Draw.awaitsBeacon)
       const signed = waiting.filter(({ answer }) => Draw.timeOfRound(answer) <= now)
+      const future = waiting.filter(({ answer }) => Draw.timeOfRound(answer) > now)
+      yield* Effect.forEach(future, simulate, { discard: true })
       if (signed.length === 0) return waiting.length > 0
       const rounds = Map.groupBy(signed, ({ answer }) => answer)
       const [, missing] = yield* Effect.partition(rounds, provide, { concurrency: roundsAtOnce })

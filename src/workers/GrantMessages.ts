@@ -6,7 +6,7 @@
  * message is recorded when it is known. If a process dies before that, the few messages in progress are sent a second
  * time; an email keeps its Message-ID. No message is sent for a grant that has ended.
  */
-import { Clock, Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Delivery, type Outcome, senders } from "../delivery/Delivery.ts"
 import { grantMessage } from "../delivery/GrantMessage.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -18,8 +18,10 @@ import {
   type Pages,
   type Source
 } from "../store/message/GrantMessages.ts"
-import { makePace, retryRecording } from "./Outbox.ts"
+import { inTimeOf, TestClocks } from "../store/testClock/TestClocks.ts"
+import { makePace, MessagesOwed, retryRecording } from "./Outbox.ts"
 import { makeWithLease, orElseLogged, start } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Pause between polls when there is nothing to do. */
 const pollMillis = 1_000
@@ -43,6 +45,7 @@ export const make = Effect.gen(function* () {
   const { grantMessagesPerSecond } = yield* Settings
   const withLease = yield* makeWithLease
   const pace = makePace()
+  const clocks = yield* TestClocks
 
   /** Renders the message. Uses the default text if the organization's page cannot be rendered. */
   const rendered = (source: Source, grant: Grant, pages: Pages) =>
@@ -54,11 +57,11 @@ export const make = Effect.gen(function* () {
 
   const sendOne = Effect.fnUntraced(function* (source: Source, pages: Pages, grant: Grant) {
     yield* pace(grantMessagesPerSecond)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const message = grant.isAlive && now < grant.expiresAt ? yield* rendered(source, grant, pages) : undefined
     if (message === undefined) return grant.attempts === 0 ? undefined : yield* messages.abandon(source, grant, now)
     const outcome = yield* delivery.deliver(message)
-    const triedAt = yield* Clock.currentTimeMillis
+    const triedAt = yield* Time.now
     const result = resultOf(outcome, grant.attempts + 1, triedAt)
     yield* retryRecording(messages.record(source, grant, message.channel, result, triedAt))
   })
@@ -74,9 +77,9 @@ export const make = Effect.gen(function* () {
 
   /** Sends the next messages of one mechanism. Returns true if there are more events to read. */
   const serve = Effect.fnUntraced(function* (source: Source) {
-    yield* sendAll(source, yield* messages.dueRetries(source, yield* Clock.currentTimeMillis))
+    yield* sendAll(source, yield* messages.dueRetries(source, yield* Time.now))
     if (source.readUpTo === source.lastSequence) return false
-    const { grants, readUpTo } = yield* messages.newGrants(source, yield* Clock.currentTimeMillis)
+    const { grants, readUpTo } = yield* messages.newGrants(source, yield* Time.now)
     yield* sendAll(source, grants)
     yield* messages.advance(source, readUpTo)
     return readUpTo < source.lastSequence
@@ -84,19 +87,21 @@ export const make = Effect.gen(function* () {
 
   /** Serves each mechanism in turn, so that a large one does not delay others. A failed one waits for the next poll. */
   const serveAll = (sources: ReadonlyArray<Source>) =>
-    Effect.forEach(sources, (source) => serve(source).pipe(orElseLogged(failureMessage, false))).pipe(
-      Effect.map((more) => more.includes(true))
-    )
+    Effect.forEach(sources, (source) =>
+      serve(source).pipe(inTimeOf(clocks, source.tenant), orElseLogged(failureMessage, false))
+    ).pipe(Effect.map((more) => more.includes(true)))
 
   return Effect.gen(function* () {
-    const sources = yield* messages.sources(yield* Clock.currentTimeMillis)
+    const sources = yield* messages.sources(yield* Time.serverNow)
     return sources.length === 0 ? false : yield* withLease("grant messages", "keep", serveAll(sources))
   })
 })
 
 /** Starts the fiber that runs the rounds. */
 export const layer = Layer.effectDiscard(
-  Effect.flatMap(make, (round) => start({ round, pauseMillis: pollMillis, failureMessage }))
+  Effect.flatMap(Effect.all([make, MessagesOwed]), ([round, { grants: wakeUp }]) =>
+    start({ round, pauseMillis: pollMillis, wakeUp, failureMessage })
+  )
 ).pipe(Layer.provide(Layer.merge(GrantMessages.layer, Leases.layer)))
 
 const resultOf = (outcome: Outcome, attempts: number, now: number): AttemptResult => {

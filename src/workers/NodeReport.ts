@@ -2,7 +2,7 @@
  * Reports the load of this process to the database. A cluster node also shows itself and the other nodes at `/ready`,
  * for operators.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Engine } from "../engine/Engine.ts"
 import { Readiness } from "../engine/lifecycle/Readiness.ts"
@@ -10,6 +10,7 @@ import { Settings } from "../settings/Settings.ts"
 import { Heartbeat } from "../store/coordination/Heartbeat.ts"
 import * as Nodes from "../store/coordination/Nodes.ts"
 import { start } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 const reportIntervalMillis = 2_000
 
@@ -31,7 +32,7 @@ export const layer = Layer.effectDiscard(
     yield* readiness.show(
       "node",
       Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         const overdue = yield* engine.overdue(now)
         const nodes = yield* Effect.provideService(Nodes.alive, SqlClient.SqlClient, sql)
         return {

@@ -12,7 +12,8 @@
  *   dies repeats only the messages in progress. What a message says is looked up again for each attempt, because its grant
  *   may have ended. All share one rate, so one lease covers all of them.
  */
-import { Clock, Effect, Schedule } from "effect"
+import { Context, Effect, Latch, Schedule } from "effect"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Retries the recording of results while the database is away: each second, for half a minute. */
 export const retryRecording: <A, E, R>(record: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.retry(
@@ -23,9 +24,14 @@ export const retryRecording: <A, E, R>(record: Effect.Effect<A, E, R>) => Effect
 export const makePace = () => {
   let nextAt = 0
   return (perSecond: number): Effect.Effect<void> =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.flatMap(Time.serverNow, (now) => {
       const at = Math.max(now, nextAt)
       nextAt = at + 1_000 / perSecond
       return at > now ? Effect.sleep(at - now) : Effect.void
     })
 }
+
+/** Opened when messages are known to be owed: of grants, and those that consumers have asked for. */
+export const MessagesOwed = Context.Reference("usher/workers/MessagesOwed", {
+  defaultValue: () => ({ grants: Latch.makeUnsafe(), alerts: Latch.makeUnsafe() })
+})

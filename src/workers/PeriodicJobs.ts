@@ -2,15 +2,16 @@
  * Jobs that run at a fixed interval. Any number of processes may run each of them: what one has done, another one finds
  * done.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { removeIdleGuests } from "../store/consumer/IdleGuests.ts"
 import { removeOldVisits } from "../store/experience/RoomVisits.ts"
 import { finishWhenDue } from "../store/postgres/Upgrade.ts"
 import { markMilestones } from "../store/webhook/ExperienceMilestones.ts"
 import { start } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 const milestones = start({
-  round: Effect.asVoid(Effect.flatMap(Clock.currentTimeMillis, markMilestones)),
+  round: Effect.asVoid(Effect.flatMap(Time.serverNow, markMilestones)),
   pauseMillis: Duration.toMillis("5 seconds"),
   failureMessage: "Openings of experiences could not be recorded; trying again"
 })

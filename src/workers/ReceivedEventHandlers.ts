@@ -5,7 +5,7 @@
  * A payment completes the grant that it names, and its order is paid; without an order for the grant, one is made. A
  * checkout leads to one order. A payment that is not worth what the order asks, or else the grant, changes nothing.
  */
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { GrantNames } from "../auth/tokens/GrantNames.ts"
 import { mayBecome, type OrderStatus, type Settings } from "../domain/consumer/Order.ts"
 import { meaningOf } from "../domain/receiver/Adapters.ts"
@@ -26,6 +26,7 @@ import { type FoundGrant, NamedGrants } from "../store/mechanism/NamedGrants.ts"
 import { SentMessages } from "../store/message/SentMessages.ts"
 import { StoppedAddresses } from "../store/message/StoppedAddresses.ts"
 import type { ClaimedEvent } from "../store/receiver/ReceivedEvents.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Attempts to find an order that another event or request may write later: a refund may arrive before its payment. */
 const orderAttemptsMax = 9
@@ -169,7 +170,7 @@ const makeCreatePaid = Effect.gen(function* () {
         currencyCode: paid.currencyCode,
         total: paid.amount,
         items: [],
-        placedAt: yield* Clock.currentTimeMillis
+        placedAt: yield* Time.now
       }
       const create = (complete: ReturnType<typeof completeGrant>, grantLapsed: boolean) =>
         orders.create(tenant, authorOf(event), origin, settings, complete, { paymentId: keyOf(paid), grantLapsed })

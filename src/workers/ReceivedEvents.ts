@@ -6,7 +6,7 @@
  * processes may handle some at the same time. Turns of several receivers run at the same time, so the events of one do not
  * wait for those of another.
  */
-import { Clock, Effect, Layer, Semaphore } from "effect"
+import { Effect, Layer, Semaphore } from "effect"
 import { nextDelayMillis } from "../domain/receiver/Attempts.ts"
 import type { Outcome } from "../domain/receiver/Receiver.ts"
 import { annotated } from "../measures/StateChange.ts"
@@ -22,9 +22,11 @@ import {
   type ClaimedEvent,
   ReceivedEvents
 } from "../store/receiver/ReceivedEvents.ts"
+import { inTimeOf, TestClocks } from "../store/testClock/TestClocks.ts"
 import * as Handlers from "./ReceivedEventHandlers.ts"
 import type { FinalResult, HandlerResult } from "./ReceivedEventHandlers.ts"
 import { orElseLogged, start } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Pause between polls when there is nothing to do. */
 const pollMillis = 1_000
@@ -42,15 +44,17 @@ const turnSeconds = 8
 export const make = Effect.gen(function* () {
   const events = yield* ReceivedEvents
   const handle = yield* Handlers.make
+  const clocks = yield* TestClocks
 
   const attempt = Effect.fnUntraced(function* (event: ClaimedEvent) {
     const handled = yield* handle(event).pipe(
+      inTimeOf(clocks, event.tenant),
       Effect.timeout(attemptSeconds * 1_000),
       Effect.orElseSucceed(() => undefined),
       orElseLogged("A received event could not be handled", undefined)
     )
     const final = finalResultOf(event, handled)
-    const result = attemptResultOf(event, final, handled, yield* Clock.currentTimeMillis)
+    const result = attemptResultOf(event, final, handled, yield* Time.serverNow)
     const attention = attentionOf(event, final, result)
     const isSettled = yield* Effect.orElseSucceed(events.settle(event, result, attention), () => false)
     if (isSettled && attention !== undefined) yield* logAttention(event, result.outcome, attention)
@@ -67,8 +71,7 @@ const makeTurn = Effect.fnUntraced(function* (attempt: (event: ClaimedEvent) => 
   /** The receivers that have had a turn, until each with due events has had one. */
   const served = new Set<string>()
 
-  const claim = (except: ReadonlySet<string>) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => events.claim(now, [...except]))
+  const claim = (except: ReadonlySet<string>) => Effect.flatMap(Time.serverNow, (now) => events.claim(now, [...except]))
 
   const next = Effect.gen(function* () {
     let claimed = yield* claim(new Set([...busy, ...served]))
@@ -84,9 +87,9 @@ const makeTurn = Effect.fnUntraced(function* (attempt: (event: ClaimedEvent) => 
   }).pipe(oneAtATime.withPermit)
 
   const handleAll = Effect.fnUntraced(function* (claimed: ReadonlyArray<ClaimedEvent>) {
-    const end = (yield* Clock.currentTimeMillis) + turnSeconds * 1_000
+    const end = (yield* Time.serverNow) + turnSeconds * 1_000
     for (const [index, event] of claimed.entries()) {
-      if ((yield* Clock.currentTimeMillis) >= end) return yield* events.release(claimed.slice(index))
+      if ((yield* Time.serverNow) >= end) return yield* events.release(claimed.slice(index))
       yield* attempt(event)
     }
   })

@@ -8,7 +8,7 @@
  * members are notified twice; in the other order they would not be notified at all. A member's email has the same
  * Message-ID each time, so mail systems can drop the duplicate.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Delivery, senders } from "../delivery/Delivery.ts"
 import { opening, type OutgoingMessage } from "../delivery/Message.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
@@ -16,7 +16,9 @@ import * as Waitlist from "../domain/waitlist/Waitlist.ts"
 import { Engine, type QueryAnswer } from "../engine/Engine.ts"
 import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { type Recipient, Waitlists } from "../store/mechanism/Waitlists.ts"
+import { inTimeOf, TestClocks } from "../store/testClock/TestClocks.ts"
 import { start, wakeUpFor } from "./WorkerLoop.ts"
+import * as Time from "../store/coordination/Time.ts"
 
 /** Pause between polls while members are to be notified. */
 const pollIntervalMillis = 100
@@ -45,6 +47,7 @@ export const layerNoDeps = Layer.effectDiscard(
     const schedule = yield* NoticeSchedule
     const waitlists = yield* Waitlists
     const delivery = yield* Delivery
+    const clocks = yield* TestClocks
 
     /** Consumers that could not be reached since the last sweep. */
     const unreachable = new Set<string>()
@@ -59,7 +62,7 @@ export const layerNoDeps = Layer.effectDiscard(
       const name = `${waitlist.id}.${consumerId}`
       const message = recipient && messageTo(recipient, waitlist.tenant, name)
       const outcome = delivered.has(name) ? "delivered" : message ? yield* delivery.deliver(message) : "undeliverable"
-      if (outcome === "failed" && (yield* Clock.currentTimeMillis) - since < givenUpAfterMillis) {
+      if (outcome === "failed" && (yield* Time.now) - since < givenUpAfterMillis) {
         unreachable.add(consumerId)
         return
       }
@@ -84,7 +87,11 @@ export const layerNoDeps = Layer.effectDiscard(
       if (unreachable.size >= unreachableMax) return false
       const due = yield* engine.query("waitlist", (state) => Waitlist.awaitingNotice(state, membersAtOnce, unreachable))
       // A failure is ignored: the next poll returns the same members.
-      yield* Effect.forEach(due, (waitlist) => Effect.ignore(notifyAll(waitlist)), { discard: true })
+      yield* Effect.forEach(
+        due,
+        (waitlist) => Effect.ignore(inTimeOf(clocks, waitlist.mechanism.tenant)(notifyAll(waitlist))),
+        { discard: true }
+      )
       return due.length > 0
     })
 

@@ -42,7 +42,8 @@ const aProcess = Effect.fnUntraced(function* (
         world.tried.push(message)
         return world.deliver(message)
       }),
-    outbox: undefined
+    outbox: undefined,
+    kept: () => []
   })
   const store = options.messages === undefined ? GrantMessages.layer : Layer.succeed(GrantMessages, options.messages)
   const round = yield* Worker.make.pipe(

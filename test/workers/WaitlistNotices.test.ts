@@ -68,7 +68,8 @@ const serve = Effect.fnUntraced(function* (world: World) {
       Effect.tap(world.deliver(message), (outcome) =>
         Effect.sync(() => outcome === "delivered" && messages.push(message))
       ),
-    outbox: undefined
+    outbox: undefined,
+    kept: () => []
   })
   const scope = yield* Scope.make()
   const layer = WaitlistNotices.layerNoDeps.pipe(

@@ -29,6 +29,7 @@ import { ReceiverApi } from "./ReceiverApi.ts"
 import { SecurityEventApi } from "./SecurityEventApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
 import { SyncSourceApi } from "./SyncSourceApi.ts"
+import { TestClockApi } from "./TestClockApi.ts"
 import { VariantApi } from "./VariantApi.ts"
 import { VariantOptionApi } from "./VariantOptionApi.ts"
 import { WebhookApi, describedWebhooks } from "./WebhookApi.ts"
@@ -62,6 +63,7 @@ export const AdminApi = describe(
     .add(SecurityEventApi)
     .add(NodeApi)
     .add(OutboxApi)
+    .add(TestClockApi)
     .prefix("/api")
     .middleware(Validation)
     .pipe(onEveryPost)

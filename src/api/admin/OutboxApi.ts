@@ -36,7 +36,8 @@ export class OutboxApi extends HttpApiGroup.make("outbox")
         description:
           "The latest messages of the organization in this process, newest first, and codes to sign in at the dashboard for " +
           "addresses that no other organization has invited. Available only while `SMTP_URL` or `SMS_PROVIDER_URL` is not " +
-          "set, without TLS, and to callers on the same machine; otherwise a 404."
+          "set, without TLS, and to callers on the same machine; otherwise a 404. In test mode with a test clock: the messages " +
+          "that were not sent because of it, for every caller."
       })
     )
   )

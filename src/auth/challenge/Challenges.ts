@@ -3,7 +3,7 @@
  * address and by scope in this process's memory (`domain/challenge/Arrivals.ts`). A caller that need not solve anything
  * costs some lookups and no SQL.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createHmac } from "node:crypto"
 import {
@@ -28,6 +28,7 @@ import { ChallengePolicies } from "./ChallengePolicies.ts"
 import * as ProofOfWork from "./ProofOfWork.ts"
 import { SpentSolutions } from "./SpentSolutions.ts"
 import { TokenProviders } from "./TokenProviders.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Least number of addresses that are counted. */
 const addressesMax = 100_000
@@ -82,7 +83,7 @@ export class Challenges extends Context.Service<
 >()("usher/auth/challenge/Challenges") {
   static readonly layer = Layer.effect(Challenges)(
     Effect.gen(function* () {
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       const policies = yield* ChallengePolicies
       const countsOf = makeCounts()
       const judge = yield* makeJudge
@@ -147,7 +148,7 @@ const makeProofs = Effect.fnUntraced(function* (areRemembered: boolean) {
 
 /** Makes the function that lets an arrival with a good solution pass, and fails with a challenge for others. */
 const makeJudge = Effect.gen(function* () {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const spent = yield* SpentSolutions
   const providers = yield* TokenProviders
   const securityEvents = yield* SecurityEvents

@@ -5,7 +5,7 @@
  * has expired.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { hash } from "node:crypto"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -13,6 +13,7 @@ import { redisPrefix } from "../../store/coordination/Installation.ts"
 import { connect, connected } from "../../store/coordination/RedisConnection.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Solutions in memory. While it is full, further ones are refused until some expire. */
 const spentMax = 500_000
@@ -31,7 +32,7 @@ export class SpentSolutions extends Context.Service<
 >()("usher/auth/challenge/SpentSolutions") {
   static readonly layer = Layer.effect(SpentSolutions)(
     Effect.gen(function* () {
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       const { cluster, redisUrl } = yield* Settings
       const own = new SpentHere(() => clock.currentTimeMillisUnsafe())
       const inDatabase = yield* makeInDatabase

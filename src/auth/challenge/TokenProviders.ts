@@ -2,11 +2,12 @@
  * Turnstile and hCaptcha: services that give a client's widget a token, and tell the server whether it is good. Both
  * have the same interface. The client's address is not sent to them.
  */
-import { Clock, Context, Effect, Layer, Option, Schema, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, Schema, Semaphore } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import type { ProviderKeys } from "../../domain/challenge/Challenge.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The addresses at which the services check tokens. */
 export const ProviderAddresses = Context.Reference<{ readonly turnstile: string; readonly hcaptcha: string }>(
@@ -110,7 +111,7 @@ export class TokenProviders extends Context.Service<
 const makeAsk = Effect.gen(function* () {
   const client = yield* HttpClient.HttpClient
   const addresses = yield* ProviderAddresses
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const answeredAt = new Map<Provider, Millis>()
   /** The providers that did not answer last. The log names each once. */
   const out = new Set<Provider>()

@@ -6,13 +6,14 @@
  * tries at the same time cannot exceed a bound, and a crowd behind one address does not use it up by being right.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { createHmac } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A bound on tries. */
 export interface AttemptLimit {
@@ -54,7 +55,7 @@ export class AttemptLimits extends Context.Service<
       const client = digest("")
 
       const takeOne = Effect.fnUntraced(function* (tenant: Tenant, { limit, subject }: AttemptSubject) {
-        const now = new Date(yield* Clock.currentTimeMillis)
+        const now = new Date(yield* Time.serverNow)
         const endsAt = new Date(now.getTime() + limit.windowSeconds * 1000)
         const key = digest(subject)
         const rows = yield* sql`

@@ -8,7 +8,7 @@
  * that is not stored in their table.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHmac, randomInt } from "node:crypto"
@@ -24,6 +24,7 @@ import * as CodeRows from "./CodeRows.ts"
 import { ConsumerAccounts } from "../sessions/ConsumerAccounts.ts"
 import { Revocations } from "../sessions/Revocations.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "../sessions/Sessions.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The guest session that the caller presents. */
 export interface Guest {
@@ -175,7 +176,7 @@ const makeRequest = Effect.gen(function* () {
     given?: string
   ) {
     const id = given ?? (yield* random.uuidV7())
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const codeOf: CodeRows.NewCode["codeOf"] = (digits) => {
       const code = `${randomInt(10 ** digits)}`.padStart(digits, "0")
       return { code, hash: hashes.ofCode(tenant, address, code) }
@@ -207,7 +208,7 @@ const makeProve = Effect.gen(function* () {
     shown: ShownCode<CodeAddress>,
     action: Effect.Effect<A, E, R>
   ) {
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.now)
     const { address, code, requestId } = shown
     return yield* Effect.gen(function* () {
       const outcome = yield* rows.take(tenant, { address, requestId, hash: hashes.ofCode(tenant, address, code) }, now)

@@ -18,6 +18,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A gate has a key too (`GateKeys.ts`). */
 const HeldKind = Schema.Literals([...KeyKind.literals, "gate"])
@@ -144,7 +145,7 @@ const makeSelect = (sql: SqlClient.SqlClient) => (condition: Fragment) =>
 export const holderIn = (rows: ReadonlyArray<unknown>): Effect.Effect<KeyHolder | undefined> =>
   decodeRows(rows).pipe(
     Effect.flatMap(([row]) =>
-      Effect.clockWith((clock) =>
+      Effect.flatMap(Time.serverClock, (clock) =>
         Effect.succeed(row === undefined ? undefined : holderOf(row, () => clock.currentTimeMillisUnsafe()))
       )
     ),

@@ -4,7 +4,7 @@
  * notifies every process. The call returns when all processes have confirmed, or after two seconds.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Result, Schema } from "effect"
 import { sendsGrantMessages, Settings } from "../../domain/organization/Organization.ts"
 import type { LoadTestPermission } from "../../domain/organization/LoadTestPermission.ts"
 import type { Plan, RateLimits } from "../../domain/organization/Plan.ts"
@@ -21,6 +21,7 @@ import { OrganizationNotFound } from "./OrganizationKeys.ts"
 import { type KeptSettings, type Organization, Row, toOrganization } from "./Organizations.ts"
 import { TokenLifetimes } from "../tokens/TokenLifetimes.ts"
 import { ofOrganization } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 type Changed = Pick<Organization, "name" | "plan" | "settings">
 
@@ -72,7 +73,7 @@ export class OrganizationChanges extends Context.Service<
         const present = yield* withSecret(keyring, row)
         const { name, plan, settings } = yield* Effect.fromResult(next(present))
         const stored = withoutSecret(keyring, row, present, settings)
-        const now = new Date(yield* Clock.currentTimeMillis)
+        const now = new Date(yield* Time.serverNow)
         const written = yield* sql`
           update organizations
           set name = ${name}, plan = ${plan}, settings = ${sql.json(stored.settings)}, updated_at = ${now}, updated_by = ${by},

@@ -7,7 +7,7 @@
  * (`Invalidations`) looks up every key in the database, and the call no longer waits for it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { apiKeySorts, type KeyKind } from "../../domain/organization/ApiKey.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
@@ -28,6 +28,7 @@ import { actingAs } from "../../store/organization/TenantEvents.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import { makeInsertKey } from "./KeyRows.ts"
 import { ofOrganization, ofTenant } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A key without its secret text. */
 export interface ShownKey {
@@ -90,7 +91,7 @@ export class OrganizationKeys extends Context.Service<
 
       const rotate = Effect.fn("OrganizationKeys.rotate")(function* (tenant: Tenant, kind: KeyKind, by: string) {
         const key = ApiKeys.make(kind, tenant.mode)
-        const createdAt = yield* Clock.currentTimeMillis
+        const createdAt = yield* Time.serverNow
         const digests = yield* replace(tenant, kind, by, key, new Date(createdAt))
         for (const digest of digests) yield* keys.forget(digest)
         yield* invalidations.settledForCertain

@@ -1,6 +1,6 @@
 /** Organizations: the tenants. Each has a live pair and a test pair of API keys. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import type { KeyKind } from "../../domain/organization/ApiKey.ts"
@@ -15,6 +15,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import * as ApiKeys from "./ApiKeys.ts"
 import { makeInsertKey } from "./KeyRows.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /**
  * The stored settings of an organization, without its name. They were validated when they were set
@@ -96,7 +97,7 @@ export class Organizations extends Context.Service<
         readonly plan: Plan
       }) {
         const id = yield* random.uuidV7()
-        const createdAt = new Date(yield* Clock.currentTimeMillis)
+        const createdAt = new Date(yield* Time.serverNow)
         yield* sql`insert into organizations ${sql.insert({ id, ...options, created_at: createdAt })}`
         const [live, test] = [
           { organizationId: id, mode: "live" },

@@ -1,6 +1,6 @@
 /** Rotates the key that signs tokens and grants. Only for operators: the key is shared by all organizations. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
@@ -8,6 +8,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { insertKey, lock } from "./SigningKeys.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 export interface AcceptedKey {
   readonly kid: string
@@ -73,7 +74,7 @@ export class SigningKeyRotation extends Context.Service<
       const rotate = Effect.gen(function* () {
         const kid = yield* replace
         yield* invalidations.settledForCertain
-        return { kid, createdAt: yield* Clock.currentTimeMillis }
+        return { kid, createdAt: yield* Time.serverNow }
       })
 
       const take = Effect.fnUntraced(function* (kid: string) {

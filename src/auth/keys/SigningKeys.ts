@@ -11,7 +11,7 @@
  * the key's refresh tokens, and keeps only the current private key. A secret does not reveal the private key.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import * as Jose from "jose"
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
@@ -21,6 +21,7 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { CurrentKeyring } from "../../store/secrets/CurrentKeyring.ts"
 import { fromStored, type Keyring, toStored } from "../../store/secrets/Sealing.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The algorithm of every signature that others verify. */
 export const algorithm = "EdDSA"
@@ -117,7 +118,7 @@ export class SigningKeys extends Context.Service<
           return removals
         },
         lookAgain: Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Time.serverNow
           if (now - lookedAt < lookAgainSeconds * 1000) return false
           lookedAt = now
           yield* refresh

@@ -4,7 +4,7 @@
  * check is a query: few people steer, and a revoked key or a removed person must end its sessions at once.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createHash } from "node:crypto"
 import { authorOf, type Role } from "../../domain/organization/Person.ts"
@@ -12,6 +12,7 @@ import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { ApiKeys } from "../keys/ApiKeys.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 export const operatorSessionSeconds = 12 * 3_600
 
@@ -66,7 +67,7 @@ export class OperatorSessions extends Context.Service<
       const sql = yield* PgClient.PgClient
       const random = yield* SecureRandom.SecureRandom
       const keys = yield* ApiKeys
-      const nowOf = Effect.map(Clock.currentTimeMillis, (now) => new Date(now))
+      const nowOf = Effect.map(Time.serverNow, (now) => new Date(now))
 
       /** Begins a session of a key or of a person, by the column that names it. */
       const insert = Effect.fnUntraced(function* (column: "api_key_id" | "person_id", id: string) {

@@ -5,7 +5,7 @@
  * The code is the installation's: an organization that has invited the address must not learn, read or stop it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { normalizedEmail } from "../../domain/values/Email.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { plainCode } from "../../domain/values/TypedCode.ts"
@@ -16,6 +16,7 @@ import type { CodeAddress } from "../../domain/consumer/Address.ts"
 import type { TooManyAttempts } from "../codes/AttemptLimits.ts"
 import { OneTimeCodes, type TooManyCodes, type WrongCode } from "../codes/OneTimeCodes.ts"
 import { OperatorSessions } from "./OperatorSessions.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A code to be sent. */
 export interface CodeToSend {
@@ -56,7 +57,7 @@ export class PersonSignIn extends Context.Service<
       const invitedAs = makeInvitedAs(sql)
 
       const begin = Effect.fnUntraced(function* (personId: string) {
-        const now = new Date(yield* Clock.currentTimeMillis)
+        const now = new Date(yield* Time.serverNow)
         yield* sql`update people set last_sign_in_at = ${now} where id = ${personId}`
         return yield* sessions.beginAs(personId)
       })

@@ -3,7 +3,7 @@
  * solved challenge, and the age of the account. All of it is in memory, so an entry costs a lookup, some arithmetic and
  * no SQL. Each process counts the entries that it accepts.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { createdAtOf } from "../../domain/values/Ids.ts"
 import {
   type AddressEntries,
@@ -14,6 +14,7 @@ import {
 } from "../../domain/risk/RecentEntries.ts"
 import { assess, type Risk, type SolvedChallenge } from "../../domain/risk/Risk.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Least number of addresses whose entries are counted, each for one experience. */
 const addressesMax = 100_000
@@ -41,7 +42,7 @@ export class EntryRisks extends Context.Service<
 >()("usher/auth/risk/EntryRisks") {
   static readonly layer = Layer.effect(
     EntryRisks,
-    Effect.map(Clock.Clock, (clock) => {
+    Effect.map(Time.serverClock, (clock) => {
       const addresses = new SegmentedCache<AddressEntries>(addressesMax)
       const networks = new SegmentedCache<NetworkEntries>(networksMax)
 

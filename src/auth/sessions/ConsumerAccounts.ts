@@ -3,7 +3,7 @@
  * organization's server.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlSchema } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -15,6 +15,7 @@ import { type Address, parseEmail, parsePhone } from "../../domain/consumer/Addr
 import { type EndedSession, endSessions } from "./Revocations.ts"
 import type { AuthenticatedConsumer } from "./Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Longer names are ignored, not truncated. */
 const nameLengthMax = 200
@@ -104,7 +105,7 @@ export class ConsumerAccounts extends Context.Service<
         return rows[0]
       })
       const blank = (tenant: Tenant, id: string) =>
-        Effect.map(Clock.currentTimeMillis, (now) => ({
+        Effect.map(Time.now, (now) => ({
           id,
           organization_id: tenant.organizationId,
           mode: tenant.mode,
@@ -116,7 +117,7 @@ export class ConsumerAccounts extends Context.Service<
         const known = (yield* holder(tenant, address)) ?? (yield* mailboxHolder(tenant, address))
         if (known !== undefined) return { consumer: toConsumer(tenant, known), isUpgrade: false }
         if (guestId !== undefined) {
-          const now = new Date(yield* Clock.currentTimeMillis)
+          const now = new Date(yield* Time.now)
           const upgraded = yield* upgrade(tenant, address, guestId, now)
           if (upgraded !== undefined) {
             yield* tellConsumersChanged(sql, [guestId])
@@ -173,7 +174,7 @@ const makeMarkProved = (sql: PgClient.PgClient): ConsumerAccounts["Service"]["ma
     if (first.length === 0) return []
     const others = sql`
       s.consumer_id = ${consumerId} and ${ofTenant(sql, tenant, "s")} and s.id is distinct from ${sessionId ?? null}::uuid`
-    return yield* endSessions(sql, others, new Date(yield* Clock.currentTimeMillis))
+    return yield* endSessions(sql, others, new Date(yield* Time.serverNow))
   })
 
 /** The addresses in the claims that the organization says were verified. */

@@ -3,7 +3,7 @@
  * process at once. A session is listed while one of its tokens may be valid.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { sessionSorts, type SessionType } from "../../domain/consumer/Session.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -22,6 +22,7 @@ import { RecordNotFound } from "../../store/records/RecordNotFound.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { type EndedSession, endSessions, Revocations } from "./Revocations.ts"
 import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Sessions shown to the consumer: the current one and the latest others. */
 const shownSessionsMax = 100
@@ -84,7 +85,7 @@ export class ConsumerSessions extends Context.Service<
         if (rows.length === 0) return yield* new RecordNotFound({ record: "Consumer" })
       })
 
-      const currentDate = Effect.map(Clock.currentTimeMillis, (now) => new Date(now))
+      const currentDate = Effect.map(Time.serverNow, (now) => new Date(now))
 
       const shown = Effect.fn("ConsumerSessions.shown")(function* (
         tenant: Tenant,

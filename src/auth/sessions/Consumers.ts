@@ -3,7 +3,7 @@
  * organization's server), its loyalty score (for queues), whether it has proved an address (for bids), and whether it is
  * archived.
  */
-import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
+import { Cache, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { defaultLoyaltyFullScoreBalance } from "../../domain/organization/Organization.ts"
@@ -13,6 +13,7 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { endSessions, Revocations } from "./Revocations.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
 import { ofTenant, unarchivedOf } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The facts about a consumer that credential checks need. */
 export interface KnownConsumer {
@@ -89,10 +90,10 @@ export class Consumers extends Context.Service<
       })
 
       return {
-        find: (tenant, consumerId) => Cache.get(cached, keyOf(tenant, consumerId)),
+        find: (tenant, consumerId) => Time.inServerTime(Cache.get(cached, keyOf(tenant, consumerId))),
         ...makeFacts(sql),
         archived: Effect.fnUntraced(function* (tenant, consumerId) {
-          revocations.add(consumerId, (yield* Clock.currentTimeMillis) + longestAccessSeconds * 1000)
+          revocations.add(consumerId, (yield* Time.serverNow) + longestAccessSeconds * 1000)
           yield* Cache.invalidate(cached, keyOf(tenant, consumerId))
           yield* invalidations.settled
         }),
@@ -101,7 +102,7 @@ export class Consumers extends Context.Service<
             select from consumers c
             where c.id = s.consumer_id and ${ofTenant(sql, tenant, "c")} and c.archived)`
           const condition = sql`s.consumer_id = ${consumerId} and s.type = 'authenticated' and ${isArchived}`
-          const ended = yield* endSessions(sql, condition, new Date(yield* Clock.currentTimeMillis))
+          const ended = yield* endSessions(sql, condition, new Date(yield* Time.serverNow))
           yield* revocations.ended(ended)
         }, orUnavailable),
         restored: (consumerId) =>

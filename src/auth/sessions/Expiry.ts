@@ -3,11 +3,12 @@
  * challenges, stored responses to requests with an idempotency key, and old events of the audit log, of security and of
  * providers, and sent messages. Several processes may run it at the same time; each skips rows that another has locked.
  */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { auditLogDays, messageDays, receivedEventDays } from "../../domain/organization/Retention.ts"
 import { guessedMinutes } from "../codes/CodeRows.ts"
 import { removeOld } from "../../store/organization/SecurityEventRetention.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Pause between two rounds. */
 const intervalMinutes = 10
@@ -29,19 +30,21 @@ const alertDays = 400
 /** Runs one round. Returns the number of deleted rows. */
 export const removeExpired = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Time.serverNow
   const kept = new Date(now - keptMinutes * 60_000)
+  // What expires by a test clock is kept until the clock is deleted.
+  const byServer = sql`(mode = 'live' or organization_id not in (select organization_id from test_clocks))`
   const rounds = [
     ["sessions", sql`expires_at < ${new Date(now)} and access_expires_at < ${new Date(now)}`],
-    ["one_time_codes", sql`expires_at < ${new Date(now - guessedMillis)}`],
+    ["one_time_codes", sql`expires_at < ${new Date(now - guessedMillis)} and ${byServer}`],
     ["attempts", sql`ends_at < ${new Date(now)}`],
-    ["exchange_codes", sql`expires_at < ${kept}`],
+    ["exchange_codes", sql`expires_at < ${kept} and ${byServer}`],
     ["idempotency_keys", sql`expires_at < ${new Date(now)}`],
     ["spent_challenges", sql`expires_at < ${new Date(now)}`],
     ["tenant_events", sql`at < ${new Date(now - auditLogDays * dayMillis)}`],
     ["received_events", sql`received_at < ${new Date(now - receivedEventDays * dayMillis)}`],
-    ["alerts", sql`created_at < ${new Date(now - alertDays * dayMillis)}`],
-    ["sent_messages", sql`sent_at < ${new Date(now - messageDays * dayMillis)}`]
+    ["alerts", sql`created_at < ${new Date(now - alertDays * dayMillis)} and ${byServer}`],
+    ["sent_messages", sql`sent_at < ${new Date(now - messageDays * dayMillis)} and ${byServer}`]
   ] as const
   let removed = 0
   for (const [table, isExpired] of rounds) {

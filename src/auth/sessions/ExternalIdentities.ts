@@ -3,7 +3,7 @@
  * subject, and receives a code. The consumer's browser exchanges the code for a session, once.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash, randomBytes } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -13,6 +13,7 @@ import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { type Claims, ConsumerAccounts } from "./ConsumerAccounts.ts"
 import { type AuthenticatedSession, Sessions, type StartedSession } from "./Sessions.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** How long an exchange code is valid (not configurable). */
 const exchangeSeconds = 60
@@ -75,7 +76,7 @@ export class ExternalIdentities extends Context.Service<
             issuer: identity.issuer,
             subject: identity.subject,
             consumer_id: consumerId,
-            created_at: new Date(yield* Clock.currentTimeMillis)
+            created_at: new Date(yield* Time.now)
           })}
           on conflict (organization_id, mode, provider, issuer, subject) do update set consumer_id = excluded.consumer_id
           where exists (select from consumers c where c.id = i.consumer_id and c.archived)
@@ -101,7 +102,7 @@ export class ExternalIdentities extends Context.Service<
         identity: ExternalIdentity,
         claims: Claims
       ) {
-        const expiresAt = (yield* Clock.currentTimeMillis) + exchangeSeconds * 1000
+        const expiresAt = (yield* Time.now) + exchangeSeconds * 1000
         const exchangeCode = randomBytes(32).toString("base64url")
         const resolution = yield* Effect.gen(function* () {
           const resolved = yield* resolve(tenant, identity)
@@ -119,7 +120,7 @@ export class ExternalIdentities extends Context.Service<
       }, orUnavailable)
 
       const exchange = Effect.fn("ExternalIdentities.exchange")(function* (tenant: Tenant, exchangeCode: string) {
-        const now = new Date(yield* Clock.currentTimeMillis)
+        const now = new Date(yield* Time.now)
         const mine = sql`
           hash = ${hashOf(exchangeCode)} and ${ofTenant(sql, tenant)}
           and used_at is null`

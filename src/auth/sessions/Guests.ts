@@ -4,7 +4,7 @@
  * name, which only that client has.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { hash, randomUUID } from "node:crypto"
 import { SqlClient } from "effect/sql"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -16,6 +16,7 @@ import type { IssuedToken } from "../tokens/Tokens.ts"
 import type { TokenSubject } from "../../domain/consumer/Session.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import * as BatchWriter from "../../store/postgres/BatchWriter.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** How long a named attempt returns the same guest. */
 const repeatSeconds = 60
@@ -44,12 +45,19 @@ export const make = Effect.fnUntraced(function* (
     ).pipe(orUnavailable)
 
   const create = Effect.fnUntraced(function* (tenant: Tenant, names: Names | undefined) {
-    const createdAt = yield* Clock.currentTimeMillis
+    const createdAt = yield* Time.serverNow
     const sessionId = names?.sessionId ?? idAt(createdAt)
     const subject: TokenSubject = { tenant, consumerId: idAt(createdAt), sessionId, sessionType: "guest" }
     const issued = yield* issue(subject, names?.refreshTokenId)
     const { refreshHash, refresh, access } = issued
-    const row = { subject, refreshHash, createdAt, expiresAt: refresh.expiresAt, accessExpiresAt: access.expiresAt }
+    const row = {
+      subject,
+      bornAt: yield* Time.now,
+      refreshHash,
+      createdAt,
+      expiresAt: refresh.expiresAt,
+      accessExpiresAt: access.expiresAt
+    }
     if (yield* insert(row)) return { consumerId: subject.consumerId, issued }
     const consumerId = yield* repeated(subject, createdAt)
     if (consumerId === undefined) return undefined
@@ -87,6 +95,8 @@ const namesOf = ({ organizationId, mode }: Tenant, attempt: string): Names => {
 export interface GuestRow {
   readonly subject: TokenSubject
   readonly refreshHash: Uint8Array
+  /** The instant of the consumer's creation, in its tenant's time. A session has the server's. */
+  readonly bornAt: Millis
   readonly createdAt: Millis
   readonly expiresAt: Millis
   readonly accessExpiresAt: Millis
@@ -105,14 +115,16 @@ const makeInsert = Effect.gen(function* () {
         ${rows.map((row) => row.subject.tenant.mode)}::text[],
         ${rows.map((row) => row.subject.sessionId)}::uuid[],
         ${rows.map((row) => row.refreshHash)}::bytea[],
+        ${rows.map((row) => new Date(row.bornAt))}::timestamptz[],
         ${rows.map((row) => new Date(row.createdAt))}::timestamptz[],
         ${rows.map((row) => new Date(row.expiresAt))}::timestamptz[],
         ${rows.map((row) => new Date(row.accessExpiresAt))}::timestamptz[]
-      ) as a (consumer_id, organization_id, mode, session_id, refresh_hash, created_at, expires_at, access_expires_at)
+      ) as a (consumer_id, organization_id, mode, session_id, refresh_hash, born_at, created_at, expires_at,
+        access_expires_at)
       where not exists (select from sessions s where s.id = a.session_id)
     ), consumer as (
       insert into consumers (id, organization_id, mode, type, created_at)
-      select consumer_id, organization_id, mode, 'guest', created_at from arrived
+      select consumer_id, organization_id, mode, 'guest', born_at from arrived
     )
     insert into sessions
       (id, consumer_id, organization_id, mode, type, refresh_hash, created_at, expires_at, access_expires_at)

@@ -7,13 +7,14 @@
  * sequence is reduced or the consumer changes. With an order limit nothing is cached, because each order changes what
  * is left. While memory may be out of date, the database is queried for every sequence.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../../store/coordination/Invalidations.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { type Admission, protectionTopic, SequenceAccess } from "../../store/experience/SequenceAccess.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Protected sequences in memory. Above this number the database is queried for every sequence. */
 const protectedMax = 200_000
@@ -100,7 +101,7 @@ export class Protection extends Context.Service<
         { sequenceId, ...tenant }: Pick<MechanismIdentity, "organizationId" | "mode" | "sequenceId">,
         consumerId: string
       ) {
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         const until = cached.get(consumerId)?.get(sequenceId)
         if (until !== undefined && until > now && invalidations.isCurrent()) return yield* admitted
         const asOf = changes

@@ -6,7 +6,7 @@
  * An entry is kept until the last access token of its session has expired. The entry of a consumer is kept for the
  * longest access token lifetime, or until the consumer is restored.
  */
-import { Clock, Context, Effect, Exit, Layer, Request, RequestResolver, Schema } from "effect"
+import { Context, Effect, Exit, Layer, Request, RequestResolver, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { isUuid } from "../../domain/values/Ids.ts"
@@ -16,6 +16,7 @@ import { Invalidations, notification } from "../../store/coordination/Invalidati
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { orUnavailable } from "../../store/postgres/SqlFailure.ts"
 import { longestAccess } from "../tokens/TokenLifetimes.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Entries in memory. Above this number the database is queried for every token, until there are fewer. */
 const revokedMax = 200_000
@@ -88,7 +89,7 @@ export class Revocations extends Context.Service<
 
       const refresh = Effect.gen(function* () {
         const before = new Map(revoked)
-        const rows = yield* select(new Date(yield* Clock.currentTimeMillis))
+        const rows = yield* select(new Date(yield* Time.serverNow))
         overflowed = false
         // Removes entries that are no longer stored: restored consumers. Entries added during the read stay.
         if (rows.length <= revokedMax) {
@@ -100,7 +101,7 @@ export class Revocations extends Context.Service<
 
       const sweep = Effect.gen(function* () {
         yield* Effect.sleep(sweepSeconds * 1000)
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         for (const [id, until] of revoked) if (until <= now) revoked.delete(id)
         if (overflowed) yield* Effect.ignore(refresh)
       })

@@ -1,6 +1,6 @@
 /** Consumer sessions: start, refresh and end. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -14,6 +14,7 @@ import { type Lifetimes, TokenLifetimes } from "../tokens/TokenLifetimes.ts"
 import { type IssuedToken, Tokens } from "../tokens/Tokens.ts"
 import { ofTenant } from "../../store/records/Tenancy.ts"
 import type { TokenSubject } from "../../domain/consumer/Session.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A session as shown to its consumer. Unless it is refreshed, it ends with its refresh token, at `expiresAt`. */
 export interface GuestSession {
@@ -131,7 +132,7 @@ export class Sessions extends Context.Service<
           mode: tenant.mode,
           type: "authenticated",
           refresh_hash: issued.refreshHash,
-          created_at: new Date(yield* Clock.currentTimeMillis),
+          created_at: new Date(yield* Time.serverNow),
           expires_at: new Date(issued.refresh.expiresAt),
           access_expires_at: new Date(issued.access.expiresAt)
         })}`
@@ -145,7 +146,7 @@ export class Sessions extends Context.Service<
         const { tokenId, ...subject } = shown
         const lifetime = yield* lifetimes.of(tenant.organizationId)
         const access = yield* tokens.issueAccess(subject, lifetime.access)
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         const accessExpiresAt = access.expiresAt
         const rows = yield* turn({ ...subject, tenant, tokenId, attempt, now, lifetime, accessExpiresAt })
         const session = rows[0]
@@ -169,7 +170,7 @@ export class Sessions extends Context.Service<
 
       const end = Effect.fn("Sessions.end")(function* (tenant: Tenant, sessionId: string) {
         const isMeant = sql`s.id = ${sessionId} and ${ofTenant(sql, tenant, "s")}`
-        yield* revocations.ended(yield* endSessions(sql, isMeant, new Date(yield* Clock.currentTimeMillis)))
+        yield* revocations.ended(yield* endSessions(sql, isMeant, new Date(yield* Time.serverNow)))
       }, orUnavailable)
 
       return { guest, start, refresh, end }

@@ -2,12 +2,13 @@
  * The token in the link with which a consumer ends the emails of one alert: a JWT of `type` `alert` with an audience of
  * its own. It needs no session, and opens nothing else.
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { alertTopics, type AlertTopic } from "../../domain/message/Alert.ts"
 import { Id, Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const audience = "usher:alert"
 
@@ -36,14 +37,14 @@ export class AlertTokens extends Context.Service<
   static readonly layer = Layer.effect(AlertTokens)(
     Effect.map(SigningKeys, (keys) => ({
       issue: ({ tenant, topic, subjectId, consumerId }) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.map(Time.serverNow, (now) => {
           const iat = Math.floor(now / 1_000)
           const named = { type: "alert", ...tenant, topic, subjectId, consumerId }
           return sign(keys, { ...named, iss: issuer, aud: audience, iat, exp: iat + lifetimeSeconds })
         }),
       verify: Effect.fnUntraced(function* (token: string) {
         if (token.length > lengthMax) return undefined
-        const read = yield* Effect.option(verify(keys, token, { audience, now: yield* Clock.currentTimeMillis }))
+        const read = yield* Effect.option(verify(keys, token, { audience, now: yield* Time.serverNow }))
         return Option.getOrUndefined(
           Option.map(Option.flatMap(read, decode), ({ organizationId, mode, topic, subjectId, consumerId }) => ({
             tenant: { organizationId, mode },

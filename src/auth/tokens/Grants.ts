@@ -5,7 +5,7 @@
  * grant that never expires also moves to the current key. If the system assigns the product, the token contains the
  * product assigned when it is signed.
  */
-import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Layer, Result, Schema } from "effect"
 import * as Jose from "jose"
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { plainName } from "../../domain/mechanism/GrantName.ts"
@@ -15,6 +15,7 @@ import { SigningKeys } from "../keys/SigningKeys.ts"
 import { GrantNames } from "./GrantNames.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const audience = "usher:admission"
 
@@ -64,7 +65,7 @@ export class Grants extends Context.Service<
       const keys = yield* SigningKeys
       const names = yield* GrantNames
       let signedWith = keys.current.kid
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       const ttl = { afterMillis: rememberedMillis, now: () => clock.currentTimeMillisUnsafe() }
       let cached = new SegmentedCache<string>(rememberedTokens, ttl)
 
@@ -107,7 +108,7 @@ export class Grants extends Context.Service<
               ? Effect.map(granted, (found) => make(plain, grant, found))
               : Effect.succeed(known)
           }),
-        verify: (token) => Effect.flatMap(Clock.currentTimeMillis, (now) => verifiedAt(keys, token, now)),
+        verify: (token) => Effect.flatMap(Time.now, (now) => verifiedAt(keys, token, now)),
         verifyAnyTime: (token) => verifiedAt(keys, token, 0)
       }
     })

@@ -5,7 +5,7 @@
  * A session stores when its last token expires, and an ended session is kept until then. A page token counts as such a
  * token, so issuing one is a write.
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash, randomUUID } from "node:crypto"
 import { Id, Mode } from "../../domain/values/Ids.ts"
@@ -19,6 +19,7 @@ import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
 import { SessionType, type TokenSubject, type VerifiedAccess } from "../../domain/consumer/Session.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const audience = "usher:page"
 
@@ -67,7 +68,7 @@ export class PageTokens extends Context.Service<
 
       const issue = Effect.fnUntraced(function* (subject: TokenSubject) {
         const { tenant, consumerId, sessionId, sessionType } = subject
-        const iat = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const iat = Math.floor((yield* Time.serverNow) / 1000)
         const exp = iat + pageTokenSeconds
         const rows = yield* sql`
           update sessions set access_expires_at = greatest(access_expires_at, ${new Date(exp * 1000)})
@@ -92,7 +93,7 @@ export class PageTokens extends Context.Service<
 
       const find = Effect.fnUntraced(function* (token: string) {
         if (token.length > lengthMax) return undefined
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         const digest = hash("sha256", token, "base64url")
         const known = cache().get(digest)
         const session = known ?? (yield* check(token, digest, now))

@@ -5,13 +5,14 @@
  *
  * Like a grant token, a receipt is derived again at any time. Recent receipts are cached.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const audience = "usher:entry-receipt"
 
@@ -42,7 +43,7 @@ export class Receipts extends Context.Service<
   static readonly layer = Layer.effect(Receipts)(
     Effect.gen(function* () {
       const keys = yield* SigningKeys
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       const cached = new SegmentedCache<string>(rememberedReceipts, {
         afterMillis: rememberedMillis,
         now: () => clock.currentTimeMillisUnsafe()

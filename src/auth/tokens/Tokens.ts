@@ -5,7 +5,7 @@
  * A token that was verified or issued here is cached until it expires, so a consumer's second request costs no
  * signature check. The cache key is the SHA-256 of the whole token, signature included.
  */
-import { Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
+import { type Clock, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import { SessionType, type TokenSubject, type VerifiedAccess } from "../../domain/consumer/Session.ts"
 import { Id, Mode } from "../../domain/values/Ids.ts"
@@ -17,6 +17,7 @@ import { Revocations } from "../sessions/Revocations.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer, verify, verifyRefresh } from "./Jwt.ts"
 import { sign, signRefresh } from "./Signing.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const audiences = { access: "usher:consumer-api", refresh: "usher:refresh" } as const
 
@@ -78,7 +79,7 @@ export class Tokens extends Context.Service<
       const keys = yield* SigningKeys
       const settings = yield* Settings
       const revocations = yield* Revocations
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       let removals = keys.removals
       let verified = new SegmentedCache<Exit.Success<VerifiedAccess>>(rememberedTokens)
 
@@ -96,7 +97,7 @@ export class Tokens extends Context.Service<
         lifetimeSeconds: number,
         begin?: Millis
       ) {
-        const issuedAt = Math.floor((begin ?? (yield* Clock.currentTimeMillis)) / 1000)
+        const issuedAt = Math.floor((begin ?? (yield* Time.serverNow)) / 1000)
         const claims = {
           type,
           consumerId: subject.consumerId,
@@ -130,9 +131,9 @@ export class Tokens extends Context.Service<
       const live = liveIn(revocations)
 
       const verifying = (query: Revocations["Service"]["check"]) => (token: string) =>
-        Effect.withFiber<VerifiedAccess | undefined, Unavailable>((fiber) => {
+        Effect.suspend((): Effect.Effect<VerifiedAccess | undefined, Unavailable> => {
           if (token.length > lengthMax) return undefinedExit
-          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+          const now = clock.currentTimeMillisUnsafe()
           const digest = digestOf(token)
           const known = cache().get(digest)
           if (known === undefined) return check(token, digest, now)
@@ -156,7 +157,7 @@ export class Tokens extends Context.Service<
         hasEnded: (access, now) => access.expiresAt <= now || revocations.isRevoked(access),
         verifyRefresh: Effect.fnUntraced(function* (token) {
           if (token.length > lengthMax) return undefined
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Time.serverNow
           const verified = yield* verifyRefresh(keys, token, { audience: audiences.refresh, now }).pipe(Effect.option)
           const claims = Option.flatMap(verified, decodeRefresh)
           if (Option.isNone(claims)) return undefined

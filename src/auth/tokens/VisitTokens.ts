@@ -4,7 +4,7 @@
  * and logs, so a session is taken over once; the database remembers it, so that every process knows and a restart does not
  * forget.
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { SessionType, type TokenSubject } from "../../domain/consumer/Session.ts"
@@ -14,6 +14,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { SigningKeys } from "../keys/SigningKeys.ts"
 import { issuer, verify } from "./Jwt.ts"
 import { sign } from "./Signing.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const audience = "usher:visit"
 
@@ -45,7 +46,7 @@ export class VisitTokens extends Context.Service<
   static readonly layer = Layer.effect(VisitTokens)(
     Effect.map(Effect.all([SigningKeys, SqlClient.SqlClient]), ([keys, sql]) => ({
       issue: ({ subject, queueId }) =>
-        Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.map(Time.serverNow, (now) => {
           const { tenant, ...session } = subject
           const iat = Math.floor(now / 1_000)
           const named = { type: "visit", ...tenant, ...session, queueId }
@@ -53,7 +54,7 @@ export class VisitTokens extends Context.Service<
         }),
       verify: Effect.fnUntraced(function* (token: string) {
         if (token.length > lengthMax) return undefined
-        const read = yield* Effect.option(verify(keys, token, { audience, now: yield* Clock.currentTimeMillis }))
+        const read = yield* Effect.option(verify(keys, token, { audience, now: yield* Time.serverNow }))
         return Option.getOrUndefined(
           Option.map(
             Option.flatMap(read, decode),
@@ -66,7 +67,7 @@ export class VisitTokens extends Context.Service<
       }),
       takeOver: Effect.fnUntraced(function* ({ subject: { sessionId } }: Visiting) {
         const id = hash("sha256", `visit ${sessionId}`, "base64url")
-        const expiresAt = new Date((yield* Clock.currentTimeMillis) + rememberedMillis)
+        const expiresAt = new Date((yield* Time.serverNow) + rememberedMillis)
         const rows = yield* sql`
           insert into spent_challenges (id, expires_at) values (${id}, ${expiresAt})
           on conflict do nothing returning id`

@@ -29,6 +29,8 @@ import * as InstallationState from "../../store/coordination/Installation.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import * as FormatVersion from "../../store/coordination/FormatVersion.ts"
 import { serverSecret } from "../../store/coordination/ServerSecrets.ts"
+import { Invalidations } from "../../store/coordination/Invalidations.ts"
+import * as TestClocks from "../../store/testClock/TestClocks.ts"
 import { isTransient } from "../../store/postgres/BoundedClient.ts"
 import * as Supervision from "./Supervision.ts"
 import * as Environment from "./Environment.ts"
@@ -42,6 +44,7 @@ import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as Alerts from "../../workers/Alerts.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
+import * as TestClockAdvances from "../../workers/TestClockAdvances.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
 import * as WantedPlaces from "../../workers/WantedPlaces.ts"
 import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
@@ -118,7 +121,8 @@ const workers = Layer.unwrap(
           ReceivedEvents.layer,
           ParkedMechanisms.layer,
           WantedPlaces.layer,
-          PeriodicJobs.layer
+          PeriodicJobs.layer,
+          TestClockAdvances.layer
         )
   )
 )
@@ -127,6 +131,8 @@ const workers = Layer.unwrap(
 const serving = Layer.merge(http, workers).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(TracedEngine.layer.pipe(Layer.provide(engine), Layer.provideMerge(journal))),
+  Layer.provideMerge(TestClocks.layer),
+  Layer.provideMerge(Invalidations.layer),
   Layer.provideMerge(heartbeat),
   Layer.provideMerge(Layer.merge(InstallationState.layer, FormatVersion.layer))
 )

@@ -3,7 +3,7 @@
  * answer that changes between check and connection reaches nothing else. Redirects are not followed. With the operator's
  * proxy (`WEBHOOK_PROXY_URL`) the proxy resolves and checks.
  */
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from "node:dns"
 import {
   Agent as HttpAgent,
@@ -17,6 +17,7 @@ import type { LookupFunction } from "node:net"
 import { storableText } from "../../domain/values/Text.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { isIn, isPublic, problemOf } from "./AllowedTargets.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The longest time for an attempt, from the look-up of the host to the status of the answer. */
 export const attemptMillisMax = 15_000
@@ -118,7 +119,7 @@ export class WebhookClient extends Context.Service<
           headers: { readonly [name: string]: string },
           body: string
         ) {
-          const at = yield* Clock.currentTimeMillis
+          const at = yield* Time.serverNow
           const target = URL.parse(url)
           // The operator's networks may have changed since the URL was stored.
           const isReachable = target !== null && problemOf(url) === undefined
@@ -130,7 +131,7 @@ export class WebhookClient extends Context.Service<
                 })
               )
             : notReached
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Time.serverNow
           return {
             at,
             durationMillis: now - at,

@@ -62,11 +62,11 @@ export const isOver = ({ overAt, endedBy, tornDown }: State): boolean =>
 
 const provideBeacon = (
   state: State,
-  { round, randomness, signature }: ExtractTag<Command, "ProvideBeacon">,
+  { round, randomness, signature, isSimulated }: ExtractTag<Command, "ProvideBeacon">,
   at: Millis
 ): Outcome => {
   if (round !== awaitsBeacon(state) || sha256OfHex(signature) !== randomness) return unchanged
-  return [{ _tag: "BeaconProvided", at, round, randomness, signature }]
+  return [{ _tag: "BeaconProvided", at, round, randomness, signature, ...(isSimulated && { isSimulated }) }]
 }
 
 const enter = (

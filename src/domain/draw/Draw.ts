@@ -25,7 +25,7 @@ import { timed } from "./Timed.ts"
 import { type Facts, published } from "./View.ts"
 import * as views from "./View.ts"
 
-export { timeOfRound } from "./proof/Beacon.ts"
+export { simulatedRound, timeOfRound } from "./proof/Beacon.ts"
 export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
 export { Proof } from "./proof/Proof.ts"

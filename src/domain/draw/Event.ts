@@ -32,8 +32,14 @@ export const Event = Schema.TaggedUnion({
   Left: { at, consumerId, by },
   /** The digest of the list of entries at the closing, and the round of the beacon that the drawing waits for. */
   EntriesFixed: { at, entriesDigest: Schema.String, beaconRound: Schema.optionalKey(Schema.Int) },
-  /** The awaited round, in hex. */
-  BeaconProvided: { at, round: Schema.Int, randomness: Schema.String, signature: Schema.String },
+  /** The awaited round, in hex. `isSimulated`: a test clock made it, and no network has signed it. */
+  BeaconProvided: {
+    at,
+    round: Schema.Int,
+    randomness: Schema.String,
+    signature: Schema.String,
+    isSimulated: Schema.optionalKey(Schema.Literal(true))
+  },
   /** The consumer was next in the drawn order. */
   Won: { at, consumerId },
   /** The drawing is complete: `winnerCount` consumers have won, or no entry is left. */

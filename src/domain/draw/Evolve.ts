@@ -29,7 +29,11 @@ export const apply = (state: State, event: Event): void => {
       state.beaconRound = event.beaconRound
       return
     case "BeaconProvided":
-      state.beacon = { randomness: event.randomness, signature: event.signature }
+      state.beacon = {
+        randomness: event.randomness,
+        signature: event.signature,
+        ...(event.isSimulated && { isSimulated: true })
+      }
       return
     case "Won":
       return win(state, event.consumerId, event.at)

@@ -21,12 +21,14 @@ export type Command =
   | Administration<Configuration>
   | {
       /**
-       * A round of the beacon, in hex, whose signature was checked. The draw ignores a round that it does not wait for.
+       * A round of the beacon, in hex, whose signature was checked, or that a test clock simulates. The draw ignores a
+       * round that it does not wait for.
        */
       readonly _tag: "ProvideBeacon"
       readonly round: number
       readonly randomness: string
       readonly signature: string
+      readonly isSimulated?: true
     }
   | LoyalEntry
   | PlaceCommand<"Leave">

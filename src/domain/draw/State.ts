@@ -84,7 +84,7 @@ export interface State extends MechanismState<Configuration, Status> {
   entriesDigest: string | undefined
   /** The round that the drawing waits for, if it waits for one; known once the list is fixed. */
   beaconRound: number | undefined
-  beacon: { readonly randomness: string; readonly signature: string } | undefined
+  beacon: { readonly randomness: string; readonly signature: string; readonly isSimulated?: true } | undefined
   winsMade: number
   /** The entries that were drawn, in the drawn order; without those that took the place of one of them. */
   readonly winners: Array<number>

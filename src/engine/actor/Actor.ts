@@ -14,7 +14,7 @@
  * 8. Every wait has a bound: the mailbox, the batch, the append, the waiting readers. At the bound: `Overloaded`.
  * 9. A mechanism that keeps failing is parked by the registry (`RestartPolicy.ts`), and other mechanisms continue.
  */
-import { Cause, Clock, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
+import { Cause, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 import {
   deciders,
@@ -37,6 +37,7 @@ import { commandsOf, type Message as AnyMessage, sender, wakeUp, withSpans } fro
 import { ReadBarrier } from "./ReadBarrier.ts"
 import { recordOf } from "./Record.ts"
 import type { Change } from "./Change.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The mechanism's mailbox is full, or the maximum of readers waits for a write. 503 with `Retry-After` */
 export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", {}) {}
@@ -150,10 +151,10 @@ export const make = Effect.fnUntraced(function* (
   { entropy, formatVersion, onCommit, onStop }: ActorOptions
 ): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
   const journal = yield* Journal
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.clock
   const failpoint = yield* Failpoint
   const mailbox = yield* Mailbox.dropping<Message>(mailboxCapacity)
-  const timer = yield* Timer.make(() => Mailbox.offerUnsafe(mailbox, wakeUp))
+  const timer = yield* Timer.make(() => Mailbox.offerUnsafe(mailbox, wakeUp), clock)
 
   const { identity, state } = recovered
   const decider: AnyDecider = deciders[identity.kind]

@@ -6,6 +6,7 @@ import { Clock, Effect, Exit } from "effect"
 import { Installation } from "../../store/coordination/Installation.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Actor from "./Actor.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const onHold = Exit.fail(new Unavailable({ cause: "the database is on hold after a restore" }))
 
@@ -13,7 +14,7 @@ const onHold = Exit.fail(new Unavailable({ cause: "the database is on hold after
 export const makeUnlessHeld = Effect.fnUntraced(function* (recovered: Actor.Recovered, options: Actor.ActorOptions) {
   const { heldAt } = yield* Installation
   if (heldAt === undefined) return yield* Actor.make(recovered, options)
-  const clock: Clock.Clock = Object.create(yield* Clock.Clock, {
+  const clock: Clock.Clock = Object.create(yield* Time.serverClock, {
     currentTimeMillisUnsafe: { value: () => heldAt }
   })
   const actor = yield* Effect.provideService(Actor.make(recovered, options), Clock.Clock, clock)

@@ -2,8 +2,9 @@
  * An actor's timer. It rings once, at the earliest instant for which it was set. It may ring when nothing is due, so
  * the actor checks its state.
  */
-import { Effect, FiberHandle } from "effect"
+import { type Clock, Effect, FiberHandle } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 export interface Timer {
   /**
@@ -13,8 +14,8 @@ export interface Timer {
   readonly set: (at: Millis | undefined, now: Millis) => Effect.Effect<void>
 }
 
-/** Creates a timer that calls `ring` while the scope is open. */
-export const make = Effect.fnUntraced(function* (ring: () => void) {
+/** Creates a timer on the clock of an actor. It calls `ring` while the scope is open. */
+export const make = Effect.fnUntraced(function* (ring: () => void, clock: Clock.Clock) {
   const sleeper = yield* FiberHandle.make<void>()
   let setFor: Millis | undefined
 
@@ -27,7 +28,8 @@ export const make = Effect.fnUntraced(function* (ring: () => void) {
     Effect.suspend(() => {
       if (at === undefined) return Effect.void
       if (at <= now) return Effect.andThen(Effect.yieldNow, Effect.sync(ring))
-      if (setFor !== undefined && setFor <= at) return Effect.void
+      // While a test clock stands still, its next step wakes the actor.
+      if ((setFor !== undefined && setFor <= at) || Time.standsStill(clock)) return Effect.void
       setFor = at
       return Effect.asVoid(FiberHandle.run(sleeper, Effect.andThen(Effect.sleep(at - now), ringOnce)))
     })

@@ -8,7 +8,7 @@
  * decides which node can write, because a new owner takes each mechanism over there. A node trusts its memory only
  * while its locks are certain.
  */
-import { Clock, Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
+import { Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { Measures } from "../../measures/Measures.ts"
@@ -32,6 +32,7 @@ import type { MechanismViews } from "../actor/Actor.ts"
 import type { ShardOwnership } from "../registry/ShardOwnership.ts"
 import type { Change } from "../actor/Change.ts"
 import { annotated } from "../../measures/StateChange.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 type Service = Engine.Engine["Service"]
 
@@ -64,7 +65,7 @@ const make = Effect.fnUntraced(function* ({
   const sharding = yield* Sharding.Sharding
   const locks = yield* ShardLocks.ShardLocks
   const journal = yield* Journal
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const sql = yield* SqlClient.SqlClient
   const owners = yield* OwnerDirectory.OwnerDirectory
   const { cluster: measures } = yield* Measures

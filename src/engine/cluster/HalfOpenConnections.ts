@@ -9,10 +9,11 @@
  *
  * The platform does not expose its server. Node reports every connection that a server accepts on a channel.
  */
-import { Clock, Effect, Schedule, type Scope } from "effect"
+import { Effect, Schedule, type Scope } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { Socket } from "node:net"
 import type { Millis } from "../../domain/values/Time.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Connections whose handshake is not complete. A further one takes the place of another. */
 export const halfOpenMax = 256
@@ -35,7 +36,7 @@ export interface HalfOpenConnections {
 export const bounded = Effect.fnUntraced(function* (
   port: number
 ): Effect.fn.Return<HalfOpenConnections, never, Scope.Scope> {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   /** By peer, the oldest first. */
   const halfOpen = new Map<string, HalfOpen>()
   let closed = 0

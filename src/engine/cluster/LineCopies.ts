@@ -8,7 +8,7 @@
  *
  * Where a consumer does not wait any more, or this node has not seen its ticket, the owner is asked for the view.
  */
-import { Clock, Effect, Exit, Fiber, type Scope } from "effect"
+import { Effect, Exit, Fiber, type Scope } from "effect"
 import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { LineCopy, type LineUpdate, type WaitingPlace } from "../../domain/queue/LineCopy.ts"
 import type { View } from "../../domain/queue/Queue.ts"
@@ -18,6 +18,7 @@ import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
 import type { Query } from "./RemoteCalls.ts"
 import type { Refused } from "./Wire.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Queues with a copy, and consumers with a known place, at least. */
 const linesMax = 1_000
@@ -40,7 +41,7 @@ interface Services {
 /** Makes the copies of a node. Their fibers live in the surrounding scope. */
 export const make = Effect.fnUntraced(function* (query: Query) {
   const scope: Scope.Scope = yield* Effect.scope
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   return new LineCopies({
     query,

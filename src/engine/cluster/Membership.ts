@@ -2,7 +2,7 @@
  * Checks whether a node may join the cluster, before it owns anything. A node that could not work with the others
  * refuses to start and says why. Otherwise shoppers would be the first to notice each of these mistakes.
  */
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { RunnerAddress } from "effect/cluster"
 import { conflictOf } from "../../domain/values/Release.ts"
 import { isLoopback } from "../../settings/Loopback.ts"
@@ -10,6 +10,7 @@ import { StartRefused } from "../../settings/Settings.ts"
 import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
 import * as Transport from "./Transport.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Time between two checks of whether a node is still alive or can be reached. */
 const checkMillis = 250
@@ -107,11 +108,11 @@ const fromElsewhere = (own: Nodes.Node, other: Nodes.Node): string =>
 /** Retries while the other node may be starting, busy or stopping. Also returns when the other node is gone. */
 const reached = Effect.fnUntraced(function* (own: Nodes.Node, other: Nodes.Node, identity: Transport.Identity) {
   const address = addressOf(other.address)
-  const begun = yield* Clock.currentTimeMillis
+  const begun = yield* Time.serverNow
   for (;;) {
     const found = yield* Effect.result(Transport.probe(identity, address))
     if (Result.isSuccess(found)) return
-    const isLate = (yield* Clock.currentTimeMillis) - begun >= Math.max(own.lockSeconds, reachSecondsMin) * 1_000
+    const isLate = (yield* Time.serverNow) - begun >= Math.max(own.lockSeconds, reachSecondsMin) * 1_000
     if (isLate || found.failure.reason === "stranger") return yield* found.failure
     yield* Effect.sleep(checkMillis)
     if (!(yield* Nodes.alive).some((node) => node.address === other.address)) return

@@ -6,13 +6,14 @@
  * One fiber for the node, not one for each question, watches for messages that are held up and for callers whose time
  * is over.
  */
-import { Cause, Clock, Effect, Exit, Fiber, Option, Result, type Scope, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Option, Result, type Scope, Stream } from "effect"
 import type { Counts } from "../../measures/Counts.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { hasStopped, mailboxCapacity, Overloaded } from "../actor/Actor.ts"
 import { answerFromWire, type AddressedQuestion, encodeQuestions, type Refused, type WireAnswers } from "./Wire.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const messageQuestionsMax = 512
 
@@ -62,7 +63,7 @@ interface Services {
 /** Makes a function that creates the outbox of a node. The fibers live in the surrounding scope. */
 export const maker = Effect.fnUntraced(function* (transport: Transport) {
   const scope: Scope.Scope = yield* Effect.scope
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const runFork = Effect.runForkWith(yield* Effect.context<never>())
   const services: Services = {
     transport,

@@ -1,8 +1,9 @@
 /** Asks mechanisms on other nodes, through changes of their owners. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import * as Outbox from "./Outbox.ts"
 import type { Question, Refused } from "./Wire.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /**
  * How long a caller waits for an answer, through changes of the owner. Then the call fails. A request may make two
@@ -39,7 +40,7 @@ export type Query = (
 
 /** Makes a function that sends questions through `transport`. Its fibers live in the surrounding scope. */
 export const make = Effect.fnUntraced(function* (transport: Outbox.Transport, owners: OwnerLookup) {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const makeOutbox = yield* Outbox.maker(transport)
   const outboxes = new Map<string, Outbox.Outbox>()
 

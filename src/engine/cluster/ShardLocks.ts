@@ -17,6 +17,7 @@ import { Measures } from "../../measures/Measures.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { rememberedMillis } from "../../store/coordination/Availability.ts"
 import { laterOf, millisAtMost, type ClockReading, readClocks } from "../../store/coordination/LeaseClock.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /**
  * Number of shards. It is high enough that a dozen nodes get about as many each. It is low because each shard is
@@ -65,7 +66,7 @@ export const layer = (options: {
     Effect.gen(function* () {
       const storage = yield* SqlRunnerStorage.make({ prefix: "cluster" })
       const scope = yield* Effect.scope
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       const lease = new Lease(clock, options.expirationMillis)
       const { cluster: measures } = yield* Measures
       measures.leaseSeconds = () => lease.leftMillis() / 1_000

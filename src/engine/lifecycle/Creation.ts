@@ -2,7 +2,7 @@
  * Creates mechanisms of all kinds. The rules judge the first configuration, the resulting events are the first
  * commit, and then the mechanism starts.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Command } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
@@ -20,6 +20,7 @@ import { type AnyDecider, runBatch } from "../actor/Batch.ts"
 import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A request to create a mechanism. */
 export interface CreateRequest<K extends Kind, E> {
@@ -87,7 +88,7 @@ export class Creation extends Context.Service<
       ) {
         const created: Array<MechanismIdentity> = []
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Time.now
           const creations: Array<JournalCreation> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }

@@ -5,10 +5,11 @@
  * It is ready for reads (`/ready?for=reads`) also while the database is away: it shows places from its memory, and
  * refuses writes itself. So a balancer that asks for this keeps its servers when the database has a bad minute.
  */
-import { Cache, Clock, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
+import { Cache, Context, Deferred, Duration, Effect, Exit, Layer, type Scope } from "effect"
 import { Engine } from "../Engine.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import { Heartbeat } from "../../store/coordination/Heartbeat.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /**
  * How long a report is cached, so that frequent probes do not load the database. A report of a failure expires
@@ -179,7 +180,7 @@ const examine = ([name, condition]: readonly [string, Condition]) =>
  */
 const overdueRemark = (engine: Engine["Service"]): Condition =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.serverNow
     const wakeAt = yield* engine.overdue(now - overdueSeconds * 1_000)
     return wakeAt === undefined ? undefined : `overdue for ${Math.floor((now - wakeAt) / 1_000)} s`
   }).pipe(Effect.orElseSucceed(() => "not known"))

@@ -4,6 +4,7 @@
  */
 import { Cause, type Clock, Deferred, Effect, Fiber } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import { sameTenant, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { rememberedMillis } from "../../store/coordination/Availability.ts"
 import { millisAtMost, type ClockReading } from "../../store/coordination/LeaseClock.ts"
@@ -162,6 +163,13 @@ export class ActorSlots extends Map<string, ActorSlot> {
 
   get parked(): ReadonlyArray<ParkedMechanism> {
     return [...this.values()].flatMap(({ parkedMechanism }) => parkedMechanism ?? [])
+  }
+
+  /** Makes the actors of a tenant check for due transitions: its clock has changed. */
+  wakeAll(tenant: Tenant): void {
+    for (const { identity, actor } of this.values()) {
+      if (identity !== undefined && sameTenant(identity, tenant)) actor?.wake()
+    }
   }
 
   /** Stops the actors of lost mechanisms. */

@@ -3,7 +3,7 @@
  * all unfinished mechanisms when the process starts. It wakes mechanisms that are due, rebuilds failed ones, parks
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
-import { Cause, Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
+import { Cause, type Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
 import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
@@ -11,6 +11,7 @@ import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { inTimeOf, TestClocks } from "../../store/testClock/TestClocks.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { recoverPlaces } from "../actor/Recovery.ts"
@@ -25,6 +26,7 @@ import * as Actor from "../actor/Actor.ts"
 import * as HeldActor from "../actor/HeldActor.ts"
 import * as ChangeSubscriptions from "../streams/ChangeSubscriptions.ts"
 import * as WakeupScheduler from "./WakeupScheduler.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The mechanism failed too often and is parked until an operator unparks it. 503 */
 export class Parked extends Schema.TaggedError<Parked>()("Parked", {
@@ -70,7 +72,8 @@ export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
 ): Effect.fn.Return<Registry, never, Journal | Scope.Scope> {
   const journal = yield* Journal
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
+  const clocks = yield* TestClocks
   const entropy = yield* Entropy
   const [scope, services] = [yield* Effect.scope, yield* Effect.context<never>()]
   const slots = new ActorSlots()
@@ -85,6 +88,7 @@ export const make = Effect.fnUntraced(function* (
   /** Builds the actor and runs it until it fails or the registry closes. */
   const boot = Effect.fnUntraced(function* (slot: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
+    const inTime = inTimeOf(clocks, head.identity)
     // Dropped first: the stopped actor would keep a second state in memory.
     slot.stopped = undefined
     const onStop = (isOutage: boolean) => {
@@ -98,6 +102,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const actor = yield* recoverPlaces(head).pipe(
       Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, formatVersion, onCommit, onStop })),
+      inTime,
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
       Effect.onError(() => Scope.close(actorScope, Exit.void))
@@ -108,6 +113,7 @@ export const make = Effect.fnUntraced(function* (
     slot.rebuilt()
     evictor.note(slot, clock.currentTimeMillisUnsafe())
     slot.loop = yield* actor.run.pipe(
+      inTime,
       Effect.onExit((exit) => Effect.andThen(Scope.close(actorScope, Exit.void), afterFailure(slot, exit))),
       Effect.exit,
       // Without it, an interruption before the loop begins would leave an actor that never runs and never reports it.
@@ -183,6 +189,12 @@ export const make = Effect.fnUntraced(function* (
     start: (id, head) => Effect.exit(acquire(id, head)),
     beforePoll: Effect.suspend(() => evictor.evict(clock.currentTimeMillisUnsafe(), forgetIfIdle))
   })
+
+  // What is due by a test clock's new time happens at once.
+  yield* Effect.acquireRelease(
+    Effect.sync(() => clocks.onChange((organizationId) => slots.wakeAll({ organizationId, mode: "test" }))),
+    (unsubscribe) => Effect.sync(unsubscribe)
+  )
 
   yield* wakeups.startUnfinished.pipe(
     Effect.andThen(Effect.sync(() => (isRestored = true))),

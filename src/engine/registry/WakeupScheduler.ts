@@ -2,13 +2,14 @@
  * Starts mechanisms without a caller: all unfinished ones, and those with places to be written, when the process starts
  * or owns more shards; later those that are due but do not run.
  */
-import { Clock, Effect, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Head, Journal } from "../../store/journal/Journal.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Mechanisms that start concurrently: enough to keep the database's connections busy. */
 const startConcurrency = 8
@@ -71,7 +72,7 @@ const make = (options: Options) => {
      * rebuilt. Others missed it, because the clock was put forward. Then resumes what an outage stopped: the database
      * answers again.
      */
-    polls: Effect.andThen(beforePoll, Clock.currentTimeMillis).pipe(
+    polls: Effect.andThen(beforePoll, Time.serverNow).pipe(
       Effect.flatMap(journal.due),
       Effect.tap((heads) => Effect.sync(() => heads.forEach(({ identity: { id } }) => slots.get(id)?.actor?.wake()))),
       Effect.flatMap(startAll),

@@ -9,9 +9,10 @@
  *
  * Subscribers outlive the actor. When the actor has been rebuilt, each listener gets its current view.
  */
-import { Cause, Clock, Effect, Equal, Latch } from "effect"
+import { Cause, Effect, Equal, Latch } from "effect"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { MechanismViews } from "../actor/Actor.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Why a listener gets no more views: the mechanism is over, or its consumer has opened too many other streams. */
 export type Ending = "CLOSED" | "REPLACED"
@@ -128,7 +129,7 @@ export class Subscribers implements Following<unknown> {
         this.isRunning = false
         return
       }
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Time.serverNow
       const consumerIds = this.nextSlice(now)
       if (consumerIds.length === 0) yield* this.waitForChange(this.isStale ? this.nextPassAt - now : undefined)
       else yield* this.readAndSend(consumerIds)

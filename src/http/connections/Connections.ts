@@ -7,7 +7,7 @@
  * proxies share their connections among many clients, so they have no limit by address. An IPv6 client counts by its
  * /64.
  */
-import { Clock, Effect, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { readFile } from "node:fs/promises"
 import type { IncomingMessage, Server } from "node:http"
 import { Server as SecureServer } from "node:https"
@@ -17,6 +17,7 @@ import type { Api } from "../limits/Limit.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { countedAddress, isTrustedBy, plain } from "../server/Origins.ts"
 import { annotated } from "../../measures/StateChange.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Milliseconds in which a new connection must send its first byte. */
 const silentMillisMax = 5_000
@@ -49,7 +50,7 @@ const meanings: { readonly [Name in Reason]: string } = {
 /** Guards a listener. Sockets of every kind arrive with its event `connection`. */
 export const guard = Effect.fnUntraced(function* (server: Server, api: Api) {
   const { connectionsMax, connectionsPerAddress, trustedProxies } = yield* Settings
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const descriptors = yield* descriptorsMax
   const totalMax = Math.max(
     16,

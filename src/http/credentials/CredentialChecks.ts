@@ -12,6 +12,7 @@ import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { Id, sameTenant, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { NotFound, ServiceUnavailable, Unauthorized, type ValidationError } from "../../api/Errors.ts"
+import { TestClocks } from "../../store/testClock/TestClocks.ts"
 import { issueAt } from "../errors/Issues.ts"
 import { type CountRequest, exhaustion, makeCounters } from "../limits/RateLimit.ts"
 import { invalidInput } from "../errors/Validation.ts"
@@ -54,7 +55,8 @@ export const makeChecks = Effect.gen(function* () {
     consumer,
     ...tokens,
     ...streams,
-    counterOf: yield* makeCounters
+    counterOf: yield* makeCounters,
+    clocks: yield* TestClocks
   }
 })
 

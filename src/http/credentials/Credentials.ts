@@ -36,6 +36,7 @@ import {
   makeChecks,
   nameOf
 } from "./CredentialChecks.ts"
+import { inTimeOf, type TestClocks } from "../../store/testClock/TestClocks.ts"
 import { malformedHeader } from "../errors/Validation.ts"
 import { type CountRequest, countByAddress } from "../limits/RateLimit.ts"
 
@@ -43,9 +44,9 @@ import { type CountRequest, countByAddress } from "../limits/RateLimit.ts"
 const byKey = (check: "anyKey" | "publishableKey" | "secretKey" | "gateOrSecretKey", api: "consumer" | "admin") =>
   Effect.map(
     makeChecks,
-    ({ counterOf, ...checks }): HttpApiMiddleware.HttpApiMiddleware<CurrentTenant, typeof keyErrors, never> =>
+    ({ counterOf, clocks, ...checks }): HttpApiMiddleware.HttpApiMiddleware<CurrentTenant, typeof keyErrors, never> =>
       (handle, { endpoint }) =>
-        withTenant(checks[check], counterOf(api, endpoint), handle)
+        withTenant(checks[check], counterOf(api, endpoint), clocks, handle)
   )
 
 const layerPublicRead = Layer.effect(PublicRead, byKey("anyKey", "consumer"))
@@ -54,11 +55,12 @@ const layerSessionCreation = Layer.effect(SessionCreation, byKey("publishableKey
 
 const layerSessionUpgrade = Layer.effect(SessionUpgrade)(
   Effect.gen(function* () {
-    const { publishableKey, accessOf, counterOf } = yield* makeChecks
+    const { publishableKey, accessOf, counterOf, clocks } = yield* makeChecks
     return (handle, { endpoint }) =>
       withTenant(
         publishableKey,
         counterOf("consumer", endpoint),
+        clocks,
         Effect.flatMap(Effect.all([CurrentTenant, HttpServerRequest.HttpServerRequest]), ([{ tenant }, request]) =>
           Effect.flatMap(bearerOf(request) === undefined ? Effect.undefined : accessOf(request, tenant), (access) =>
             Effect.provideService(handle, CurrentSession, access === undefined ? {} : { access })
@@ -70,28 +72,29 @@ const layerSessionUpgrade = Layer.effect(SessionUpgrade)(
 
 const layerSessionEnd = Layer.effect(SessionEnd)(
   Effect.gen(function* () {
-    const { tokenAlone, counterOf } = yield* makeChecks
-    return (handle, { endpoint }) => withSession(tokenAlone, counterOf("consumer", endpoint), handle)
+    const { tokenAlone, counterOf, clocks } = yield* makeChecks
+    return (handle, { endpoint }) => withSession(tokenAlone, counterOf("consumer", endpoint), clocks, handle)
   })
 )
 
 const layerConsumerAction = Layer.effect(ConsumerAction)(
   Effect.gen(function* () {
-    const { consumer, counterOf } = yield* makeChecks
+    const { consumer, counterOf, clocks } = yield* makeChecks
     return (handle, { endpoint }) => {
       const isStatusRead = Context.get(endpoint.annotations, StatusRead)
-      return withConsumer(consumer(counterOf("consumer", endpoint), isStatusRead), endpoint, handle)
+      return withConsumer(consumer(counterOf("consumer", endpoint), isStatusRead), endpoint, clocks, handle)
     }
   })
 )
 
 const layerConsumerStream = Layer.effect(ConsumerStream)(
   Effect.gen(function* () {
-    const { consumer, lasting, counterOf } = yield* makeChecks
+    const { consumer, lasting, counterOf, clocks } = yield* makeChecks
     return (handle, { endpoint }) =>
       withConsumer(
         consumer(counterOf("consumer", endpoint)),
         endpoint,
+        clocks,
         Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
           Effect.flatMap(lasting(request), (credentials) =>
             Effect.provideService(handle, CurrentStreamCredentials, credentials)
@@ -145,17 +148,18 @@ export const layerConsumer = Layer.mergeAll(
 /** The checks of the Admin API. */
 export const layerAdmin = Layer.mergeAll(layerAdminKey, layerStreamKey)
 
-/** Runs the operation for the tenant of the key, if its rate limits allow it. */
+/** Runs the operation for the tenant of the key, in its time, if its rate limits allow it. */
 const withTenant = <E, R>(
   check: Check<KeyHolder, KeyRefusal>,
   count: CountRequest,
+  clocks: TestClocks,
   handle: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | CurrentTenant>
 ) =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), (holder) => {
       const current = { tenant: holder.tenant, by: nameOf(holder), gate: holder.gate }
-      const answer = Effect.provideService(handle, CurrentTenant, current)
+      const answer = inTimeOf(clocks, holder.tenant)(Effect.provideService(handle, CurrentTenant, current))
       return Effect.andThen(
         count(request, holder),
         Effect.map(answer, (response) => {
@@ -166,24 +170,27 @@ const withTenant = <E, R>(
     })
   })
 
-/** Runs the operation for the session, if its organization's rate limits allow it. */
+/** Runs the operation for the session, in its tenant's time, if its organization's rate limits allow it. */
 const withSession = <A, E, R>(
   check: Check<ActingSession, KeyRefusal>,
   count: CountRequest,
+  clocks: TestClocks,
   handle: Effect.Effect<A, E, R | CurrentSession>
 ) =>
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     return Effect.flatMap(check(request), ({ holder, access }) => {
       const counted = count(request, holder, access.consumerId)
-      return Effect.andThen(counted, Effect.provideService(handle, CurrentSession, { access }))
+      const answer = Effect.provideService(handle, CurrentSession, { access })
+      return Effect.andThen(counted, inTimeOf(clocks, access.tenant)(answer))
     })
   })
 
-/** Runs the operation for the consumer. */
+/** Runs the operation for the consumer, in its tenant's time. */
 const withConsumer = <A, E, R>(
   check: Check<ActingConsumer, ConsumerRefusal>,
   endpoint: HttpApiEndpoint.Top,
+  clocks: TestClocks,
   handle: Effect.Effect<A, E, R | CurrentConsumer>
 ) =>
   Effect.withFiber((fiber) => {
@@ -193,5 +200,7 @@ const withConsumer = <A, E, R>(
       (refusal) => refusal instanceof ValidationError,
       (found) => malformedHeader(endpoint, found)
     )
-    return Effect.flatMap(checked, ({ consumer }) => Effect.provideService(handle, CurrentConsumer, consumer))
+    return Effect.flatMap(checked, ({ consumer }) =>
+      inTimeOf(clocks, consumer.tenant)(Effect.provideService(handle, CurrentConsumer, consumer))
+    )
   })

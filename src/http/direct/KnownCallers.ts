@@ -10,6 +10,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
+import { TestClocks, withTimeOf } from "../../store/testClock/TestClocks.ts"
 import { actingConsumer } from "../credentials/ActingConsumer.ts"
 import { makeChecks, nameOf } from "../credentials/CredentialChecks.ts"
 import {
@@ -47,6 +48,7 @@ export interface CallerClass {
 export const make = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const tokens = yield* Tokens
+  const clocks = yield* TestClocks
   const { lasting } = yield* makeChecks
 
   const holderOf = (headers: IncomingHttpHeaders): KeyHolder | undefined => {
@@ -58,7 +60,9 @@ export const make = Effect.gen(function* () {
     const holder = holderOf(headers)
     if (holder === undefined) return undefined
     const current = { tenant: holder.tenant, by: nameOf(holder) }
-    return { holder, provide: (services) => Context.add(services, CurrentTenant, current) }
+    const provide: KnownCaller["provide"] = (services) =>
+      withTimeOf(clocks, Context.add(services, CurrentTenant, current), holder.tenant)
+    return { holder, provide }
   }
 
   const consumer: FindCaller = (headers) => {
@@ -71,7 +75,7 @@ export const make = Effect.gen(function* () {
     return {
       holder,
       consumerId: access.consumerId,
-      provide: (services) => Context.add(services, CurrentConsumer, current)
+      provide: (services) => withTimeOf(clocks, Context.add(services, CurrentConsumer, current), holder.tenant)
     }
   }
 

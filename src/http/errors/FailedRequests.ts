@@ -2,13 +2,14 @@
  * Logs answers of 5xx, so that an operator can find the request that a caller reports. In an outage every request fails,
  * so the lines of one second are bounded, and the next line says how many were left out.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { annotated } from "../../measures/StateChange.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 const linesPerSecondMax = 10
 
 /** Makes the function that logs a failed request. */
-export const make = Effect.map(Clock.Clock, (clock) => {
+export const make = Effect.map(Time.serverClock, (clock) => {
   let second = 0
   let lines = 0
   let leftOut = 0

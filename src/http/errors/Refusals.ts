@@ -2,7 +2,7 @@
  * The HTTP answers to refusals of mechanisms and to errors of the engine, for all kinds of mechanism. An operation
  * declares the answers that it can have with `api/MechanismErrors.ts`.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type {
   AdmissionsUsedUp,
@@ -61,6 +61,7 @@ import {
 import { issueAt } from "./Issues.ts"
 import { invalidInput } from "./Validation.ts"
 import type * as Refusals from "../../domain/mechanism/Refusals.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Every refusal, by its tag. */
 interface Refusals {
@@ -126,7 +127,7 @@ export const orAnswer =
   (kind: Kind) =>
   <A, E extends Refusal | EngineError, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, Answer<E>, R> =>
     Effect.catch(effect, (error) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
+      Effect.flatMap(Time.now, (now) => Effect.fail(answerOf(kind, error, now) as Answer<E>))
     )
 
 /** Turns a store that is unavailable into a 503, for operations that do not use the engine. */

@@ -12,7 +12,7 @@
  * refuses the credential, and a 500. After them the request is carried out again. A 400 releases the key: nothing was
  * done, so the caller may correct the body and reuse the key.
  */
-import { Cause, Clock, Context, Deferred, Effect, Exit, Layer, Schedule } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Layer, Schedule } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import type { SecretInAnswer } from "../../api/Annotations.ts"
 import { isKept } from "../../api/Idempotency.ts"
@@ -24,6 +24,7 @@ import {
   type RepeatableRequest
 } from "../../store/coordination/IdempotencyKeys.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Seconds for which a repeated request waits for the answer to the first. */
 const patienceSeconds = 10
@@ -71,12 +72,12 @@ export class IdempotentResponses extends Context.Service<
         answer: (request, { secret }, handle) =>
           Effect.uninterruptibleMask((restore) =>
             Effect.gen(function* () {
-              const deadline = (yield* Clock.currentTimeMillis) + patienceSeconds * 1_000
+              const deadline = (yield* Time.serverNow) + patienceSeconds * 1_000
               for (let round = 0; ; round++) {
                 const claim = yield* keys.claim(request)
                 if (claim._tag === "Claimed") return yield* carriedOut(claim.claimed, secret, handle)
                 if (claim._tag !== "UnderWay") return claim
-                const leftMillis = deadline - (yield* Clock.currentTimeMillis)
+                const leftMillis = deadline - (yield* Time.serverNow)
                 if (leftMillis <= 0) return claim
                 yield* restore(another(idOf(request), round, leftMillis))
               }
@@ -109,6 +110,7 @@ const makeCarriedOut = (keys: IdempotencyKeys["Service"], underWay: UnderWay) =>
     }
     return keys.keep(claimed, answer).pipe(
       Effect.retry(Schedule.spaced("200 millis").pipe(Schedule.upTo({ duration: `${keepingSeconds} seconds` }))),
+      Time.inServerTime,
       Effect.flatMap((isKept) =>
         isKept ? Effect.void : Effect.logWarning("A repeatable request took so long that it was carried out again")
       ),

@@ -2,7 +2,7 @@
  * The rate limits of requests. Each request is counted here once its organization is known, before anything else is
  * looked up or decoded. The envelope adds the caller's limit status to each response.
  */
-import { Clock, Context, Effect, Exit } from "effect"
+import { Context, Effect, Exit } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import type { KeyHolder } from "../../auth/keys/ApiKeys.ts"
@@ -15,6 +15,7 @@ import { type Caller, RateLimits } from "./RateLimits.ts"
 import { allowLargeBody } from "../server/FastBodyReader.ts"
 import { countedAddress, Origins } from "../server/Origins.ts"
 import { RateCategory } from "../../api/Annotations.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -91,7 +92,7 @@ export const exhaustion = Effect.gen(function* () {
  * answer shows this limit: `requestsMax` requests, and the next one from `opensAt` on.
  */
 export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax: number, opensAt: Millis) {
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Time.serverNow
   const retryAfterSeconds = Math.max(1, Math.ceil((opensAt - now) / 1_000))
   const resetAtSeconds = Math.ceil(opensAt / 1_000)
   mark(request.source, { limit: requestsMax, remaining: 0, resetAtSeconds, retryAfterSeconds })
@@ -100,7 +101,7 @@ export const refuse = Effect.fnUntraced(function* (request: Request, requestsMax
 
 /** The same as a finished response, for operations that do not declare the refusal as an error of their own. */
 export const refuseNow = (request: Request, requestsMax: number, opensAt: Millis): Effect.Effect<never> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+  Effect.flatMap(Time.serverNow, (now) => {
     const retryAfterSeconds = Math.max(1, Math.ceil((opensAt - now) / 1_000))
     mark(request, { limit: requestsMax, remaining: 0, resetAtSeconds: Math.ceil(opensAt / 1_000), retryAfterSeconds })
     return Effect.die(refusal(retryAfterSeconds))

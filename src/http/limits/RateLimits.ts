@@ -31,6 +31,7 @@ import {
 import type { Category } from "../../api/Annotations.ts"
 import * as LeaseClient from "./LeaseClient.ts"
 import * as Decision from "./Decision.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Organizations with requests in one minute. It is more than there are. */
 const organizationsMax = 1_000_000
@@ -95,7 +96,7 @@ export class RateLimits extends Context.Service<
 /** Makes the service. It shares its counts through the lender, if there is one. */
 export const make = (lender?: QuotaLease): Effect.Effect<RateLimits["Service"], never, Settings | Scope.Scope> =>
   Effect.gen(function* () {
-    const clock = yield* Clock.Clock
+    const clock = yield* Time.serverClock
     const random = yield* Random.Random
     const subLimits = subLimitsOf(yield* Settings)
     const borrowing = lender && (yield* LeaseClient.make(lender))

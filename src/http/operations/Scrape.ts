@@ -3,7 +3,7 @@
  * only the database knows. Series that need the database are read at most every few seconds, except for the age of the
  * backup, which is one row. They are left out while the database does not answer; other series then report that.
  */
-import { Duration, Effect, Clock } from "effect"
+import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import {
   constants,
@@ -26,6 +26,7 @@ import { Settings } from "../../settings/Settings.ts"
 import { backupAt } from "../../store/coordination/Installation.ts"
 import { backlog } from "../../store/webhook/WebhookDeliveries.ts"
 import * as Nodes from "../../store/coordination/Nodes.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Time between two readings of the series that need the database. */
 const storeInterval = Duration.seconds(5)
@@ -80,7 +81,7 @@ const ofMechanisms = (engine: Engine["Service"], measures: MechanismMeasures) =>
 
 /** Reads the state of wake-ups in the database. */
 const ofWakeUps = Effect.fnUntraced(function* (engine: Engine["Service"]) {
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Time.serverNow
   const overdue = yield* engine.overdue(now)
   return [
     gauge(
@@ -231,7 +232,7 @@ const makeReadinessSeries = Effect.gen(function* () {
   const expiresAt =
     tlsCertFile === undefined ? Infinity : new X509Certificate(readFileSync(tlsCertFile)).validToDate.getTime()
   return Effect.fnUntraced(function* ({ isReady, remarks, facts }: Report) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.serverNow
     const families: ReadonlyArray<Family> = [
       gauge("usher_ready", "1 while /ready answers 200.", only(isReady ? 1 : 0)),
       gauge(
@@ -256,7 +257,7 @@ const makeReadinessSeries = Effect.gen(function* () {
 const readStore = Effect.gen(function* () {
   const { oldestAt, disabled } = yield* backlog
   const processes = yield* Nodes.heard
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Time.serverNow
   return [
     gauge("usher_cluster_nodes", "Processes on this database with a recent heartbeat.", only(processes.length)),
     gauge(
@@ -275,7 +276,7 @@ const readStore = Effect.gen(function* () {
 /** Reads the age of the last backup. Another process writes backups, so a value from before one would be wrong. */
 const readBackup = Effect.gen(function* () {
   const lastBackupAt = yield* backupAt
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Time.serverNow
   return [
     gauge(
       "usher_backup_age_seconds",

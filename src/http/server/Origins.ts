@@ -6,7 +6,7 @@
  * machine, for which there is neither HTTPS nor a gate for bots. Its headers give it away. Such clients are not local to
  * the gate, and the log, `/ready` and the dashboard warn.
  */
-import { Clock, Context, Effect, Latch, Layer, Option, Result } from "effect"
+import { Context, Effect, Latch, Layer, Option, Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
@@ -14,6 +14,7 @@ import type { TLSSocket } from "node:tls"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import { Settings } from "../../settings/Settings.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Addresses for which the cache knows whether they are trusted. */
 const rememberedMax = 1_000
@@ -88,7 +89,7 @@ export class Origins extends Context.Service<
 
 /** Makes the function that notes a request of a proxy that hides its client. */
 const makeWarning = Effect.gen(function* () {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const readiness = yield* Readiness
   const noted = Latch.makeUnsafe()
   let notedAt = -Infinity

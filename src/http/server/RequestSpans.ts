@@ -2,7 +2,7 @@
  * The span of a sampled request, on the direct path and on HttpApi. A `traceparent` of a trusted proxy decides, and is
  * the parent. Other callers cannot cause spans: for them `TRACE_SAMPLE` decides.
  */
-import { Clock, Effect, Option, Random, type Tracer } from "effect"
+import { Effect, Option, Random, type Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 import type { IncomingMessage } from "node:http"
 import { startSpan, Traces } from "../../measures/Traces.ts"
@@ -10,6 +10,7 @@ import { Settings } from "../../settings/Settings.ts"
 import type { Api } from "../limits/Limit.ts"
 import { keepSpan } from "./MeasuredResponse.ts"
 import { isTrustedBy, plain } from "./Origins.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /**
  * Requests of one second that are sampled at most, because a proxy may sample all. It bounds the spans in memory while
@@ -21,7 +22,7 @@ const requestsPerSecondMax = 200
 export const make = Effect.fnUntraced(function* (api: Api) {
   const tracing = yield* Traces
   if (tracing === undefined) return undefined
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const random = yield* Random.Random
   const isTrusted = isTrustedBy((yield* Settings).trustedProxies)
   let second = 0

@@ -3,7 +3,7 @@
  * and nothing else: no type is guessed, and nothing in it may run or load. Files that are asked for stay in memory while
  * there is room, so a crowd does not reach the database.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUuid } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -11,6 +11,7 @@ import * as ConcurrencyLimit from "../../store/postgres/ConcurrencyLimit.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { limitByAddress } from "../limits/RateLimit.ts"
 import { matches } from "./Documents.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** A removed file may be served for this long. */
 const freshMillis = 300_000
@@ -85,15 +86,15 @@ type InTurn = Effect.Success<ReturnType<typeof ConcurrencyLimit.make>>
 const makeBytesOf = (read: Read, inTurn: InTurn, kept: ReturnType<typeof makeKept>) => {
   /** Reads a file, unless another request has done so while this one waited. */
   const readOnce = Effect.fnUntraced(function* (id: string) {
-    const known = kept.get(id, yield* Clock.currentTimeMillis)
+    const known = kept.get(id, yield* Time.serverNow)
     if (known?.isFresh === true) return known.bytes
     const bytes = yield* read(id)
-    kept.set(id, bytes, yield* Clock.currentTimeMillis)
+    kept.set(id, bytes, yield* Time.serverNow)
     return bytes
   })
 
   return Effect.fnUntraced(function* (id: string) {
-    const known = kept.get(id, yield* Clock.currentTimeMillis)
+    const known = kept.get(id, yield* Time.serverNow)
     if (known?.isFresh === true) return known.bytes
     // While the database is away, rooms show the files that they have shown.
     return yield* Effect.catchTag(inTurn(readOnce(id)), "Unavailable", (error) =>

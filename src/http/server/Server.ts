@@ -25,6 +25,7 @@ import { Origins } from "./Origins.ts"
 import * as RequestSpans from "./RequestSpans.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
 import * as Tls from "../connections/Tls.ts"
+import { TestClocks } from "../../store/testClock/TestClocks.ts"
 import { annotated } from "../../measures/StateChange.ts"
 
 /** Bytes of the largest body that is read. A larger one gets a 413. */
@@ -113,6 +114,7 @@ export const layer = <E1, R1, E2, R2>(apis: {
 const ofRequests: (services: Context.Context<Scope.Scope>) => Context.Context<Scope.Scope> = Context.pick(
   Scope.Scope,
   Clock.Clock,
+  TestClocks,
   Random.Random,
   Tracer.Tracer,
   References.CurrentLoggers,

@@ -21,6 +21,7 @@ import { Settings } from "../../settings/Settings.ts"
 import { type EventSource, EventStream } from "./EventStream.ts"
 import { type Owner, type OwnerBounds, StreamOwners } from "./StreamOwners.ts"
 import { Readiness } from "../../engine/lifecycle/Readiness.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Streams of one process. Each takes some 20 KiB of memory, and a little more until it is collected. */
 const streamsMax = 20_000
@@ -82,7 +83,7 @@ interface Options extends OwnerBounds {
 const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<EventStreams["Service"], never, Readiness | Scope.Scope> {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const readiness = yield* Readiness
   const streams = new CountedStreams((yield* Measures).http.streams[options.api], options.streamsMax)
   const owners = new StreamOwners(options)

@@ -4,6 +4,9 @@ import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import type { Mode } from "../../domain/values/Ids.ts"
+import type { TestClock } from "../../domain/organization/TestClock.ts"
+import { type Millis, toText } from "../../domain/values/Time.ts"
+import { TestClocks } from "../../store/testClock/TestClocks.ts"
 import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import { type Html, html, type Inserted, script, style } from "../Html.ts"
@@ -39,6 +42,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
     const text = yield* assets.text("dashboard.ts")
     const isTest = operator?.tenant.mode === "test"
     const { url } = yield* HttpServerRequest.HttpServerRequest
+    const clock = operator === undefined ? undefined : (yield* TestClocks).of(operator.tenant)
     const page = html`<!doctype html>
       <html lang="en">
         <head>
@@ -51,7 +55,7 @@ export const makeFrame = (assets: Assets["Service"]) =>
         </head>
         <body class="${isTest ? "test" : operator === undefined ? "alone" : "live"}">
           <a class="skip" href="#main">Skip to content</a>
-          ${operator !== undefined && rail(operator, url)}
+          ${operator !== undefined && rail(operator, url)} ${clock !== undefined && clockNote(clock)}
           <main id="main" tabindex="-1">
             <div class="top">
               <h1 dir="auto">${title}</h1>
@@ -68,6 +72,17 @@ export const makeFrame = (assets: Assets["Service"]) =>
     }
     return yield* Answer.ofVisitor(page.text, status, headers)
   })
+
+/** Says that test mode has a clock of its own, and what it shows. */
+const clockNote = (clock: TestClock): Html => {
+  const inWords = (at: Millis) => `${toText(at).slice(0, 19).replace("T", " ")} UTC`
+  const { frozenAt, advance, problem } = clock
+  return html`<p class="clock" role="note">
+    Test mode has a test clock. It shows <time datetime="${toText(frozenAt)}">${inWords(frozenAt)}</time>.
+    ${problem !== undefined && html`Its advance has failed: ${problem}`}
+    ${problem === undefined && advance !== undefined && html`It goes on to ${inWords(advance.to)}.`}
+  </p>`
+}
 
 const rail = ({ organizationName, tenant, role, personId, otherMode }: Operator, url: string): Html => {
   const path = url.split("?", 1)[0]!

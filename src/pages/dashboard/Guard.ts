@@ -7,6 +7,7 @@ import { isUuid } from "../../domain/values/Ids.ts"
 import type { IdempotentResponses } from "../../http/idempotency/IdempotentResponses.ts"
 import { countByAddress } from "../../http/limits/RateLimit.ts"
 import { limited } from "../../http/server/RawBodies.ts"
+import { inTimeOf, TestClocks } from "../../store/testClock/TestClocks.ts"
 import * as Answer from "../Answer.ts"
 import { html } from "../Html.ts"
 import { makeUnlessStopping, notFound, Refusal, unavailable } from "../Refusal.ts"
@@ -51,6 +52,7 @@ export const makeGuard = Effect.fnUntraced(function* (
 ) {
   const once = makeOnce(answers)
   const note = yield* Note.make
+  const clocks = yield* TestClocks
   const isOwn = yield* makeIsOwn
   const unlessStopping = yield* makeUnlessStopping
   const count = yield* countByAddress({ name: "dashboard", requestsMax: requestsPerMinute })
@@ -92,7 +94,8 @@ export const makeGuard = Effect.fnUntraced(function* (
           if (operator === undefined) return seeOther(yield* sessions.signInPath)
           const request = yield* HttpServerRequest.HttpServerRequest
           return yield* Effect.flatMap(replied(operator, request), (found) => answer(operator, found)).pipe(
-            Effect.catchTag("Refusal", (refusal) => frame(refusalScreen(refusal), operator))
+            Effect.catchTag("Refusal", (refusal) => frame(refusalScreen(refusal), operator)),
+            inTimeOf(clocks, operator.tenant)
           )
         })
       )

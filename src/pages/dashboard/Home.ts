@@ -1,5 +1,5 @@
 /** The list of drops, with a search, and what is late or fails. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { kindNames } from "../../domain/mechanism/Mechanism.ts"
 import type { Operator } from "../../auth/operators/OperatorSessions.ts"
 import { mayDo } from "../../domain/organization/Person.ts"
@@ -12,6 +12,7 @@ import { firstBrand } from "./screens/FirstBrand.ts"
 import { linkButton } from "./Parts.ts"
 import { filters, instant, search } from "./Table.ts"
 import { dropsOf, makeRows } from "./DropList.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 type Nodes = AdminAnswer<"nodes", "listNodes">
 /** Drops of the list. */
@@ -25,7 +26,7 @@ export const make = (api: AdminApiClient["Service"]) => {
     const { data: experiences } = yield* api.run(operator, "experiences", "listExperiences", {
       query: { first: `${dropsMax}`, sortDir: "desc", ...(sought.length > 1 && { search: sought }) }
     })
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const drops = yield* rows(operator, experiences, now)
     const late = lateOf(yield* api.run(operator, "nodes", "listNodes", {}), now)
     const failing = failingOf(yield* failingWebhooks(api, operator))
@@ -62,7 +63,7 @@ const failedMax = 20
 const shownDays = 7
 
 const failingWebhooks = Effect.fnUntraced(function* (api: AdminApiClient["Service"], operator: Operator) {
-  const since = (yield* Clock.currentTimeMillis) - shownDays * 86_400_000
+  const since = (yield* Time.now) - shownDays * 86_400_000
   const query = { sortDir: "desc", first: `${webhooksMax}` } as const
   const { data } = yield* api.run(operator, "webhooks", "listWebhooks", { query })
   const found = yield* Effect.forEach(data, ({ id, url, disabledReason }) => {

@@ -68,6 +68,7 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
       </head>
       <body>
         ${stage(page, title, { logoUrl: look.logoUrl, picture })}
+        ${scene.hasTestClock && html`<p class="clock" role="note">${say(scene, "testClock", { time: scene.formats.instant(scene.now) })}</p>`}
         <main>
           <p id="link" role="status" hidden>${say(scene, "kept")}</p>
           ${content(scene, page, body)} ${page.script !== "" && announcing(scene)}

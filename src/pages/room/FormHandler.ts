@@ -1,5 +1,5 @@
 /** The request of a form: its visitor, its contents, and the answer to its outcome. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { isUuid } from "../../domain/values/Ids.ts"
@@ -9,11 +9,12 @@ import type { ConsumerApiClient } from "../ApiClients.ts"
 import { notFound, Refusal } from "../Refusal.ts"
 import { bearerOf, makeIsOwn } from "../Security.ts"
 import * as Actions from "./Actions.ts"
-import { callerOf, type makeFindVisit, sceneOf, type Variation, type Visit, type Write } from "./Visit.ts"
+import { callerOf, type makeOnVisit, sceneOf, type Variation, type Visit, type Write } from "./Visit.ts"
 import { solutionIn, widgetScreen } from "./ChallengeWidget.ts"
 import type { Places } from "./Places.ts"
 import type { Sessions } from "./Session.ts"
 import { type ActionResult, refusalVariation } from "./ActionRunner.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The name of the cookie with the name of a first attempt (`auth/sessions/Guests.ts`). */
 const attemptCookie = "usher-attempt"
@@ -26,7 +27,7 @@ type Request = HttpServerRequest.HttpServerRequest
 /** Leads to the visitor's place. */
 export const redirectToPlace = Effect.fnUntraced(function* (visit: Visit, places: Places) {
   const { experience } = yield* places.shown(callerOf(visit), visit.room.experienceId)
-  const { path } = sceneOf(visit, experience, yield* Clock.currentTimeMillis, undefined)
+  const { path } = sceneOf(visit, experience, yield* Time.now, undefined)
   return HttpServerResponse.empty({ status: 303, headers: { location: path("place"), "cache-control": "no-store" } })
 })
 
@@ -34,21 +35,23 @@ interface FormHandlerNeeds {
   readonly api: ConsumerApiClient["Service"]
   readonly places: Places
   readonly sessions: Sessions
-  readonly find: Effect.Success<ReturnType<typeof makeFindVisit>>
+  readonly onVisit: Effect.Success<ReturnType<typeof makeOnVisit>>
   readonly write: Write
 }
 
 /** Makes the function that runs the action of a form. */
-export const makeFormHandler = Effect.fnUntraced(function* ({ api, places, sessions, find, write }: FormHandlerNeeds) {
+export const makeFormHandler = Effect.fnUntraced(function* ({
+  api,
+  places,
+  sessions,
+  onVisit,
+  write
+}: FormHandlerNeeds) {
   const isOwn = yield* makeIsOwn
   const run = Actions.make(api, places, sessions)
   const named = yield* makeNamed
 
-  return Effect.fnUntraced(function* (name: string | undefined) {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (name === undefined || !Actions.isAction(name)) return yield* notFound
-    if (!isOwn(request)) return yield* new Refusal({ status: 403, code: "FOREIGN" })
-    const found = yield* find("visitor")
+  const acted = Effect.fnUntraced(function* (name: Actions.ActionName, request: Request, found: Visit) {
     const fields = yield* fieldsOf(request)
     const visit = { ...found, attempt: attemptOf(request, found, fields) }
     const isFirst = visit.session === undefined && visit.attempt === undefined && !visit.isPart
@@ -62,12 +65,20 @@ export const makeFormHandler = Effect.fnUntraced(function* ({ api, places, sessi
     const now = { ...visit, session }
     const shown = done.show === undefined ? undefined : withWidget(done.show, name, now, fields, request)
     const isWritten = shown !== undefined || visit.isPart
-    const acted = fields.get("at") ?? undefined
-    const response = isWritten ? yield* write(now, { ...shown, acted }) : yield* redirectToPlace(now, places)
+    const response = isWritten
+      ? yield* write(now, { ...shown, acted: fields.get("at") ?? undefined })
+      : yield* redirectToPlace(now, places)
     if (done.isOut === true) return yield* sessions.forget(response, visit.room.tenant)
     return done.session === undefined || bearerOf(request) !== undefined
       ? response
       : yield* sessions.keep(response, done.session)
+  })
+
+  return Effect.fnUntraced(function* (name: string | undefined) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (name === undefined || !Actions.isAction(name)) return yield* notFound
+    if (!isOwn(request)) return yield* new Refusal({ status: 403, code: "FOREIGN" })
+    return yield* onVisit("visitor", (found) => acted(name, request, found))
   })
 })
 

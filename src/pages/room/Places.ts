@@ -15,6 +15,7 @@ import { liveOf } from "./mechanism/Live.ts"
 import type { LiveFacts, Record } from "./mechanism/Parts.ts"
 import type { Read } from "./mechanism/RoomKind.ts"
 import type { Experience, NextDrop } from "./Scene.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -153,7 +154,7 @@ const makeShared = (): Share => {
       if (known !== undefined) return known as Read<A>
       return Effect.flatMap(
         // A visitor that goes away must not end the read of the others.
-        Effect.cachedWithTTL(Effect.uninterruptible(read), sharedMillis),
+        Time.cachedForMillis(Effect.uninterruptible(read), sharedMillis),
         (shared) => {
           const other = reads.get(key)
           if (other !== undefined) return other as Read<A>

@@ -2,7 +2,7 @@
  * The routes of a room, on the consumer listener. The shell is the same for every visitor and reads no cookie, so caches
  * may keep it; `place` is one visitor's. Forms work without a script, and a script sends the same forms.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { declarations, isKind } from "../../domain/mechanism/Mechanism.ts"
 import { toText } from "../../domain/values/Time.ts"
@@ -22,7 +22,7 @@ import { makeFormHandler, redirectToPlace } from "./FormHandler.ts"
 import * as AlertEnd from "./AlertEnd.ts"
 import * as Actions from "./Actions.ts"
 import { makeErrorPage, makeFirstPage } from "./ErrorPage.ts"
-import { callerOf, makeFindVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
+import { callerOf, makeFindVisit, makeOnVisit, makeWrite, queryOf, type Variation, type Visit } from "./Visit.ts"
 import { make as makePlaces, type Places } from "./Places.ts"
 import { roomKindOf } from "./mechanism/Kinds.ts"
 import * as ReturnCheck from "./ReturnCheck.ts"
@@ -32,6 +32,7 @@ import * as DrawProof from "./proof/DrawProof.ts"
 import { make as makeShell } from "./Shell.ts"
 import * as TakeOver from "./TakeOver.ts"
 import { accessCodeScreen, signInScreen } from "./signIn/SignInScreens.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 type Handle = Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext>
@@ -48,6 +49,7 @@ export const layer = HttpRouter.use(
     const waits = yield* QueueWaits
     const visits = yield* RoomVisits
     const find = yield* makeFindVisit(sessions)
+    const onVisit = yield* makeOnVisit(find)
     const write = yield* makeWrite(places, assets)
     const shell = makeShell(places, assets, (yield* Settings).publicUrl)
     const failed = makeErrorPage(assets)
@@ -56,48 +58,46 @@ export const layer = HttpRouter.use(
     yield* PageErrors.addFirstPage(router, (request) => Effect.andThen(readableHereOnly, firstPage(request)))
     const proofs = yield* DrawProof.make(api, places, assets)
     const line = LinePage.make(api, places, assets)
-    const act = yield* makeFormHandler({ api, places, sessions, find, write })
+    const act = yield* makeFormHandler({ api, places, sessions, onVisit, write })
 
     const unlessStopping = yield* makeUnlessStopping
     const route = (handle: Handle) =>
       Effect.andThen(readableHereOnly, Effect.catchTag(Effect.andThen(unlessStopping, handle), "Refusal", failed))
 
     /** The shell. The address of an action, which a browser may reload, leads to the place. */
-    const shown = Effect.gen(function* () {
-      const slug = yield* slugOf
-      const visit = yield* find("everybody")
-      if (slug === undefined || !Actions.isAction(slug))
-        return yield* Effect.tap(shell(visit, slug), () => visits.count(visit.room))
-      return yield* redirectToPlace(visit, places)
-    })
-    const place = Effect.gen(function* () {
-      const visit = yield* find("visitor")
-      yield* api.count(callerOf(visit), "consumers", "me")
-      const response = yield* write(visit, variationOf(visit))
-      return visit.session?.isDue === true ? yield* sessions.keep(response, visit.session) : response
-    })
+    const shown = Effect.flatMap(slugOf, (slug) =>
+      onVisit("everybody", (visit) =>
+        slug === undefined || !Actions.isAction(slug)
+          ? Effect.tap(shell(visit, slug), () => visits.count(visit.room))
+          : redirectToPlace(visit, places)
+      )
+    )
+    const place = onVisit(
+      "visitor",
+      Effect.fnUntraced(function* (visit: Visit) {
+        yield* api.count(callerOf(visit), "consumers", "me")
+        const response = yield* write(visit, variationOf(visit))
+        return visit.session?.isDue === true ? yield* sessions.keep(response, visit.session) : response
+      })
+    )
 
     for (const slug of ["", "/:slug"] as const) yield* router.add("GET", `/e/:experienceId${slug}`, route(shown))
     // Widgets of shops show it to visitors without a session.
-    const now = Effect.flatMap(find("everybody"), (visit) => shell(visit, undefined, true))
+    const now = onVisit("everybody", (visit) => shell(visit, undefined, true))
     yield* router.add("GET", "/e/:experienceId/now", Effect.catchTag(now, "Refusal", failed))
     yield* router.add("GET", "/e/:experienceId/place", route(place))
-    const alert = Effect.flatMap(find("visitor"), yield* AlertEnd.make(write))
+    const alert = onVisit("visitor", yield* AlertEnd.make(write))
     for (const method of ["GET", "POST"] as const) yield* router.add(method, "/e/:experienceId/alert", route(alert))
-    const takeOver = Effect.flatMap(find("visitor"), yield* TakeOver.make(api, places, sessions))
+    const takeOver = onVisit("visitor", yield* TakeOver.make(api, places, sessions))
     yield* router.add("GET", "/e/:experienceId/visit", route(takeOver))
-    const state = Effect.flatMap(find("visitor"), makeState(api, places, waits))
+    const state = onVisit("visitor", makeState(api, places, waits))
     yield* router.add("GET", "/e/:experienceId/state", route(state))
-    yield* router.add("GET", "/e/:experienceId/live", route(Effect.flatMap(find("visitor"), makeLive(api, waits))))
-    yield* router.add(
-      "GET",
-      "/e/:experienceId/return",
-      route(Effect.flatMap(find("everybody"), ReturnCheck.make(places)))
-    )
-    yield* router.add("GET", "/e/:experienceId/line", route(Effect.flatMap(find("visitor"), line)))
-    yield* router.add("GET", "/e/:experienceId/proof", route(Effect.flatMap(find("everybody"), proofs.page)))
-    yield* router.add("GET", "/e/:experienceId/proof.json", route(Effect.flatMap(find("everybody"), proofs.file)))
-    yield* router.add("GET", "/e/:experienceId/receipt", route(Effect.flatMap(find("visitor"), proofs.receipt)))
+    yield* router.add("GET", "/e/:experienceId/live", route(onVisit("visitor", makeLive(api, waits))))
+    yield* router.add("GET", "/e/:experienceId/return", route(onVisit("everybody", ReturnCheck.make(places))))
+    yield* router.add("GET", "/e/:experienceId/line", route(onVisit("visitor", line)))
+    yield* router.add("GET", "/e/:experienceId/proof", route(onVisit("everybody", proofs.page)))
+    yield* router.add("GET", "/e/:experienceId/proof.json", route(onVisit("everybody", proofs.file)))
+    yield* router.add("GET", "/e/:experienceId/receipt", route(onVisit("visitor", proofs.receipt)))
     yield* router.add("POST", "/e/:experienceId/:slug", route(Effect.flatMap(slugOf, act)))
   })
 ).pipe(
@@ -156,7 +156,7 @@ const makeState = (api: ConsumerApiClient["Service"], places: Places, waits: Que
       }),
       { concurrency: 8 }
     )
-    const now = toText(yield* Clock.currentTimeMillis)
+    const now = toText(yield* Time.now)
     return HttpServerResponse.jsonUnsafe(
       { now, experienceId: visit.room.experienceId, places: found },
       { headers: { "cache-control": "no-store" } }

@@ -23,6 +23,8 @@ export interface Scene {
   readonly formats: Formats
   readonly experience: Experience
   readonly now: Millis
+  /** True if a test clock shows the time. */
+  readonly hasTestClock: boolean
   /** A guest has a session and no address. */
   readonly visitor: "none" | "guest" | "authenticated"
   /** True if codes go out by SMS. */

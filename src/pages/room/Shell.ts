@@ -2,7 +2,7 @@
  * The shell of a room: the page that every visitor gets. It reads no cookie and has the same bytes for all visitors, so
  * caches in front of this process may answer with it, also while the process is down.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import * as Answer from "../Answer.ts"
 import type { Assets } from "../Assets.ts"
 import { headersOf } from "../Security.ts"
@@ -11,6 +11,7 @@ import { piecesOf } from "./Pieces.ts"
 import type { Places } from "./Places.ts"
 import { timeOf } from "./Scene.ts"
 import { formOriginsOf, sceneOf, type Visit } from "./Visit.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Open mechanisms change within seconds. */
 const partCacheControl = "public, max-age=1, s-maxage=1"
@@ -23,7 +24,7 @@ export const make = (places: Places, assets: Assets["Service"], publicUrl: strin
   return Effect.fnUntraced(function* (visit: Visit, slug?: string, isPart = false) {
     const { room, holder } = visit
     const shown = yield* places.shown({ holder }, room.experienceId, slug)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const scene = { ...sceneOf(visit, shown.experience, now, undefined), nextDrop: shown.nextDrop }
     const pieces = piecesOf(
       scene,

@@ -1,5 +1,5 @@
 /** One request for a room: the experience, the visitor, and how the page is written for it. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import type { PageSession } from "../../auth/tokens/PageTokens.ts"
@@ -31,6 +31,8 @@ import { QueueWaits } from "../../http/consumer/queue/QueueWaits.ts"
 import { RateLimits } from "../../http/limits/RateLimits.ts"
 import { countedAddress, Origins } from "../../http/server/Origins.ts"
 import type { Sessions } from "./Session.ts"
+import { inTimeOf, TestClocks } from "../../store/testClock/TestClocks.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The visitor and the requested room. */
 export interface Visit {
@@ -48,6 +50,8 @@ export interface Visit {
   readonly takesMail: boolean
   /** True if a script asks for the visitor's part alone. */
   readonly isPart: boolean
+  /** True if a test clock shows the time. */
+  readonly hasTestClock?: boolean
 }
 
 /** How a page differs from the visitor's place. */
@@ -102,7 +106,7 @@ const isWebAddress = (text: string): boolean => URL.canParse(text) && /^https?:$
 
 /** Makes what a page needs to show itself. */
 export const sceneOf = (
-  visit: Pick<Visit, "room" | "holder" | "url" | "language" | "takesPhones" | "takesMail">,
+  visit: Pick<Visit, "room" | "holder" | "url" | "language" | "takesPhones" | "takesMail" | "hasTestClock">,
   experience: Experience,
   now: number,
   access: VerifiedAccess | undefined
@@ -120,6 +124,7 @@ export const sceneOf = (
     formats: formatsOf(language, experience.timeZone),
     experience,
     now,
+    hasTestClock: visit.hasTestClock === true,
     visitor: access === undefined ? "none" : access.sessionType,
     takesPhones: visit.takesPhones,
     takesMail: visit.takesMail,
@@ -168,7 +173,7 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
   return Effect.fnUntraced(function* (visit: Visit, variation: Variation = {}) {
     const { room, session } = visit
     const shown = yield* places.ofVisitor(callerOf(visit), room.experienceId)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const scene = { ...sceneOf(visit, shown.experience, now, session), nextDrop: shown.nextDrop }
     const { refusal, screen, from, widgetSources = [], status = refusal?.status ?? 200 } = variation
     const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
@@ -235,16 +240,31 @@ export type Write = Effect.Success<ReturnType<typeof makeWrite>>
 /** Requests of one address for rooms in a minute. Behind a trusted proxy each client has its own. */
 const requestsPerAddress = 1_200
 
+/** Makes the function that runs a handler for the visit of a request, in the time of the room's tenant. */
+export const makeOnVisit = (find: FindVisit) =>
+  Effect.map(
+    TestClocks,
+    (clocks) =>
+      <A, E, R>(audience: Audience, handle: (visit: Visit) => Effect.Effect<A, E, R>) =>
+        Effect.flatMap(find(audience), (visit) => inTimeOf(clocks, visit.room.tenant)(handle(visit)))
+  )
+
+export type FindVisit = Effect.Success<ReturnType<typeof makeFindVisit>>
+
+/** Who sees the page of a request. */
+type Audience = "everybody" | "visitor"
+
 /** Makes the function that finds a room. For `everybody` it reads no cookie. */
 export const makeFindVisit = Effect.fnUntraced(function* (sessions: Sessions) {
   const rooms = yield* Rooms
   const keys = yield* ApiKeys
+  const clocks = yield* TestClocks
   const origins = yield* Origins
   const { canSend } = yield* Delivery
   const [takesMail, takesPhones] = [canSend("email"), canSend("phone")]
   const limit = (yield* RateLimits).byAddress("rooms", requestsPerAddress)
 
-  return Effect.fnUntraced(function* (audience: "everybody" | "visitor") {
+  return Effect.fnUntraced(function* (audience: Audience) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { retryAfterSeconds } = limit.pass(countedAddress(origins.of(request).address))
     if (retryAfterSeconds !== undefined)
@@ -259,6 +279,7 @@ export const makeFindVisit = Effect.fnUntraced(function* (sessions: Sessions) {
     if (token !== undefined) yield* restrictingOrigin(request, Effect.succeed(holder))
     const visit: Visit = {
       room,
+      hasTestClock: clocks.of(room.tenant) !== undefined,
       holder,
       session: audience === "everybody" ? undefined : yield* sessions.read(room.tenant, token),
       url: queryOf(request),

@@ -3,7 +3,7 @@
  * read the file.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -14,6 +14,7 @@ import { makeReadPage } from "../records/Lists.ts"
 import type { ListShape, PageQuery } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The columns that all files have, beside `organization_id`, `mode` and `bytes`. */
 export interface UploadRow {
@@ -77,7 +78,7 @@ const makeCreate = <Row extends UploadRow, A, Sort extends string>(
         ...own,
         id: yield* random.uuidV4(),
         size: bytes.length,
-        created_at: new Date(yield* Clock.currentTimeMillis),
+        created_at: new Date(yield* Time.now),
         created_by: by
       }
       const { organizationId: organization_id, mode } = tenant

@@ -3,7 +3,7 @@
  * audience stores the number of its last count.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { type Audience, type AudienceType, type Settings, audienceSorts } from "../../domain/consumer/Audience.ts"
 import type { AudienceRules } from "../../domain/consumer/AudienceRules.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -17,6 +17,7 @@ import { type Archivable, make, type Readable } from "../records/Records.ts"
 import { identityAndStamps, type RecordRow, stampOf } from "../records/Rows.ts"
 import { unarchivedOf } from "../records/Tenancy.ts"
 import { fits } from "./AudienceRules.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The minimum time between two counts of a DYNAMIC audience, however often it is read. */
 export const countedSeconds = 60
@@ -106,7 +107,7 @@ export class Audiences extends Context.Service<
 
       const find = Effect.fn("Audiences.find")(function* (tenant: Tenant, id: string) {
         const row = yield* statements.find(tenant, id)
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         const countedAt = row.last_refreshed_at?.getTime() ?? 0
         const isFresh = row.rules === null || countedAt + countedSeconds * 1000 > now
         return isFresh ? toAudience(row) : yield* refreshed(tenant, row)
@@ -144,7 +145,7 @@ export class Audiences extends Context.Service<
 const makeCounted = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (tenant: Tenant, row: Row) {
     if (row.rules === null) return toAudience(row)
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.serverNow)
     const rows = yield* sql<Row>`
       update audiences set last_refreshed_at = ${now}, member_count = (
         select count(*) from consumers c where ${unarchivedOf(sql, tenant, "c")} and ${fits(sql, row.rules)}
@@ -157,7 +158,7 @@ const makeCounted = (sql: PgClient.PgClient) =>
 const makeRefreshed = (sql: PgClient.PgClient) => {
   const counted = makeCounted(sql)
   return Effect.fnUntraced(function* (tenant: Tenant, row: Row) {
-    const stale = new Date((yield* Clock.currentTimeMillis) - countedSeconds * 1000)
+    const stale = new Date((yield* Time.serverNow) - countedSeconds * 1000)
     const held = yield* sql<Row>`
       select a.* from audiences a
       where a.id = ${row.id} and not a.archived and (a.last_refreshed_at is null or a.last_refreshed_at <= ${stale})

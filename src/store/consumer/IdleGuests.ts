@@ -3,12 +3,13 @@
  * return, because no valid token for it exists.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Mode, type Tenant } from "../../domain/values/Ids.ts"
 import { withoutBounds } from "../postgres/BoundedClient.ts"
 import { ofSameTenant, ofTenant } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** Days after which a guest counts as idle. */
 export const idleDays = 30
@@ -36,7 +37,7 @@ interface Batch {
 /** Looks at all idle guests once. Returns the number of removed ones. Another process that does the same ends it. */
 export const removeIdleGuests = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const before = new Date((yield* Clock.currentTimeMillis) - idleDays * 86_400_000)
+  const before = new Date((yield* Time.serverNow) - idleDays * 86_400_000)
   const organizations = yield* sql<{ readonly id: string }>`select id from organizations order by id`
   let removed = 0
   for (const { id: organizationId } of organizations) {

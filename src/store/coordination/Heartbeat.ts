@@ -25,6 +25,7 @@ import { problemOf } from "../postgres/SchemaState.ts"
 import * as Nodes from "./Nodes.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { annotated } from "../../measures/StateChange.ts"
+import * as Time from "./Time.ts"
 
 /** Time between two updates. */
 const beatSeconds = 2
@@ -63,7 +64,7 @@ export class Heartbeat extends Context.Service<
       Effect.gen(function* () {
         const sql = yield* ownClient
         const availability = yield* Availability
-        const clock = yield* Clock.Clock
+        const clock = yield* Time.serverClock
         const { database: measures } = yield* Measures
         const onOwnConnection = runningOn(sql)
         const installation = yield* watchInstallation

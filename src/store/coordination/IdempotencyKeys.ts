@@ -6,7 +6,7 @@
  * carried out. The database's clock counts the lease, because all processes share it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { idempotencyKeyHours } from "../../domain/organization/Retention.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -15,6 +15,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { fromStored, type Keyring, toStored } from "../secrets/Sealing.ts"
+import * as Time from "./Time.ts"
 
 /** How long a claim is valid unless it is extended. */
 export const leaseSeconds = 30
@@ -78,7 +79,7 @@ const makeKeys = (sql: PgClient.PgClient, keyring: Keyring): IdempotencyKeys["Se
   const claim = Effect.fn("IdempotencyKeys.claim")(function* (request: RepeatableRequest) {
     const { tenant, key, fingerprint } = request
     const claimId = randomUUID()
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.serverNow
     const expiresAt = new Date(now + idempotencyKeyHours * 3_600_000)
     // If nothing is inserted and nothing is found, another process inserted the row at this moment. The request
     // is in progress.

@@ -12,7 +12,7 @@
  * lease (`settledForCertain`) needs no answer.
  */
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import { Clock, Context, Deferred, Effect, Fiber, Layer, Queue as Mailbox, Schedule, Scope, Exit } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Queue as Mailbox, Schedule, Scope, Exit } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -21,6 +21,7 @@ import { Availability, rememberedMillis } from "./Availability.ts"
 import { laterOf, millisAtLeast, millisAtMost, type ClockReading, readClocks } from "./LeaseClock.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { annotated } from "../../measures/StateChange.ts"
+import * as Time from "./Time.ts"
 
 /** The topics of notifications. The subscriber defines the payload. */
 export type Topic =
@@ -37,6 +38,7 @@ export type Topic =
   | "assigned"
   | "challenge"
   | "places"
+  | "test_clock"
 
 export interface Subscriber {
   /** Handles one notification, before any that was committed later. */
@@ -92,7 +94,7 @@ export class Invalidations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const availability = yield* Availability
-      const clock = yield* Clock.Clock
+      const clock = yield* Time.serverClock
       const self = randomUUID()
       const subscribers = new Subscribers()
       const peers = new Map<string, ClockReading>()

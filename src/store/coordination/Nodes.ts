@@ -2,11 +2,12 @@
  * The processes that serve from this database: their names, their start options, and the time of their last
  * heartbeat. A node of a cluster also has an address, and the tables of `effect/cluster` say which shards it owns.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Release } from "../../domain/values/Release.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { DatabaseTime } from "./DatabaseClock.ts"
+import * as Time from "./Time.ts"
 
 /** A process without a heartbeat for this long counts as gone, unless the cluster receives its heartbeats. */
 export const silentSeconds = 10
@@ -118,7 +119,7 @@ export const join = (id: string, { address, lockSeconds }: Membership) =>
 export const beat = (id: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const clock = yield* Clock.Clock
+    const clock = yield* Time.serverClock
     const sentNanos = clock.monotonicTimeNanosUnsafe()
     const [row] = yield* sql<BeatRow>`
       with own as (update nodes set heard_at = now() where id = ${id} returning 1),

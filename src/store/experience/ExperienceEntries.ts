@@ -2,7 +2,7 @@
  * The entries of consumers into experiences, each with its first time. Concurrent entries are written together.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -10,6 +10,7 @@ import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import * as BatchWriter from "../postgres/BatchWriter.ts"
 import { ofSameTenant, unarchivedOf } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 export class ExperienceEntries extends Context.Service<
   ExperienceEntries,
@@ -39,7 +40,7 @@ export class ExperienceEntries extends Context.Service<
         experienceId: string,
         consumerId: string
       ) {
-        const at = yield* Clock.currentTimeMillis
+        const at = yield* Time.now
         return (yield* writeOne({ tenant, experienceId, consumerId, at })) ?? (yield* notFound)
       })
 

@@ -2,7 +2,7 @@
  * The next drop of an organization: the experience that opens next, of those that it has announced. An experience is
  * announced by a published page; without one, and behind an access code, it is nobody's business yet.
  */
-import { Clock, Context, Effect } from "effect"
+import { Context, Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { heldOpenAt } from "../mechanism/MechanismLifecycle.ts"
@@ -12,6 +12,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
 import { isFor } from "./SequenceAccess.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** An announced experience that opens later. */
 export interface NextDrop {
@@ -29,7 +30,7 @@ export class NextDrops extends Context.Service<
 >()("usher/store/experience/NextDrops") {
   static readonly layer = onDatabase(NextDrops, (sql) => ({
     after: Effect.fn("NextDrops.after")(function* (tenant: Tenant, experienceId: string) {
-      const now = new Date(yield* Clock.currentTimeMillis)
+      const now = new Date(yield* Time.now)
       const [row] = yield* sql<Row>`
         select next.* from experiences e
         left join lateral (

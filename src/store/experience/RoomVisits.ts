@@ -4,10 +4,11 @@
  * has counted since its last write is lost if it is killed.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** Between two writes. */
 export const writeMillis = 10_000
@@ -72,7 +73,7 @@ export class RoomVisits extends Context.Service<
 
       return {
         count: ({ tenant, experienceId }) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
+          Effect.map(Time.now, (now) => {
             const at = now - (now % minute)
             add(`${experienceId} ${at}`, { tenant, experienceId, at, visits: 1 })
           })
@@ -97,6 +98,6 @@ const insert = (sql: PgClient.PgClient, all: ReadonlyArray<Counted>) => sql`
 /** Removes the counts that no query of analytics can cover any more. */
 export const removeOldVisits = Effect.gen(function* () {
   const sql = yield* PgClient.PgClient
-  const before = new Date((yield* Clock.currentTimeMillis) - keptDays * 86_400_000)
+  const before = new Date((yield* Time.serverNow) - keptDays * 86_400_000)
   yield* sql`delete from room_visits where at < ${before}::timestamptz`
 })

@@ -7,7 +7,7 @@
  * Access codes are stored as keyed hashes, so neither the table nor the time of a comparison reveals them.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
@@ -21,6 +21,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The topic of notifications about access to sequences. Every process keeps that access in memory. */
 export const protectionTopic = "protection" satisfies Topic
@@ -115,7 +116,7 @@ const makeShow = (sql: PgClient.PgClient, keyed: AccessCodeHash) =>
       accessCode
     }: { readonly experienceId: string; readonly consumerId: string; readonly accessCode: string }
   ) {
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.now)
     // A code that was set before spellings were made one may have blanks of its own.
     const spellings = [plainCode(accessCode), accessCode]
     const hashes = sql.join(", ")(spellings.map((code) => sql`${keyed(experienceId, code)}::bytea`))

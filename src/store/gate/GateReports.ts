@@ -2,11 +2,12 @@
  * The gates that were seen in the last minute. Each process notes those that ask it, and tells the others every few
  * seconds. Nothing is stored: a process that has just started knows of a gate as soon as it asks again.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { type Report, reportIn, textOf } from "../../domain/gate/Report.ts"
 import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Invalidations } from "../coordination/Invalidations.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** For how long a gate counts as seen. */
 export const seenMillis = 60_000
@@ -64,7 +65,7 @@ export class GateReports extends Context.Service<
       yield* invalidations
         .subscribe("gate_report", {
           handle: (payload) =>
-            Effect.map(Clock.currentTimeMillis, (now) => {
+            Effect.map(Time.serverNow, (now) => {
               for (const [gateId, text] of decode(payload)) keep(gateId, reportIn(text), now)
             }),
           refresh: Effect.void
@@ -83,12 +84,12 @@ export class GateReports extends Context.Service<
 
       return {
         note: (gateId, report) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
+          Effect.map(Time.serverNow, (now) => {
             if (!keep(gateId, report, now)) return
             untold.set(`${gateId} ${report?.instance ?? ""}`, [gateId, report === undefined ? "" : textOf(report)])
           }),
         seen: (gateId) =>
-          Effect.map(Clock.currentTimeMillis, (now) =>
+          Effect.map(Time.serverNow, (now) =>
             [...(known.get(gateId)?.values() ?? [])]
               .filter(({ seenAt }) => now - seenAt < seenMillis)
               .toSorted((one, other) => other.seenAt - one.seenAt)

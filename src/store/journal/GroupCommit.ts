@@ -12,13 +12,14 @@
  * 4. The number of waiting commits and their waiting time are bounded.
  * 5. The interruption of a caller withdraws nothing: a commit that was handed over is written.
  */
-import { Cause, Clock, Effect, Exit, Fiber, Latch, Option, type Scope } from "effect"
+import { Cause, type Clock, Effect, Exit, Fiber, Latch, Option, type Scope } from "effect"
 import type { Waiting } from "../../measures/JournalMeasures.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
 import { JournalConflict } from "./Journal.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
 import { annotated } from "../../measures/StateChange.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The bounds of a group commit. */
 export interface Limits {
@@ -52,7 +53,7 @@ export interface GroupCommit {
 export const make = Effect.fnUntraced(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const fork = Effect.runForkWith(yield* Effect.context<never>())
   const work = Latch.makeUnsafe()
   /** Open while a caller waits or a statement runs. Only then does the watchdog have work. */

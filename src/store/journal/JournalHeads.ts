@@ -15,8 +15,9 @@ export const head = `${heads} where id = $1::uuid`
 /** The heads of all unfinished mechanisms. */
 export const unfinished = `${heads} where teardown_status is distinct from 'completed'`
 
-/** The heads of all mechanisms with a wake-up at or before an instant. */
-export const due = `${heads} where head.wake_at <= $1::timestamptz`
+/** The heads of all mechanisms with a wake-up at or before an instant, or the time of their test clock. */
+export const due = `${heads} left join test_clocks as clock using (organization_id)
+  where head.wake_at <= coalesce(case when mode = 'test' then clock.frozen_at end, $1::timestamptz)`
 
 /** The heads of all mechanisms whose places are not written up to their last event. */
 export const behind = `${heads} where projection.sequence < head.sequence`

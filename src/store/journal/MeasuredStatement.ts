@@ -5,6 +5,7 @@ import type { StatementOutcomes } from "../../measures/StatementOutcomes.ts"
 import { noting } from "../postgres/BoundedClient.ts"
 import type { JournalMeasures } from "../../measures/JournalMeasures.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** Writes commits as one statement. Returns the numbers of those that were written. */
 export type Write<E> = (commits: ReadonlyArray<EncodedCommit>) => Effect.Effect<ReadonlyArray<number>, E>
@@ -17,7 +18,7 @@ export const measured = (
 ): Write<SqlError> => {
   const noteFailure = noting(statements)
   return (commits) =>
-    Effect.clockWith((clock) => {
+    Effect.flatMap(Time.serverClock, (clock) => {
       const startedAt = clock.monotonicTimeNanosUnsafe()
       return Effect.onExit(noteFailure(write(commits)), (exit) =>
         Effect.sync(() => {

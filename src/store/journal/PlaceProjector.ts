@@ -9,10 +9,11 @@
  * Under load the writer leaves the database to the appends, and waits until a reader asks (`CurrentPlaces.ts`), the
  * first change is old, or many wait. Otherwise it writes at once.
  */
-import { Cause, Clock, Effect, Exit, Latch, Option, type Scope } from "effect"
+import { Cause, Effect, Exit, Latch, Option, type Scope } from "effect"
 import type { PlaceRow } from "../../domain/mechanism/Decider.ts"
 import { annotated } from "../../measures/StateChange.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The bounds of the writer. */
 export interface Limits {
@@ -109,7 +110,7 @@ const lastMillisMax = 10_000
 export const make = Effect.fnUntraced(function* <E>(
   options: Options<E>
 ): Effect.fn.Return<PlaceProjector, never, Scope.Scope> {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const now = () => monotonicMillisOf(clock)
   const backlog = new Backlog(options)
   const write = makeWrite(options)

@@ -3,12 +3,13 @@
  * many callers share one statement, so `journal.statement` begins a trace of its own, and links point in both
  * directions.
  */
-import { Clock, Effect, type Tracer } from "effect"
+import { Effect, type Tracer } from "effect"
 import { endSpan, linkTo, startSpan, tagOf, type Tracing } from "../../measures/Traces.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { Commit, JournalConflict } from "./Journal.ts"
 import type { EncodedCommit } from "./JournalCodec.ts"
 import type { Write } from "./MeasuredStatement.ts"
+import * as Time from "../coordination/Time.ts"
 
 type Append = (commit: Commit) => Effect.Effect<void, JournalConflict | Unavailable>
 
@@ -19,7 +20,7 @@ export const inSpans = (tracing: Tracing | undefined, append: Append): Append =>
     : (commit) =>
         commit.spans === undefined
           ? append(commit)
-          : Effect.flatMap(Clock.Clock, (clock) => {
+          : Effect.flatMap(Time.serverClock, (clock) => {
               const attributes = { "usher.mechanism.kind": commit.kind, "usher.events": commit.events.length }
               const spans = commit.spans!.map((parent) =>
                 startSpan(tracing, clock, "journal.append", { parent, attributes })
@@ -38,7 +39,7 @@ export const inSpan = <E>(tracing: Tracing | undefined, write: Write<E>): Write<
     : (commits) => {
         const appends = spansOf(commits)
         if (appends.length === 0) return write(commits)
-        return Effect.flatMap(Clock.Clock, (clock) => {
+        return Effect.flatMap(Time.serverClock, (clock) => {
           const statement = startSpan(tracing, clock, "journal.statement", {
             kind: "client",
             links: appends,

@@ -2,7 +2,7 @@
  * The records of mechanisms, for reads that need no actor. Only the journal writes them, with each commit.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { mechanismSorts, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Lifecycle, StatusFields } from "../../domain/mechanism/Decider.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
@@ -18,6 +18,7 @@ import type { RecordRow } from "../records/Rows.ts"
 import * as Search from "../records/Search.ts"
 import { ofTenant } from "../records/Tenancy.ts"
 import { lifecycleAt } from "./MechanismLifecycle.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** A mechanism by name. */
 export interface MechanismName {
@@ -166,7 +167,7 @@ export class Mechanisms extends Context.Service<
       ) {
         const planned = yield* plan(distributionShape, query, { tenant, filter: { type, lifecycle, experienceId } })
         const { where, ...read } = listed(sql, listing, tenant, query, { kind: type, experienceId })
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.now
         const fits = lifecycle === undefined ? where : sql`${where} and ${lifecycleAt(sql, now)} = ${lifecycle}`
         const rows = yield* Search.rows<Row>(sql, planned, { ...read, where: fits, fields: sql`m.*` })
         return page(planned, rows, toStored)

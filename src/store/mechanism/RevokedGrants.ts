@@ -6,7 +6,7 @@
  * A page goes through the tenant's mechanisms in the order of their ids, and through the events of each in the order of
  * their times. A mechanism that was torn down before `since` is passed over.
  */
-import { Clock, Context, Effect } from "effect"
+import { Context, Effect } from "effect"
 import { grantingKinds } from "../../domain/mechanism/Mechanism.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -14,6 +14,7 @@ import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The maximum of events that one page reads. */
 export const revokedPageMax = 1_000
@@ -76,7 +77,7 @@ export class RevokedGrants extends Context.Service<
       after: PagePosition | undefined,
       mechanismIds?: ReadonlyArray<string>
     ) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Time.now
       const { mechanismId, at, sequence } = after ?? first
       const rows = yield* sql<Row>`
         with sources as materialized (

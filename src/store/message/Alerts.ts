@@ -6,7 +6,7 @@
  * lead after the last one that it was told of.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect } from "effect"
+import { Context, Effect } from "effect"
 import { type Alert, type AlertTopic, outbidPauseMinutes, reminderLeadMinutes } from "../../domain/message/Alert.ts"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -15,7 +15,8 @@ import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
-import { ofSameTenant, ofTenant, unarchivedOf } from "../records/Tenancy.ts"
+import { ofSameTenant, ofTenant, timeOfTenant, unarchivedOf } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** Emails that are looked up at once. */
 const dueAtOnce = 100
@@ -98,7 +99,7 @@ const makeAsking = (sql: PgClient.PgClient) => {
   const want = Effect.fn("Alerts.want")(function* (key: AlertKey, language: string) {
     yield* known(key)
     const { tenant, topic, subjectId, consumerId } = key
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.now)
     const rows = yield* sql`
       insert into alerts
         (organization_id, mode, topic, subject_id, consumer_id, language, created_at, told_at)
@@ -121,8 +122,9 @@ const makeAsking = (sql: PgClient.PgClient) => {
 const makeSending = (sql: PgClient.PgClient) => {
   /** The alerts whose experience opens within the lead, after the consumer asked. A waitlist opens nothing. */
   const dueReminders = (now: Millis) => {
-    const from = sql`${new Date(now - lateMillis)}::timestamptz`
-    const until = sql`${new Date(now + leadMillis)}::timestamptz`
+    const at = timeOfTenant(sql, "a", now)
+    const from = sql`${at} - make_interval(secs => ${lateMillis / 1_000})`
+    const until = sql`${at} + make_interval(secs => ${leadMillis / 1_000})`
     const openings = sql`
       from mechanisms m
       where m.experience_id = e.id and m.kind <> 'waitlist' and not m.archived and m.teardown_status is null
@@ -139,7 +141,7 @@ const makeSending = (sql: PgClient.PgClient) => {
         select min(${heldOpenAt(sql)}) as at ${openings} and ${heldOpenAt(sql)} > a.created_at
       ) opening on opening.at <= ${until}
       where not e.archived and exists (select ${openings} and ${heldOpenAt(sql)} <= ${until})
-        and coalesce(a.tried_at <= ${new Date(now - retryMillis)}, true)
+        and coalesce(a.tried_at <= ${at} - make_interval(secs => ${retryMillis / 1_000}), true)
       order by opening.at, a.created_at limit ${dueAtOnce}`
   }
 
@@ -155,7 +157,9 @@ const makeSending = (sql: PgClient.PgClient) => {
     join consumers c on c.id = a.consumer_id and ${ofSameTenant(sql, "c", "a")} and not c.archived
       and c.email is not null
     where m.kind = 'auction' and not m.archived and m.teardown_status is distinct from 'completed'
-      and coalesce(a.tried_at <= ${new Date(now - pauseMillis)}, true)
+      and coalesce(
+        a.tried_at <= ${timeOfTenant(sql, "a", now)} - make_interval(secs => ${pauseMillis / 1_000}), true
+      )
     order by p.updated_at limit ${dueAtOnce}`
 
   const due = Effect.fn("Alerts.due")(function* (now: Millis) {

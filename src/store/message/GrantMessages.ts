@@ -24,7 +24,7 @@ import type { Unavailable } from "../postgres/Unavailable.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
 import { currentPlaces, ofMechanism } from "../journal/CurrentPlaces.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
-import { ofOrganization, unarchivedOf } from "../records/Tenancy.ts"
+import { ofOrganization, timeOfTenant, unarchivedOf } from "../records/Tenancy.ts"
 
 /** Grants of one mechanism that are looked up at once. */
 const grantsAtOnce = 20
@@ -134,7 +134,8 @@ export class GrantMessages extends Context.Service<
             and m.configuration ->> 'auctionType' is distinct from 'dutch'
             and m.teardown_status is distinct from 'completed' and h.sequence > coalesce(c.sequence, 0)
           union
-          select mechanism_id from grant_messages where retry_at <= ${new Date(now)}
+          select g.mechanism_id from grant_messages g join mechanisms m on m.id = g.mechanism_id
+          where g.retry_at <= ${timeOfTenant(sql, "m", now)}
         )
         select m.id, m.kind, m.organization_id, m.mode, m.experience_id, m.sequence_id, o.name as organization_name,
           e.name as experience_name, m.configuration ->> 'name' as name, m.configuration ->> 'timeZone' as time_zone,

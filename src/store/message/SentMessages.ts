@@ -1,6 +1,6 @@
 /** Sent messages, by the id that their provider gave them, with the provider's reports. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { type MessagePurpose, type SentMessage, messageSorts } from "../../domain/message/SentMessage.ts"
 import { sameAddress } from "../../domain/message/StoppedAddress.ts"
@@ -12,6 +12,7 @@ import { makeReadPage } from "../records/Lists.ts"
 import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The statuses from the least telling to the most. */
 const statuses = [...MessageStatus.literals]
@@ -81,7 +82,7 @@ const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["
     messageId: string | undefined,
     status: "SENT" | "FAILED"
   ) {
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.now)
     const id = yield* random.uuidV7()
     yield* sql`
       insert into sent_messages (
@@ -100,7 +101,7 @@ const makeWriting = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom["
     messageIds: ReadonlyArray<string>,
     status: MessageStatus
   ) {
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.now)
     const rank = sql`array_position(${statuses}::text[], status)`
     const rows = yield* sql`
       update sent_messages

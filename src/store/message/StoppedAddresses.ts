@@ -3,7 +3,7 @@
  * consumers complained or opted out. An address stays stopped until its consumer opts in again, or an admin lifts it.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { sameAddress, type StoppedAddress, stoppedAddressSorts } from "../../domain/message/StoppedAddress.ts"
 import type { Channel, StopReason } from "../../domain/receiver/Meaning.ts"
@@ -15,6 +15,7 @@ import { makeReadPage } from "../records/Lists.ts"
 import { equal, listShape, type Page, type PageQuery, type PageRefused } from "../records/Pagination.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The list of stopped addresses. */
 export const shape = listShape("stopped-addresses", "s", stoppedAddressSorts, { stoppedAt: "timestamptz" })
@@ -82,7 +83,7 @@ const makeStopping = (sql: PgClient.PgClient, random: SecureRandom.SecureRandom[
     addresses: ReadonlyArray<string>,
     reason: StopReason
   ) {
-    const now = new Date(yield* Clock.currentTimeMillis)
+    const now = new Date(yield* Time.now)
     const stopped = [...new Set(addresses.map(sameAddress))].toSorted()
     const ids = yield* Effect.forEach(stopped, () => random.uuidV7())
     yield* sql`
@@ -102,7 +103,7 @@ const makeLifting = (sql: PgClient.PgClient) => {
     by: string,
     { id, address, channel, reason, receiverId }: StoppedAddress
   ) {
-    const at = new Date(yield* Clock.currentTimeMillis)
+    const at = new Date(yield* Time.now)
     const before = { channel, address: masked(address), reason, receiverId }
     const data = { changed: Object.keys(before).toSorted(), before, after: {} }
     yield* sql`

@@ -7,6 +7,7 @@ import { SqlClient } from "effect/sql"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The experience of a page, and the name of its organization. */
 export interface Room {
@@ -56,7 +57,7 @@ export class Rooms extends Context.Service<
         capacity: cachedMax,
         timeToLive: (exit) => (Exit.isSuccess(exit) ? `${cachedSeconds} seconds` : 0)
       })
-      return { find: (experienceId) => Cache.get(cached, experienceId) }
+      return { find: (experienceId) => Time.inServerTime(Cache.get(cached, experienceId)) }
     })
   )
 }

@@ -4,7 +4,7 @@
  * one row an hour for each client address, with a count.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createHash } from "node:crypto"
 import {
@@ -19,6 +19,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { makeEventList } from "../records/Lists.ts"
 import { listShape, type Page, type PageQuery, type PageRefused, type Period } from "../records/Pagination.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** Different events that gather in memory until they are written. Further ones count without client and consumer. */
 export const gatheredMax = 1_000
@@ -133,7 +134,7 @@ const makeRecording: Effect.Effect<
   }
 
   const record = (tenant: Tenant, event: NewSecurityEvent) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
+    Effect.map(Time.serverNow, (now) => {
       const exact = gatheredOf(tenant, event, now)
       const hasRoom = gathered.has(exact.key) || gathered.size < gatheredMax
       if (hasRoom && isNamed(tenant, event.type, exact.key, now)) return add(exact.entry, exact.key)

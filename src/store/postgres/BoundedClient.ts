@@ -7,7 +7,7 @@
  * database is known to be away the bound is short, so that a request with several statements is answered soon.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Clock, Context, Effect, Exit, Latch, Option, type Scope } from "effect"
+import { Cause, Context, Effect, Exit, Latch, Option, type Scope } from "effect"
 import type { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection } from "effect/sql"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
@@ -16,6 +16,7 @@ import type { Availability } from "../coordination/Availability.ts"
 import type { StatementOutcomes } from "../../measures/StatementOutcomes.ts"
 import { monotonicMillisOf } from "../coordination/LeaseClock.ts"
 import { failureCause } from "./SqlFailure.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** How long a caller waits, in milliseconds. */
 export interface Bounds {
@@ -127,7 +128,7 @@ interface Wait {
  * uninterruptible region, where `BEGIN` and `COMMIT` run.
  */
 const makeWaits = Effect.fnUntraced(function* (isAway: () => boolean) {
-  const clock = yield* Clock.Clock
+  const clock = yield* Time.serverClock
   const waits = new Set<Wait>()
   const occupied = Latch.makeUnsafe()
   /** When a statement was last answered. */
@@ -223,7 +224,7 @@ export const noting =
   (statements: StatementOutcomes) =>
   <A, R>(statement: Effect.Effect<A, SqlError, R>): Effect.Effect<A, SqlError, R> =>
     Effect.tapError(statement, (error) =>
-      Effect.clockWith((clock) => {
+      Effect.flatMap(Time.serverClock, (clock) => {
         const cause = failureCause(error)
         if (cause !== undefined) statements.failed(cause, monotonicMillisOf(clock))
         return Effect.void
@@ -272,7 +273,7 @@ const commit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlEr
 
 /** Returns a lease that counts itself until its scope ends. */
 export const counted = <A, E>(lease: Effect.Effect<A, E, Scope.Scope>, measures: ConnectionMeasures) =>
-  Effect.flatMap(Clock.Clock, (clock) => {
+  Effect.flatMap(Time.serverClock, (clock) => {
     const startedAt = clock.monotonicTimeNanosUnsafe()
     measures.waiting++
     return Effect.onExit(lease, (exit) => {

@@ -6,7 +6,7 @@
  * page begins or ends. Every response carries new ones.
  */
 import { createHash } from "node:crypto"
-import { Clock, Effect, Result, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import { pageSizeDefault } from "../../domain/values/Lists.ts"
@@ -14,6 +14,7 @@ import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { type Binding, type Position, readCursor, type SortType, writeCursor } from "./Cursors.ts"
 import { serverSecret } from "../coordination/ServerSecrets.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** A sort field: a constant SQL expression that is never null, and its type. */
 export interface SortField {
@@ -114,7 +115,7 @@ export interface Scope {
 /** Reads the parameters of a request into a plan for one page, with the cursors of this installation. */
 export const makePlan = Effect.map(serverSecret("cursors"), (secret) =>
   Effect.fnUntraced(function* <Sort extends string>(shape: ListShape<Sort>, query: PageQuery<Sort>, scope: Scope) {
-    return yield* Effect.fromResult(planWith(secret, shape, query, scope, yield* Clock.currentTimeMillis))
+    return yield* Effect.fromResult(planWith(secret, shape, query, scope, yield* Time.serverNow))
   })
 )
 

@@ -28,6 +28,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Gate",
     "Person",
     "Message",
-    "Stopped address"
+    "Stopped address",
+    "Test clock"
   ])
 }) {}

@@ -2,8 +2,9 @@
  * The columns that the tables of records share, and the functions that write rows.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Array, Clock, Effect } from "effect"
+import { Array, Effect } from "effect"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** The shared columns of a row. */
 export interface RecordRow {
@@ -32,8 +33,7 @@ export interface Stamp {
 }
 
 /** Returns the author and the current time. */
-export const stampOf = (by: string): Effect.Effect<Stamp> =>
-  Effect.map(Clock.currentTimeMillis, (now) => ({ by, now: new Date(now) }))
+export const stampOf = (by: string): Effect.Effect<Stamp> => Effect.map(Time.now, (now) => ({ by, now: new Date(now) }))
 
 /** Returns the columns for the author and the time of a change. */
 export const stamped = ({ by, now }: Stamp) => ({ updated_at: now, updated_by: by })

@@ -5,6 +5,7 @@
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Fragment } from "effect/sql/Statement"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import type { Millis } from "../../domain/values/Time.ts"
 
 /** True for the tenant's rows. `alias` names the table. A statement over one table needs none. */
 export const ofTenant = (sql: SqlClient, { organizationId, mode }: Tenant, alias?: string): Fragment => {
@@ -23,6 +24,12 @@ export const ofOrganization = (sql: SqlClient, organizationId: string, alias?: s
 /** True if the rows of two tables belong to the same tenant. */
 export const ofSameTenant = (sql: SqlClient, alias: string, other: string): Fragment =>
   sql.literal(`${alias}.organization_id = ${other}.organization_id and ${alias}.mode = ${other}.mode`)
+
+/** The time of the tenant of a row, as SQL: its test clock's, or `now`. */
+export const timeOfTenant = (sql: SqlClient, alias: string, now: Millis): Fragment => sql`coalesce((
+    select clock.frozen_at from test_clocks clock
+    where clock.organization_id = ${prefixOf(sql, alias)}organization_id and ${prefixOf(sql, alias)}mode = 'test'
+  ), ${new Date(now)}::timestamptz)`
 
 const prefixOf = (sql: SqlClient, alias: string | undefined): Fragment =>
   sql.literal(alias === undefined ? "" : `${alias}.`)

@@ -7,21 +7,22 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Millis } from "../../domain/values/Time.ts"
 import { heldCloseAt, heldOpenAt } from "../mechanism/MechanismLifecycle.ts"
+import { timeOfTenant } from "../records/Tenancy.ts"
 
 /** Experiences that one statement marks. */
 const markedAtOnce = 500
 
-/** Marks what has passed by now. The database notes an event for each mark. Returns how many there are. */
+/** Marks what has passed by now, or by the time of a test clock. The database notes an event for each mark. Returns how many there are. */
 export const markMilestones = Effect.fnUntraced(function* (now: Millis) {
   const sql = yield* SqlClient.SqlClient
-  const at = sql`${new Date(now)}::timestamptz`
+  const at = timeOfTenant(sql, "e", now)
   const ofExperience = sql`from mechanisms m where m.experience_id = e.id and not m.archived and m.kind <> 'waitlist'`
   const isOver = sql`
     (m.status_override is not null or m.teardown_status is not null or coalesce(${heldCloseAt(sql)} <= ${at}, false))`
 
   const mark = (column: "activated_at" | "completed_at", ownTime: "openAt" | "closeAt", isPast: typeof isOver) =>
     sql`
-      update experiences set ${sql(column)} = ${at}
+      update experiences set ${sql(column)} = ${timeOfTenant(sql, "experiences", now)}
       where ${sql(column)} is null and id = any(array(
         select e.id from experiences e
         where not e.archived and (e.activated_at is null or e.completed_at is null) and e.${sql(column)} is null

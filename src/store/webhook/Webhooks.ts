@@ -3,7 +3,7 @@
  * again. After a rotation both secrets sign until the overlap ends.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
@@ -22,6 +22,7 @@ import { ofTenant } from "../records/Tenancy.ts"
 import { CurrentKeyring } from "../secrets/CurrentKeyring.ts"
 import { recordSecrets, type SecretColumns } from "../secrets/RecordSecrets.ts"
 import { dropAll, putFailed } from "./PendingDeliveries.ts"
+import * as Time from "../coordination/Time.ts"
 
 /** A webhook with its secret, which is shown only once. */
 export interface WithSecret {
@@ -170,7 +171,7 @@ const makeSecrets = Effect.fnUntraced(function* (sql: PgClient.PgClient, { state
       const row = yield* update(id, yield* stampOf(by), {
         ...secrets.presentColumns(keyring, id, secret),
         ...secrets.formerColumns(keyring, id, former),
-        former_secret_until: new Date((yield* Clock.currentTimeMillis) + overlapSeconds * 1_000)
+        former_secret_until: new Date((yield* Time.serverNow) + overlapSeconds * 1_000)
       })
       return { webhook: yield* show(row), secret }
     },
@@ -215,7 +216,7 @@ const makeControl = (sql: PgClient.PgClient, { statements, change }: Base): Cont
   const replayFailed: Control["replayFailed"] = Effect.fn("Webhooks.replayFailed")(
     function* (tenant, id) {
       yield* lock(tenant, id)
-      return (yield* putFailed(sql, id, yield* Clock.currentTimeMillis)).length
+      return (yield* putFailed(sql, id, yield* Time.serverNow)).length
     },
     sql.withTransaction,
     orUnavailable

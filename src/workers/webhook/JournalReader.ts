@@ -1,5 +1,5 @@
 /** Reads the new events of mechanisms and records that a webhook reports, as deliveries in lanes. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { batchesOf } from "../../domain/webhook/Batches.ts"
 import { laneOf, notificationsOf, recordLaneOf, recordNotificationsOf } from "../../domain/webhook/Payload.ts"
 import { AssignedProducts } from "../../store/experience/AssignedProducts.ts"
@@ -14,6 +14,7 @@ import {
   WebhookOutbox
 } from "../../store/webhook/WebhookOutbox.ts"
 import { Throttle } from "./Pace.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Events of one webhook that are read in one round. */
 const eventsAtOnce = 1_000
@@ -36,10 +37,10 @@ export const make = Effect.gen(function* () {
   const outbox = yield* WebhookOutbox
   const read = yield* makeRead
   const { share } = yield* Throttle
-  const startedAt = yield* Clock.currentTimeMillis
+  const startedAt = yield* Time.serverNow
 
   const roundSize = Effect.gen(function* () {
-    const upSeconds = ((yield* Clock.currentTimeMillis) - startedAt) / 1_000
+    const upSeconds = ((yield* Time.serverNow) - startedAt) / 1_000
     const most = Math.min(eventsAtOnce, eventsAtStart + Math.floor(upSeconds * eventsPerSecond))
     return Math.ceil(most * (yield* share))
   })

@@ -2,12 +2,13 @@
  * How fast a process delivers webhooks: at `WEBHOOKS_PER_SECOND` for all of them, at a share of it while consumers need
  * its one thread, and as each webhook asks.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { performance } from "node:perf_hooks"
 import { Measures } from "../../measures/Measures.ts"
 import { Settings } from "../../settings/Settings.ts"
 import type { Endpoint } from "../../store/webhook/WebhookOutbox.ts"
 import { makePace } from "../Outbox.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** The share of its pace at which a busy process delivers, and of the events that it reads in a round. */
 const busyShare = 0.1
@@ -36,10 +37,10 @@ export class Throttle extends Context.Service<
     Effect.gen(function* () {
       const { consumer } = (yield* Measures).http
       const look = (at: number) => ({ at, requests: consumer.answered, loop: performance.eventLoopUtilization() })
-      let last = look(yield* Clock.currentTimeMillis)
+      let last = look(yield* Time.serverNow)
       let share = 1
       return {
-        share: Effect.map(Clock.currentTimeMillis, (now) => {
+        share: Effect.map(Time.serverNow, (now) => {
           const seconds = (now - last.at) / 1_000
           if (seconds * 1_000 < lookMillis) return share
           const { requests, loop } = last

@@ -1,5 +1,5 @@
 /** Sends the deliveries of a webhook, each lane in order and several lanes at the same time, and says what follows. */
-import { Clock, Effect, Random } from "effect"
+import { Effect, Random } from "effect"
 import { signatureHeaders } from "../../delivery/webhook/Signature.ts"
 import { type Attempt, isDelivered, WebhookClient } from "../../delivery/webhook/WebhookClient.ts"
 import type { Millis } from "../../domain/values/Time.ts"
@@ -9,6 +9,7 @@ import type { PendingDelivery } from "../../store/webhook/PendingDeliveries.ts"
 import type { DeliveryResult, Round } from "../../store/webhook/WebhookDeliveries.ts"
 import type { Endpoint } from "../../store/webhook/WebhookOutbox.ts"
 import * as Pace from "./Pace.ts"
+import * as Time from "../../store/coordination/Time.ts"
 
 /** Answers of an endpoint that has more requests than it can take. */
 const overloaded = new Set([429, 502, 504])
@@ -29,7 +30,7 @@ export const make = Effect.gen(function* () {
   const send = Effect.fnUntraced(function* (endpoint: Endpoint, { id, body }: PendingDelivery) {
     const { url, secrets } = endpoint
     yield* pace(endpoint)
-    const timestampSeconds = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+    const timestampSeconds = Math.floor((yield* Time.serverNow) / 1_000)
     const headers = { "content-type": "application/json", "user-agent": "Usher-Webhooks/1.0" }
     return yield* client.post(url, { ...headers, ...signatureHeaders({ id, timestampSeconds, body }, secrets) }, body)
   })
@@ -41,7 +42,7 @@ export const make = Effect.gen(function* () {
   ) {
     const results: Array<DeliveryResult> = []
     for (const [index, delivery] of lane.entries()) {
-      const startsAt = yield* Clock.currentTimeMillis
+      const startsAt = yield* Time.serverNow
       if (startsAt > until) return [...results, ...waiting(lane.slice(index), startsAt)]
       const attempt = yield* send(endpoint, delivery)
       const result = resultOf(endpoint, delivery, attempt, yield* Random.next)
@@ -53,7 +54,7 @@ export const make = Effect.gen(function* () {
   })
 
   return Effect.fnUntraced(function* (endpoint: Endpoint, lanes: ReadonlyArray<ReadonlyArray<PendingDelivery>>) {
-    const until = (yield* Clock.currentTimeMillis) + roundMillisMax
+    const until = (yield* Time.serverNow) + roundMillisMax
     const results = yield* Effect.forEach(lanes, (lane) => sendLane(endpoint, lane, until), {
       concurrency: limitOf(endpoint)
     })

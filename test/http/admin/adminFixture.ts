@@ -17,6 +17,8 @@ import * as Server from "../../../src/http/server/Server.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
+import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
+import * as TestClocks from "../../../src/store/testClock/TestClocks.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import { storeBrokenQueue } from "../support/brokenQueue.ts"
 
@@ -46,6 +48,8 @@ export class Admin extends Context.Service<
     readonly rehearsal: Organization
     /** Creates another organization. */
     readonly organization: (settings?: object) => Effect.Effect<Organization>
+    /** Returns an organization in test mode. */
+    readonly inTestMode: (organization: Organization) => Effect.Effect<Organization>
     /** Sends a request with the key of `as` (default: the brand). A string `body` is sent unchanged, others as JSON. */
     readonly call: (method: string, path: string, body?: unknown, as?: Organization) => Effect.Effect<Answer>
   }
@@ -54,6 +58,7 @@ export class Admin extends Context.Service<
 const services = Engine.layer({ node: "test" }).pipe(
   Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
   Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
+  Layer.provideMerge(Layer.provideMerge(TestClocks.layer, Invalidations.layer)),
   Layer.provideMerge(SecureRandom.layerWebCrypto),
   Layer.provideMerge(Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2 })),
   Layer.provideMerge(TestDatabase.layer)
@@ -83,7 +88,8 @@ const admin = Layer.effect(
 
     const brand = yield* organization()
     const stranger = yield* organization()
-    const rehearsal = yield* keyFor({ organizationId: brand.tenant.organizationId, mode: "test" })
+    const inTestMode = ({ tenant }: Organization) => keyFor({ ...tenant, mode: "test" })
+    const rehearsal = yield* inTestMode(brand)
 
     const call = (method: string, path: string, body?: unknown, as: Organization = brand) =>
       Effect.promise(async (): Promise<Answer> => {
@@ -100,7 +106,7 @@ const admin = Layer.effect(
         return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
       })
 
-    return { url: adminUrl, brand, stranger, rehearsal, organization, call }
+    return { url: adminUrl, brand, stranger, rehearsal, organization, inTestMode, call }
   })
 )
 

@@ -212,7 +212,8 @@ const stubs = Layer.unwrap(
         canSend: () => true,
         send: () => Effect.succeed(true),
         deliver: () => Effect.succeed("delivered"),
-        outbox: undefined
+        outbox: undefined,
+        kept: () => []
       })
     )
   })

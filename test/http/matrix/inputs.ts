@@ -337,6 +337,15 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/audit-log": just(() => ({ status: 200 })),
   "GET /api/security-events": just(() => ({ status: 200 })),
   "GET /api/nodes": just(() => ({ status: 200 })),
+  "GET /api/test-clock": just(() => ({ status: 403, testStatus: 404 })),
+  // A clock would change the time of all other operations in test mode.
+  "PUT /api/test-clock": just(() => ({
+    body: { frozenAt: "2033-01-01T00:00:00Z", webhookIds: [randomUUID()] },
+    status: 403,
+    testStatus: 400
+  })),
+  "POST /api/test-clock/advance": just(() => ({ body: { by: 60 }, status: 403, testStatus: 404 })),
+  "DELETE /api/test-clock": just(() => ({ status: 403, testStatus: 404 })),
   "GET /api/outbox": (own) => {
     const to = email()
     return Effect.as(requested(own, to), { query: `to=${to}`, status: 200, strangerStatus: 200, secrets: [to] })

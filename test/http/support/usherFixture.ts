@@ -19,6 +19,8 @@ import { Availability } from "../../../src/store/coordination/Availability.ts"
 import { Heartbeat } from "../../../src/store/coordination/Heartbeat.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
+import { Invalidations } from "../../../src/store/coordination/Invalidations.ts"
+import * as TestClocks from "../../../src/store/testClock/TestClocks.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 
 /** A response. */
@@ -144,6 +146,7 @@ const servicesWith = <Database, E>(
     Layer.provideMerge(Engine.layer({ node: "test" })),
     Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
+    Layer.provideMerge(Layer.provideMerge(TestClocks.layer, Invalidations.layer)),
     Layer.provideMerge(SecureRandom.layerWebCrypto),
     Layer.provideMerge(
       Settings.layerTest({ adminPort: 0, consumerPort: 0, shutdownTimeoutSeconds: 2, directPath, ...settings })

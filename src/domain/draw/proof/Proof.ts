@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import { ruleOf } from "../../risk/RiskWeight.ts"
 import { toText } from "../../values/Time.ts"
 import { algorithm, commitmentOf } from "./Algorithm.ts"
-import { beaconNetwork } from "./Beacon.ts"
+import { beaconNetwork, simulatedNetwork } from "./Beacon.ts"
 import { notProven } from "./NotProven.ts"
 import { workOnEntries } from "../Selection.ts"
 import { entryIdOf, type State } from "../State.ts"
@@ -33,6 +33,7 @@ export const Proof = Schema.Struct({
   entriesDigest: Hex(64),
   /** The randomness of the beacon's round; empty if the draw names no beacon. */
   beacon: Schema.Union([Schema.Literal(""), Hex(64)]),
+  /** `simulated` if a test clock made the round. */
   beaconNetwork: Schema.NullOr(Schema.String),
   beaconRound: Schema.NullOr(Schema.Int),
   beaconSignature: Schema.NullOr(Hex(96)),
@@ -70,10 +71,10 @@ export function* proofText(state: State, drawId: string): ProofText {
     seedCommitment: commitmentOf(state.seed),
     entriesDigest: state.entriesDigest!,
     beacon: beacon?.randomness ?? "",
-    beaconNetwork: beacon === undefined ? null : beaconNetwork,
+    beaconNetwork: networkOf(state),
     beaconRound: beaconRound ?? null,
     beaconSignature: beacon?.signature ?? null,
-    notProven: notProven(beacon !== undefined),
+    notProven: notProven(networkOf(state)),
     ...(riskWeight > 0 && { riskRule: ruleOf("draw", riskWeight) }),
     winnerCount: configuration.winnerCount
   }
@@ -86,6 +87,11 @@ export function* proofText(state: State, drawId: string): ProofText {
   const { id, place } = entries
   yield* list("entries", entries.size, (index) => `{"id":"${id(index)}","weight":${place(index).weight}}`)
   yield "}"
+}
+
+const networkOf = ({ beacon }: State): string | null => {
+  if (beacon === undefined) return null
+  return beacon.isSimulated === true ? simulatedNetwork : beaconNetwork
 }
 
 function* list(name: string, size: number, item: (index: number) => string): ProofText {

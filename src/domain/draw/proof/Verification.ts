@@ -98,7 +98,13 @@ const checkBeacon = (
   }
 }
 
-const openPoints = ({ beacon }: Proof, checkSignature: Option.Option<CheckSignature>): ReadonlyArray<string> =>
-  beacon === "" || Option.isSome(checkSignature)
-    ? notProven(beacon !== "")
-    : ["That the beacon's network signed beaconSignature: check it with the network's public key.", ...notProven(true)]
+const openPoints = (
+  { beaconNetwork: network }: Proof,
+  checkSignature: Option.Option<CheckSignature>
+): ReadonlyArray<string> =>
+  network !== beaconNetwork || Option.isSome(checkSignature)
+    ? notProven(network)
+    : [
+        "That the beacon's network signed beaconSignature: check it with the network's public key.",
+        ...notProven(network)
+      ]

@@ -6,7 +6,7 @@
  * is missing. When the caller repeats the request, it finds the grant completed, and the order is written. A grant has
  * one order: the database refuses another one, on whichever node it arrives.
  */
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { amountMax, isWhole, toText } from "../../../domain/values/Amount.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
@@ -33,6 +33,7 @@ import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import type { ChangeOrder, CreateOrder } from "../../../api/admin/OrderApi.ts"
 import { revising } from "../records/Settings.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers) =>
   Effect.gen(function* () {
@@ -40,7 +41,7 @@ export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers)
     const completion = yield* makeCompletion
 
     const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateOrder.Type) {
-      const placedAt = yield* Clock.currentTimeMillis
+      const placedAt = yield* Time.now
       const issues = amountIssues({
         total: payload.total ?? undefined,
         items: payload.items ?? [],

@@ -1,5 +1,5 @@
 /** The handlers of experiences on the Admin API. */
-import { Clock, Effect, type Result } from "effect"
+import { Effect, type Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Protection } from "../../../auth/sessions/Protection.ts"
 import type { Experience } from "../../../domain/experience/Experience.ts"
@@ -31,6 +31,7 @@ import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInvalidReferences } from "../records/References.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", (handlers) =>
   Effect.gen(function* () {
@@ -123,7 +124,7 @@ const makeCreation = Effect.gen(function* () {
     const original = yield* aggregates.find(tenant, id)
     if (isTooLarge(original)) return yield* tooLarge
     const own = yield* experiences.settings(tenant, id)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     return yield* make(tenant, by, namedBy(original), (known) => copyOf(original, own, payload, now, known)).pipe(
       // A copy creates no product.
       Effect.catchTag("UnknownReferences", Effect.die)

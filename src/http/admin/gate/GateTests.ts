@@ -1,5 +1,5 @@
 /** Tries what a gate does with a request: with the decision that gates in the field have. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { SigningKeys } from "../../../auth/keys/SigningKeys.ts"
 import type { GateTest } from "../../../api/admin/GateApi.ts"
@@ -11,6 +11,7 @@ import * as GateRecords from "../../gate/GateRecords.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { orAnswer } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 interface Tried {
   readonly method: string
@@ -32,7 +33,7 @@ export const make = Effect.gen(function* () {
       keys: yield* Effect.promise(() => importKeys({ keys: keys.jwks })),
       ended: new Set<string>(),
       isReachable: true,
-      now: yield* Clock.currentTimeMillis,
+      now: yield* Time.now,
       newState: randomUUID()
     }
     const decision = yield* Effect.promise(() => decide(knowledge, request))

@@ -4,6 +4,7 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Analytics } from "../../../store/organization/Analytics.ts"
 import { keptSeconds } from "../../../api/admin/ContactsApi.ts"
 import { tooLong } from "./Waits.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Mechanisms whose counts are kept. */
 const keptMax = 1_000
@@ -17,7 +18,9 @@ export const make = Effect.gen(function* () {
     timeToLive: (exit) => (Exit.isSuccess(exit) ? `${keptSeconds} seconds` : 0)
   })
   return ({ organizationId, mode }: Tenant, id: string) =>
-    Cache.get(kept, { tenant: { organizationId, mode }, id }).pipe(Effect.catchTag("QueryTooLong", tooLong(id)))
+    Time.inServerTime(Cache.get(kept, { tenant: { organizationId, mode }, id })).pipe(
+      Effect.catchTag("QueryTooLong", tooLong(id))
+    )
 })
 
 /** The mechanism that is counted. */

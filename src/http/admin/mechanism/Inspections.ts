@@ -2,7 +2,7 @@
  * A mechanism as an admin sees it: its record, its lifecycle, and the counters of its actor. The counters are updated
  * with each event, so an inspection costs the same for ten places and for a million.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
 import { Engine, type Inspection } from "../../../engine/Engine.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
@@ -10,6 +10,7 @@ import { Mechanisms, type StoredMechanism } from "../../../store/mechanism/Mecha
 import type { Distribution, Live } from "../../../api/admin/DistributionApi.ts"
 import { kindsOfMechanism } from "./Kinds.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 type Shown = typeof Distribution.Type
 
@@ -24,7 +25,7 @@ export const make = Effect.gen(function* () {
 
   /** The part of a distribution that the record alone shows. */
   const recorded = (mechanism: StoredMechanism): Effect.Effect<Shown> =>
-    Effect.map(Clock.currentTimeMillis, (now) =>
+    Effect.map(Time.now, (now) =>
       distributionOf(mechanism, {
         configuration: configurationOf(mechanism),
         status: mechanism.status,

@@ -1,11 +1,12 @@
 /**
  * One watched mechanism and its watchers: the loop that inspects it, and the streams that get its events.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { type Owner, Watchers } from "../../streams/Watchers.ts"
 import { Distribution } from "../../../api/admin/DistributionApi.ts"
 import { diffOf, type Snapshot, snapshotOf } from "./WatchChanges.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Milliseconds between the starts of two inspections of the counters. */
 const lookIntervalMillis = 1_000
@@ -72,14 +73,14 @@ export class Watched {
   private readonly looks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     while (!this.watchers.isEmpty) {
       const found = yield* this.look
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Time.serverNow
       const areCountersDue = now >= this.nextLookAt
       if (areCountersDue) this.nextLookAt = now + lookIntervalMillis
       if (found !== undefined) this.send(found, areCountersDue)
       if (found?.isArchived === true) this.watchers.end("CLOSED")
       if (this.watchers.isEmpty) return
       yield* Effect.sleep(lookPauseMillis)
-      yield* Effect.timeoutOption(this.watchers.bell.await, this.waitMillis(yield* Clock.currentTimeMillis))
+      yield* Effect.timeoutOption(this.watchers.bell.await, this.waitMillis(yield* Time.serverNow))
     }
   })
 

@@ -10,6 +10,7 @@ import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { heldTimes } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
+import { inTimeOf, TestClocks } from "../../../store/testClock/TestClocks.ts"
 import type { Distribution } from "../../../api/admin/DistributionApi.ts"
 import * as Inspections from "./Inspections.ts"
 import { makeWatching, type Watching } from "../../streams/Watchers.ts"
@@ -24,6 +25,7 @@ export class WatchedDistributions extends Context.Service<WatchedDistributions, 
   static readonly layer = Layer.effect(WatchedDistributions)(
     Effect.gen(function* () {
       const engine = yield* Engine
+      const clocks = yield* TestClocks
       const mechanisms = yield* Mechanisms
       const inspections = yield* Inspections.make
 
@@ -55,15 +57,16 @@ export class WatchedDistributions extends Context.Service<WatchedDistributions, 
         )
       }
 
-      return yield* makeWatching(
-        (tenant, id, owner) =>
-          new Watched({
-            ...owner,
-            watchersMax,
-            find: finder(tenant, id),
-            watch: (onChange) => engine.watch(id, onChange)
-          })
-      )
+      return yield* makeWatching((tenant, id, owner) => {
+        const find = finder(tenant, id)
+        const inTime = inTimeOf(clocks, tenant)
+        return new Watched({
+          ...owner,
+          watchersMax,
+          find: (mayHaveChanged) => inTime(find(mayHaveChanged)),
+          watch: (onChange) => engine.watch(id, onChange)
+        })
+      })
     })
   )
 }

@@ -3,7 +3,7 @@
  * number of watchers, and sooner when one of them changes. Each mechanism that differs from the last look is encoded once
  * and sent to all watchers.
  */
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
@@ -14,6 +14,8 @@ import { Distribution } from "../../../api/admin/DistributionApi.ts"
 import { watchersMax } from "./WatchedDistributions.ts"
 import { sha256 } from "../../../domain/values/Digest.ts"
 import * as Inspections from "./Inspections.ts"
+import { inTimeOf, TestClocks } from "../../../store/testClock/TestClocks.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Mechanisms of an experience on one stream. Those created first are shown. */
 export const watchedMechanismsMax = 200
@@ -59,13 +61,13 @@ class WatchedExperience {
   private readonly looks: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
     while (!this.watchers.isEmpty) {
       this.watchers.bell.closeUnsafe()
-      const beganAt: Millis = yield* Clock.currentTimeMillis
+      const beganAt: Millis = yield* Time.serverNow
       const found = yield* this.options.find
       if (found === "gone") this.watchers.end("CLOSED")
       else if (found !== undefined) this.send(found)
       if (this.watchers.isEmpty) return
       yield* Effect.sleep(lookMillis.least)
-      const left = beganAt + lookMillis.most - (yield* Clock.currentTimeMillis)
+      const left = beganAt + lookMillis.most - (yield* Time.serverNow)
       yield* Effect.timeoutOption(this.watchers.bell.await, Math.max(0, left))
     }
   })
@@ -104,6 +106,7 @@ export class WatchedExperiences extends Context.Service<WatchedExperiences, Watc
   static readonly layer = Layer.effect(WatchedExperiences)(
     Effect.gen(function* () {
       const engine = yield* Engine
+      const clocks = yield* TestClocks
       const experiences = yield* Experiences
       const mechanisms = yield* Mechanisms
       const { listed } = yield* Inspections.make
@@ -121,7 +124,8 @@ export class WatchedExperiences extends Context.Service<WatchedExperiences, Watc
         )
 
       return yield* makeWatching(
-        (tenant, id, owner) => new WatchedExperience({ ...owner, find: find(tenant, id), watch: engine.watch })
+        (tenant, id, owner) =>
+          new WatchedExperience({ ...owner, find: inTimeOf(clocks, tenant)(find(tenant, id)), watch: engine.watch })
       )
     })
   )

@@ -1,5 +1,5 @@
 /** The handler of analytics on the Admin API. */
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import {
   bucketsOf,
@@ -19,6 +19,7 @@ import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import type { AnalyticsQuery } from "../../../api/admin/AnalyticsApi.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 export const AnalyticsHandlers = HttpApiBuilder.group(AdminApi, "analytics", (handlers) =>
   Effect.map(Analytics, (analytics) =>
@@ -26,7 +27,7 @@ export const AnalyticsHandlers = HttpApiBuilder.group(AdminApi, "analytics", (ha
       queryAnalytics: Effect.fnUntraced(function* ({ payload }) {
         const { tenant } = yield* CurrentTenant
         const { interval, measures, where } = payload
-        const range = rangeOf(payload.timeRange, yield* Clock.currentTimeMillis)
+        const range = rangeOf(payload.timeRange, yield* Time.now)
         const problems = [...rangeProblems(range, payload), ...measureProblems(measures)]
         if (Result.isFailure(range) || problems.length > 0) return yield* refused(payload, problems)
         const { from, to } = range.success

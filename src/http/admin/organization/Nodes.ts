@@ -1,11 +1,12 @@
 /** The handler of nodes on the Admin API. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Engine } from "../../../engine/Engine.ts"
 import { Operations } from "../../../store/mechanism/Operations.ts"
 import { CurrentTenant } from "../../../api/Credentials.ts"
 import { orServiceUnavailable } from "../../errors/Refusals.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 export const NodeHandlers = HttpApiBuilder.group(AdminApi, "nodes", (handlers) =>
   Effect.gen(function* () {
@@ -15,7 +16,7 @@ export const NodeHandlers = HttpApiBuilder.group(AdminApi, "nodes", (handlers) =
     return handlers.handleAll({
       listNodes: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentTenant
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* Time.serverNow
         const parked = yield* operations.parked(tenant)
         const overdue = yield* operations.overdue(tenant, now)
         return {

@@ -58,6 +58,8 @@ import { QueueHandlers } from "../queue/Queues.ts"
 import { SecurityEventHandlers } from "../organization/SecurityEvents.ts"
 import { SequenceHandlers } from "../experience/Sequences.ts"
 import { SyncSourceHandlers } from "../catalogue/SyncSources.ts"
+import { TestClockHandlers } from "../organization/TestClocks.ts"
+import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
 import { TimedReleaseHandlers } from "../timedRelease/TimedReleases.ts"
 import { VariantHandlers } from "../catalogue/Variants.ts"
 import { VariantOptionHandlers } from "../catalogue/VariantOptions.ts"
@@ -110,7 +112,8 @@ export const layer = Layer.mergeAll(
   PeopleHandlers,
   SecurityEventHandlers,
   NodeHandlers,
-  OutboxHandlers
+  OutboxHandlers,
+  TestClockHandlers
 ).pipe(
   Layer.provide(
     Layer.mergeAll(
@@ -134,6 +137,6 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Pictures.layer, PictureCleaner.layer, Fonts.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
-  Layer.provide(Layer.merge(SentMessages.layer, StoppedAddresses.layer)),
+  Layer.provide(Layer.mergeAll(SentMessages.layer, StoppedAddresses.layer, TestClockChanges.layer)),
   Layer.provide(Layer.mergeAll(Receivers.layer, Gates.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
 )

@@ -1,5 +1,5 @@
 /** The test event that an admin sends to a webhook. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { signatureHeaders } from "../../../delivery/webhook/Signature.ts"
 import { type Attempt, isDelivered, type WebhookClient } from "../../../delivery/webhook/WebhookClient.ts"
@@ -10,6 +10,7 @@ import { exampleOf } from "../../../domain/webhook/PayloadSchema.ts"
 import { testEventPrefix } from "../../../domain/webhook/Webhook.ts"
 import type { WebhookDeliveries } from "../../../store/webhook/WebhookDeliveries.ts"
 import type { Target } from "../../../store/webhook/Webhooks.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** A test event that was sent, and how it was answered. */
 interface Tested {
@@ -24,7 +25,7 @@ export const sendTestEvent = (
   chosen: EventType | undefined
 ) =>
   Effect.fnUntraced(function* ({ url, secret }: Pick<Target, "url" | "secret">) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const id = `${testEventPrefix}${randomUUID()}`
     const type = chosen ?? "webhook.test"
     const example = chosen === undefined ? { type, data: {} } : exampleOf(chosen)

@@ -1,5 +1,5 @@
 /** The handlers of experiences. */
-import { Clock, Effect, Schema, Struct } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AttemptLimits } from "../../../auth/codes/AttemptLimits.ts"
@@ -32,6 +32,7 @@ import { bounded, type Windowed } from "../../../domain/experience/ExperienceWin
 import { byKind, deciders, fieldOf, isSingle, type Kind, kinds } from "../../../domain/mechanism/Mechanism.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { type PublicFields, shown } from "../mechanism/PublicMechanism.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /**
  * The handlers of the group `experiences`. They need experiences, their pages, products and entries, the access to
@@ -169,7 +170,7 @@ const makeShown = Effect.gen(function* () {
     const offered = yield* products.of(tenant.organizationId, view.experience.id)
     const assigned =
       consumerId === undefined ? new Map<string, string>() : yield* assignedTo(tenant, view.sequences, consumerId)
-    return publicExperience(view, offered, assigned, yield* Clock.currentTimeMillis)
+    return publicExperience(view, offered, assigned, yield* Time.now)
   })
 })
 

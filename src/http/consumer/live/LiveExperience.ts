@@ -2,13 +2,14 @@
  * An experience whose public facts a caller requested: the latest snapshot, which all callers of a second share, and
  * the streams that follow it. A snapshot is encoded once for all of them.
  */
-import { Clock, Deferred, Effect, Exit } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { sha256 } from "../../../domain/values/Digest.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
 import type { EventSource, EventStream } from "../../streams/EventStream.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Milliseconds for which a snapshot serves all callers, and between two looks for the streams. */
 export const snapshotMillis = 1_000
@@ -87,7 +88,7 @@ export class LiveExperience {
   }
 
   /** The snapshot of this second. */
-  readonly current: Effect.Effect<Snapshot, Refused> = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+  readonly current: Effect.Effect<Snapshot, Refused> = Effect.flatMap(Time.serverNow, (now) =>
     this.latest !== undefined && now < this.latest.until ? this.latest.exit : this.refreshed
   )
 
@@ -110,7 +111,7 @@ export class LiveExperience {
     this.reading = reading
     this.fork(
       Effect.onExit(this.read, (exit) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        Effect.flatMap(Time.serverNow, (now) => {
           this.reading = undefined
           this.latest = { exit, until: now + snapshotMillis }
           return Deferred.done(reading, exit)

@@ -3,7 +3,7 @@
  * public facts are shown. While the database is unreachable, the mechanisms that were last read are shown, with facts
  * from memory.
  */
-import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
+import { Context, Effect, Fiber, Layer, Schema } from "effect"
 import { SegmentedCache } from "../../../domain/values/SegmentedCache.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
@@ -15,6 +15,8 @@ import type { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
 import * as Facts from "./Facts.ts"
 import { LiveFacts } from "../../../api/consumer/LiveApi.ts"
 import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
+import { inTimeOf, TestClocks } from "../../../store/testClock/TestClocks.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Least number of experiences that are kept in memory. */
 const experiencesKept = 1_000
@@ -38,6 +40,7 @@ export class LiveExperiences extends Context.Service<
   static readonly layer = Layer.effect(LiveExperiences)(
     Effect.gen(function* () {
       const views = yield* ExperienceViews
+      const clocks = yield* TestClocks
       const factsOf = yield* Facts.make
       const scope = yield* Effect.scope
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
@@ -47,7 +50,7 @@ export class LiveExperiences extends Context.Service<
       /** Makes the effect that reads the experience's mechanisms, or returns those that were read before. */
       const viewer = (tenant: Tenant, experienceId: string) => {
         let last: { readonly view: ExperienceView; readonly until: Millis } | undefined
-        return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        return Effect.flatMap(Time.serverNow, (now) =>
           views.find(tenant, experienceId).pipe(
             Effect.tap((view) => Effect.sync(() => (last = { view, until: now + rememberedMillis }))),
             Effect.catchTag("Unavailable", (error) =>
@@ -61,9 +64,9 @@ export class LiveExperiences extends Context.Service<
         const view = viewer(tenant, experienceId)
         const read = Effect.gen(function* () {
           const found = yield* view
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* Time.now
           return snapshotOf(encode(yield* factsOf(tenant, found, now)), now)
-        })
+        }).pipe(inTimeOf(clocks, tenant))
         const fork = (effect: Effect.Effect<unknown>) => void Fiber.runIn(runFork(effect), scope)
         return { tenant, experience: new LiveExperience(read, fork) }
       }

@@ -3,7 +3,7 @@
  * second. A queue is shown if its sequence is for all consumers. A queue that is over and not in memory is not started
  * for this.
  */
-import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
+import { Context, Effect, Fiber, Layer, Schema } from "effect"
 import { SegmentedCache } from "../../../domain/values/SegmentedCache.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine } from "../../../engine/Engine.ts"
@@ -14,6 +14,8 @@ import type { Unavailable } from "../../../store/postgres/Unavailable.ts"
 import { RecordNotFound } from "../../../store/records/RecordNotFound.ts"
 import { QueueLine } from "../../../api/consumer/LiveApi.ts"
 import { LiveExperience, snapshotOf } from "./LiveExperience.ts"
+import { inTimeOf, TestClocks } from "../../../store/testClock/TestClocks.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Least number of lines that are kept in memory. */
 const linesKept = 1_000
@@ -31,6 +33,7 @@ export class QueueLines extends Context.Service<
   static readonly layer = Layer.effect(QueueLines)(
     Effect.gen(function* () {
       const views = yield* ExperienceViews
+      const clocks = yield* TestClocks
       const read = yield* makeRead
       const scope = yield* Effect.scope
       const runFork = Effect.runForkWith(yield* Effect.context<never>())
@@ -44,7 +47,9 @@ export class QueueLines extends Context.Service<
           const found = known.get(queueId)
           if (found !== undefined) return found
           const { experienceId, ...tenant } = yield* few(views.experienceOfQueue(queueId))
-          const line = known.get(queueId) ?? new LiveExperience(read(tenant, experienceId, queueId), fork)
+          const line =
+            known.get(queueId) ??
+            new LiveExperience(inTimeOf(clocks, tenant)(read(tenant, experienceId, queueId)), fork)
           known.set(queueId, line)
           return line
         })
@@ -74,7 +79,7 @@ const makeRead = Effect.gen(function* () {
     const { sequences } = yield* views.find(tenant, experienceId)
     const shown = sequences.flatMap(({ mechanisms }) => mechanisms).find(({ id }) => id === queueId)
     if (shown === undefined) return yield* new RecordNotFound({ record: "Queue" })
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const found = yield* observed(tenant, queueId)
     const line: typeof QueueLine.Type = {
       queueId,

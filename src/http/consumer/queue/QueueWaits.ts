@@ -10,6 +10,7 @@ import { SegmentedCache } from "../../../domain/values/SegmentedCache.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import type { AddFields } from "../mechanism/StreamAddition.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** How long an outlook is reused. */
 const sharedMillis = 1_000
@@ -49,7 +50,7 @@ export class QueueWaits extends Context.Service<
         const read = Effect.map(engine.facts(queue), ({ outlook }) => outlook)
         // A visitor that goes away must not end the read of the others. A page shows no range while there is none.
         const quiet = Effect.uninterruptible(Effect.orElseSucceed(read, () => undefined))
-        const shared = yield* Effect.cachedWithTTL(quiet, sharedMillis)
+        const shared = yield* Time.cachedForMillis(quiet, sharedMillis)
         watch(queue.id)
         outlooks.set(queue.id, shared)
         return yield* shared

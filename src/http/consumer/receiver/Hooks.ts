@@ -5,7 +5,7 @@
  *
  * Providers keep few addresses, so one address may send many requests in a minute.
  */
-import { Clock, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AdapterName, InboundRequest, RejectedReason } from "../../../domain/receiver/Adapter.ts"
 import { bytesMaxOf, receive } from "../../../domain/receiver/Adapters.ts"
@@ -16,6 +16,7 @@ import { type AddressedReceiver, Receivers } from "../../../store/receiver/Recei
 import { limitByAddress } from "../../limits/RateLimit.ts"
 import { Origins } from "../../server/Origins.ts"
 import { bytesOf } from "../../server/RawBodies.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Requests of one address in a minute. */
 const hookRequestsMax = 6_000
@@ -49,7 +50,7 @@ export const layer = HttpRouter.use(
       yield* admit
       const request = yield* HttpServerRequest.HttpServerRequest
       const { receiverId = "" } = yield* HttpRouter.params
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Time.serverNow
       const receiver = isUuid(receiverId) ? yield* receivers.addressed(receiverId.toLowerCase(), now) : undefined
       if (receiver === undefined) return notFound
       const rawBody = yield* bytesOf(request, bytesMaxOf(receiver.adapter))

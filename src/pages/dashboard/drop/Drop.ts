@@ -1,9 +1,10 @@
 /** A drop as staff see it: an experience with its mechanisms and their live figures. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import type { Standing } from "../../../domain/mechanism/Declaration.ts"
 import { standingOf } from "../../../domain/mechanism/PlaceFields.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 export type Experience = AdminAnswer<"experiences", "getExperience">
 export type Mechanism = AdminAnswer<"distributions", "getDistribution">
@@ -34,7 +35,7 @@ export const makeRead = (api: AdminApiClient["Service"], roomUrl: (experienceId:
       ],
       { concurrency: 2 }
     )
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const drop: Drop = { experience, mechanisms, path: pathOf(experienceId), roomUrl: roomUrl(experienceId), now }
     return drop
   })

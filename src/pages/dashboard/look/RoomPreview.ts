@@ -2,7 +2,7 @@
  * The room of a drop in each of its states, for a frame of the dashboard. It is written by what writes rooms, with
  * standings of a visitor that does not exist, and with a look that need not be saved. It runs no script.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ApiKeys } from "../../../auth/keys/ApiKeys.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
@@ -18,6 +18,7 @@ import { piecesOf, type Place } from "../../room/Pieces.ts"
 import { make as makePlaces } from "../../room/Places.ts"
 import { sceneOf } from "../../room/Visit.ts"
 import type { Language } from "../../Words.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** The looks of a room: colours and pictures, and texts by language. */
 export interface Look {
@@ -78,7 +79,7 @@ const make = Effect.gen(function* () {
     const shown = yield* places.shown({ holder }, experienceId)
     // A mechanism that is not for everybody has no public facts.
     if (at !== undefined && !shown.mechanisms.some(({ record }) => record.id === at)) return undefined
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const room = { experienceId, tenant, organizationName }
     const visit = { room, holder, url: new URLSearchParams(), language, takesMail: true, takesPhones: false }
     const scene = { ...sceneOf(visit, { ...shown.experience, ...look }, now, undefined), nextDrop: shown.nextDrop }

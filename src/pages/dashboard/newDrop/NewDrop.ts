@@ -2,7 +2,7 @@
  * A new drop: a person chooses how it is handed out, fills in one form, and gets the whole experience with its product,
  * or nothing and the form with what was typed. Each part becomes a mechanism of one sequence.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { defaultCurrencyCode, defaultTimeZone } from "../../../domain/values/Locale.ts"
@@ -19,6 +19,7 @@ import { formScreen, type Surroundings } from "./NewDropForm.ts"
 import { combinations, parts } from "./Parts.ts"
 import { previewOf } from "./Preview.ts"
 import { pictureField } from "./ProductPart.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 type Api = AdminApiClient["Service"]
 
@@ -82,7 +83,7 @@ const makeShow = (api: Api) =>
       audiences: (yield* api.run(operator, "audiences", "listAudiences", list)).data,
       timeZone: organization.timeZone ?? defaultTimeZone,
       currencyCode: organization.currencyCode ?? defaultCurrencyCode,
-      now: yield* Clock.currentTimeMillis
+      now: yield* Time.now
     }
     const chosen = partsIn(query)
     if (chosen.length === 0) return yield* choice
@@ -99,12 +100,12 @@ const makeCreate = (api: Api, show: ReturnType<typeof makeShow>) => {
   ): Effect.fn.Return<Reply, Refusal, HttpServerRequest.HttpServerRequest> {
     const { fields } = sent
     if (fields.get("do") === "preview") {
-      return { part: previewOf(fields, operator.organizationName, yield* Clock.currentTimeMillis) }
+      return { part: previewOf(fields, operator.organizationName, yield* Time.now) }
     }
     // A form that is shown again has the address of the picture, because browsers forget files.
     const refused = yield* upload(operator, sent, [pictureField])
     if (fields.get("do") === "more") return yield* show(operator, fields, { fields })
-    const { body, problems: found, fieldAt } = bodyOf(fields, yield* Clock.currentTimeMillis)
+    const { body, problems: found, fieldAt } = bodyOf(fields, yield* Time.now)
     const problems = new Map([...refused, ...found])
     if (problems.size > 0) return yield* show(operator, fields, { fields, problems })
     return yield* api.run(operator, "experiences", "createExperience", { payload: body }).pipe(

@@ -2,7 +2,7 @@
  * The preview of an experience's page: the room as a visitor without a place would see it now, with the typed document.
  * It stands in a frame that runs no script, sends no form and shares no origin with the dashboard.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { ApiKeys } from "../../../auth/keys/ApiKeys.ts"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
@@ -15,6 +15,7 @@ import { piecesOf } from "../../room/Pieces.ts"
 import { make as makePlaces } from "../../room/Places.ts"
 import { sceneOf } from "../../room/Visit.ts"
 import { defaultLanguage } from "../../Words.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** The page of a document that is not published. */
 type PageDraft = Pick<PublicExperiencePage, "experienceId" | "title" | "creativeDocument">
@@ -60,7 +61,7 @@ const make = Effect.gen(function* () {
       takesMail: false,
       takesPhones: false
     }
-    const scene = sceneOf(visit, shown.experience, yield* Clock.currentTimeMillis, undefined)
+    const scene = sceneOf(visit, shown.experience, yield* Time.now, undefined)
     const pieces = piecesOf(
       scene,
       shown.mechanisms.map((mechanism) => ({ mechanism }))

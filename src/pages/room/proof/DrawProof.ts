@@ -1,5 +1,5 @@
 /** The proof of a draw as a page and as a file, and the receipt of a visitor's entry. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Receipts } from "../../../auth/tokens/Receipts.ts"
 import { toText } from "../../../domain/values/Time.ts"
@@ -16,6 +16,7 @@ import { lookOf } from "../../Theme.ts"
 import { directionOf, type Words } from "../../Words.ts"
 import type { DrawRecord } from "../mechanism/Draw.ts"
 import { facts, phrase, say, type Scene } from "../Scene.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** The proof never changes, and the page changes with the program. */
 const cacheControl = "public, max-age=300"
@@ -50,7 +51,7 @@ export const make = Effect.fnUntraced(function* (
     page: Effect.fnUntraced(function* (visit: Visit) {
       const draw = yield* api.run({ holder: visit.holder }, "draws", "get", { params: { drawId: drawIn(visit) } })
       const { experience } = yield* places.shown(callerOf(visit), visit.room.experienceId)
-      const scene = sceneOf(visit, experience, yield* Clock.currentTimeMillis, undefined)
+      const scene = sceneOf(visit, experience, yield* Time.now, undefined)
       const look = lookOf(experience.theme)
       const css = yield* assets.text("room.css")
       const text = yield* assets.text("proof.ts")

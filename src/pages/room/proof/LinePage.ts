@@ -2,7 +2,7 @@
  * The page on which a visitor checks the line of a queue: its own position, worked out from the object that every
  * caller gets, and what staff did. It has no script.
  */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { isolated } from "../../../domain/values/Direction.ts"
 import type { StaffReason } from "../../../domain/mechanism/Author.ts"
 import { positionIn } from "../../../domain/queue/LineChecks.ts"
@@ -19,6 +19,7 @@ import { forEverybody } from "../mechanism/Live.ts"
 import type { Places } from "../Places.ts"
 import { facts, instant, say, type Scene } from "../Scene.ts"
 import { callerOf, sceneOf, type Visit } from "../Visit.ts"
+import * as Time from "../../../store/coordination/Time.ts"
 
 /** Makes the function that answers with the page of the queue that the query names. */
 export const make = (api: ConsumerApiClient["Service"], places: Places, assets: Assets["Service"]) => {
@@ -35,7 +36,7 @@ export const make = (api: ConsumerApiClient["Service"], places: Places, assets: 
     const { line } = yield* lineOf(visit, queueId)
     const state = caller.access === undefined ? undefined : yield* places.state(caller, "queue", queueId)
     const ticket = state?.status === "QUEUED" ? state.ticket : undefined
-    const scene = sceneOf(visit, experience, yield* Clock.currentTimeMillis, visit.session)
+    const scene = sceneOf(visit, experience, yield* Time.now, visit.session)
     const look = lookOf(experience.theme)
     const css = yield* assets.text("room.css")
     const styles = look.css === "" ? [css] : [css, look.css]

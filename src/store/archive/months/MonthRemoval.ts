@@ -3,13 +3,14 @@
  * from then on they count as archived. Then the rows go in batches, each a short transaction, with a pause after each. An
  * ended removal is continued by the next command.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { basename } from "node:path"
 import type { Month } from "./Month.ts"
 import { hindranceOf, stateOf, stored } from "./MonthPlan.ts"
 import { monthRefused } from "./MonthRefused.ts"
 import type { WrittenMonth } from "./MonthWriter.ts"
+import * as Time from "../../coordination/Time.ts"
 
 /** Rows that one statement removes. */
 const rowsAtOnce = 5_000
@@ -118,11 +119,11 @@ const gently = <A, E, R>(
   onRows: (rows: number) => Effect.Effect<void>
 ): Effect.Effect<A | null, E, R> =>
   Effect.gen(function* () {
-    const from = yield* Clock.currentTimeMillis
+    const from = yield* Time.serverNow
     const { rows, last } = yield* removal
     yield* onRows(rows)
     if (last !== null && rows === rowsAtOnce) {
-      yield* Effect.sleep(Duration.millis((yield* Clock.currentTimeMillis) - from))
+      yield* Effect.sleep(Duration.millis((yield* Time.serverNow) - from))
     }
     return last
   })

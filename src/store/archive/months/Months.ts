@@ -4,7 +4,7 @@
  * before.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { StartRefused } from "../../../settings/Settings.ts"
@@ -19,6 +19,7 @@ import { type Archive, archives, note, removeRows } from "./MonthRemoval.ts"
 import { readMonth } from "./MonthReader.ts"
 import { restoreMonth } from "./MonthRestore.ts"
 import { pathOf, writeMonth, type WrittenMonth } from "./MonthWriter.ts"
+import * as Time from "../../coordination/Time.ts"
 
 /** The key of the advisory lock: one command at a time. Any fixed number works. */
 const archiveLock = 0x75_73_68_65_75n
@@ -56,7 +57,7 @@ export interface Options extends Progress {
 /** Archives the months before another one that can go, the oldest first. Returns what happened to each. */
 export const archiveMonths = Effect.fnUntraced(function* (options: Options) {
   const { before, folder, isTrial, onBytes, onRows } = options
-  const present = monthOf(yield* Clock.currentTimeMillis)
+  const present = monthOf(yield* Time.serverNow)
   if (before > present) {
     return yield* monthRefused(`--before ${before}: ${present} has not ended. The last possible value is ${present}.`)
   }

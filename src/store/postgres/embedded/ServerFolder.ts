@@ -6,12 +6,13 @@
  * nothing that a second start would take for a cluster. Of two first starts at once, the slower one discards its own
  * cluster and uses the other.
  */
-import { Clock, Effect, FileSystem, Option } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { randomBytes } from "node:crypto"
 import { dirname, join } from "node:path"
 import { StartRefused } from "../../../settings/Settings.ts"
 import { type Binaries, majorVersion } from "./Binaries.ts"
 import { runAs, type ServerAccount } from "./ServerAccount.ts"
+import * as Time from "../../coordination/Time.ts"
 
 /** The absolute paths of the folder's parts. */
 export interface ServerFolder {
@@ -115,7 +116,7 @@ const createCluster = Effect.fnUntraced(function* (folder: ServerFolder, binarie
 /** Removes drafts of killed first starts, once they are old enough that no process can be using them. */
 const removeAbandoned = Effect.fnUntraced(function* (parent: string) {
   const fileSystem = yield* FileSystem.FileSystem
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Time.serverNow
   for (const name of yield* fileSystem.readDirectory(parent)) {
     if (!name.startsWith("postgres.new-")) continue
     const info = yield* fileSystem.stat(join(parent, name)).pipe(Effect.option)

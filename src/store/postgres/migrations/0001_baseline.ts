@@ -13,6 +13,7 @@ const subjects = [
   "mechanisms",
   "messages",
   "gates",
+  "testClocks",
   "processes",
   "invalidations",
   "auditLog"

@@ -1,5 +1,5 @@
 /** Extends a mechanism after an outage, through the engine. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { extensionSecondsMax } from "../../../../domain/mechanism/extension/Extension.ts"
 import { Engine } from "../../../../engine/Engine.ts"
 import { extend } from "../../../../engine/lifecycle/Extension.ts"
@@ -8,6 +8,7 @@ import { issueAt } from "../../../errors/Issues.ts"
 import { orAnswer } from "../../../errors/Refusals.ts"
 import { invalidInput } from "../../../errors/Validation.ts"
 import type { ExtensionBody } from "../../../../api/admin/DistributionApi.ts"
+import * as Time from "../../../../store/coordination/Time.ts"
 
 /** Makes the function that extends a mechanism as the body says. */
 export const make = Effect.map(Engine, (engine) =>
@@ -23,7 +24,7 @@ export const make = Effect.map(Engine, (engine) =>
 /** Refuses an instant that is more than the longest extension away. */
 const extensionOf = Effect.fnUntraced(function* ({ seconds, until }: ExtensionBody) {
   if (typeof seconds === "number") return { seconds }
-  const latest = (yield* Clock.currentTimeMillis) + extensionSecondsMax * 1_000
+  const latest = (yield* Time.now) + extensionSecondsMax * 1_000
   if (typeof until === "number" && until <= latest) return { until }
   const expected = `at most ${new Date(latest).toISOString()}`
   const problem = { kind: "validation", type: "max_value", expected } as const

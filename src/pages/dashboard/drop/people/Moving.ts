@@ -1,5 +1,5 @@
 /** Moves a booking to another slot: the free slots of a day, chosen by forms that work without a script. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { Operator } from "../../../../auth/operators/OperatorSessions.ts"
 import { isolated } from "../../../../domain/values/Direction.ts"
 import { isUuid } from "../../../../domain/values/Ids.ts"
@@ -14,6 +14,7 @@ import { type Mechanism, pathOf } from "../Drop.ts"
 import type { TabNeeds } from "../Tab.ts"
 import { dayOfQuery, dayTitle, type Sent, slotTime } from "./Bookings.ts"
 import { mechanismIn } from "./MechanismIn.ts"
+import * as Time from "../../../../store/coordination/Time.ts"
 
 /** Makes the screen of the free slots of a day, at first that of the booking. */
 export const makeMoveScreen = (api: TabNeeds["api"]) => {
@@ -25,7 +26,7 @@ export const makeMoveScreen = (api: TabNeeds["api"]) => {
     const people = `${pathOf(params["id"]!)}/people`
     const mechanism = yield* mechanismIn(api, operator, params["id"]!, query.get("mechanism"))
     const booking = yield* bookingOf(operator, mechanism, query.get("consumer") ?? "")
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Time.now
     const at = Date.parse(booking.startTime!)
     const day = query.get("day") ? dayOfQuery(mechanism, query, now) : dayOfQuery(mechanism, new URLSearchParams(), at)
     const { data } = yield* api.run(operator, "appointments", "slots", { params: { id: mechanism.id }, query: { day } })

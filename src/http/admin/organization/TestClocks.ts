@@ -1,0 +1,125 @@
+/** The handlers of the test clock on the Admin API. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { randomBytes } from "node:crypto"
+import { AdminApi } from "../../../api/admin/AdminApi.ts"
+import type { SetTestClock, TestClock as Shown } from "../../../api/admin/TestClockApi.ts"
+import { Conflict, Forbidden } from "../../../api/Errors.ts"
+import { advanceProblem, progressOf, statusOf, type TestClock } from "../../../domain/organization/TestClock.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import { Engine } from "../../../engine/Engine.ts"
+import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
+import { Invalidations } from "../../../store/coordination/Invalidations.ts"
+import * as Time from "../../../store/coordination/Time.ts"
+import { Experiences } from "../../../store/experience/Experiences.ts"
+import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
+import { issueAt } from "../../errors/Issues.ts"
+import { invalidInput } from "../../errors/Validation.ts"
+import { forTenant } from "../records/Operations.ts"
+
+export const TestClockHandlers = HttpApiBuilder.group(AdminApi, "testClock", (handlers) =>
+  Effect.gen(function* () {
+    const changes = yield* TestClockChanges
+    const invalidations = yield* Invalidations
+    const archiveAll = yield* makeArchiveAll
+
+    return handlers.handleAll({
+      getTestClock: () => inTestMode((tenant) => Effect.map(changes.read(tenant), shown)),
+
+      setTestClock: ({ payload }) =>
+        inTestMode(
+          Effect.fnUntraced(function* (tenant: Tenant, by: string) {
+            const { frozenAt, seed = randomBytes(16).toString("hex"), webhookIds = [] } = payload
+            const clock = yield* changes.create(tenant, by, { frozenAt, seed, webhookIds }, yield* Time.serverNow).pipe(
+              Effect.catchTags({
+                TestClockExists: () => Effect.fail(clockExists),
+                UnknownWebhook: ({ index }) => Effect.fail(unknownWebhook(payload, index))
+              })
+            )
+            // From the answer on nothing is sent.
+            yield* invalidations.settledForCertain
+            return shown(clock)
+          })
+        ),
+
+      advanceTestClock: ({ payload }) =>
+        inTestMode(
+          Effect.fnUntraced(function* (tenant: Tenant) {
+            const { frozenAt, ...before } = yield* changes.read(tenant)
+            if (statusOf({ frozenAt, ...before }) === "ADVANCING") return yield* advancing
+            const to = payload.to ?? frozenAt + payload.by! * 1_000
+            const expected = advanceProblem(frozenAt, to)
+            if (expected !== undefined) {
+              const field = payload.to === undefined ? "by" : "to"
+              const check = { kind: "validation", type: "instant", expected } as const
+              return yield* invalidInput([issueAt(payload, field, check)])
+            }
+            const clock = yield* changes
+              .begin(tenant, frozenAt, to)
+              .pipe(Effect.catchTag("TestClockAdvances", () => Effect.fail(advancing)))
+            return shown(clock)
+          })
+        ),
+
+      deleteTestClock: () =>
+        inTestMode(
+          Effect.fnUntraced(function* (tenant: Tenant, by: string) {
+            const clock = yield* changes.read(tenant)
+            yield* archiveAll(tenant, by)
+            yield* changes.remove(tenant)
+            yield* invalidations.settled
+            return shown(clock)
+          })
+        )
+    })
+  })
+)
+
+/** Archives the experiences of a tenant, each after its mechanisms. */
+const makeArchiveAll = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  const experiences = yield* Experiences
+  const engine = yield* Engine
+
+  return Effect.fnUntraced(
+    function* (tenant: Tenant, by: string) {
+      yield* Effect.forEach(
+        yield* changes.experiences(tenant),
+        (id) => archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by)),
+        { discard: true }
+      )
+    },
+    Effect.provideService(Engine, engine)
+  )
+})
+
+const testKeyRequired = new Forbidden({ error: "Test secret key required" })
+const clockExists = new Conflict({ error: "There is a test clock already", code: "TEST_CLOCK_EXISTS" })
+const advancing = new Conflict({ error: "The test clock is being advanced", code: "ADVANCING" })
+
+const unknownWebhook = (payload: typeof SetTestClock.Type, index: number) =>
+  invalidInput([
+    issueAt(payload, ["webhookIds", index], {
+      kind: "validation",
+      type: "reference",
+      expected: "the id of a webhook of test mode"
+    })
+  ])
+
+/** Runs an operation for the tenant of a test key. */
+const inTestMode = <A, E, R>(run: (tenant: Tenant, by: string) => Effect.Effect<A, E, R>) =>
+  forTenant((tenant, by): Effect.Effect<A, E | Forbidden, R> =>
+    tenant.mode === "live" ? Effect.fail(testKeyRequired) : run(tenant, by)
+  )
+
+const shown = (clock: TestClock): Shown => {
+  const progress = progressOf(clock)
+  return {
+    status: statusOf(clock),
+    now: clock.frozenAt,
+    ...(progress !== undefined && { progress, advancingTo: clock.advance!.to }),
+    ...(clock.problem !== undefined && { problem: clock.problem }),
+    seed: clock.seed,
+    webhookIds: clock.webhookIds
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Advances test clocks. An advance is a job in the row of its clock: it goes from one instant at which something is due to
+ * the next, and from there on when all of it has happened. Each step is one statement that compares the row, so after the
+ * end of a process another one goes on where it was.
+ */
+import { Effect, Latch, Layer } from "effect"
+import { statusOf, type TestClock } from "../domain/organization/TestClock.ts"
+import { sameTenant, type Tenant } from "../domain/values/Ids.ts"
+import { toText } from "../domain/values/Time.ts"
+import { Invalidations } from "../store/coordination/Invalidations.ts"
+import { Leases } from "../store/coordination/Leases.ts"
+import * as Time from "../store/coordination/Time.ts"
+import { DueInstants } from "../store/testClock/DueInstants.ts"
+import { TestClockChanges } from "../store/testClock/TestClockChanges.ts"
+import { TestClocks } from "../store/testClock/TestClocks.ts"
+import { Alerts } from "../store/message/Alerts.ts"
+import { markMilestones } from "../store/webhook/ExperienceMilestones.ts"
+import { MessagesOwed } from "./Outbox.ts"
+import { makeWithLease, orElseLogged, start } from "./WorkerLoop.ts"
+
+/** Pause between two looks for advances, if no notification ends it. */
+const pollMillis = 2_000
+
+/** Pauses between two looks at what is overdue. */
+const lookMillis = { least: 2, most: 50 } as const
+
+/** After this time without progress an advance has failed. */
+export const stuckSeconds = 30
+
+/** Advances at the same time. */
+const advancesAtOnce = 4
+
+const failureMessage = "A test clock could not be advanced for now"
+
+/** Makes the function that advances a clock to the end of its advance. */
+const makeAdvance = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  const due = yield* DueInstants
+  const alerts = yield* Alerts
+  const owed = yield* MessagesOwed
+  const invalidations = yield* Invalidations
+
+  /** Returns what is due and has not happened. Wakes those that send messages. */
+  const overdueOf = Effect.fnUntraced(function* (tenant: Tenant, { frozenAt }: TestClock) {
+    const wanted = (yield* alerts.due(yield* Time.serverNow)).filter((alert) => sameTenant(alert.tenant, tenant))
+    if (wanted.length > 0) owed.alerts.openUnsafe()
+    const overdue = yield* due.overdue(tenant, frozenAt)
+    if (overdue !== undefined) owed.grants.openUnsafe()
+    const mark = wanted.map(({ consumerId, subjectId }) => `${subjectId} ${consumerId}`).join()
+    return (
+      overdue ?? (wanted.length > 0 ? { what: "emails that consumers asked for have not been sent", mark } : undefined)
+    )
+  })
+
+  /** Waits until nothing is overdue. Returns what is, after a time in which nothing happened. */
+  const settle = Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
+    yield* Effect.flatMap(Time.serverNow, markMilestones)
+    let since = yield* Time.serverNow
+    let mark = ""
+    for (let pause: number = lookMillis.least; ; pause = Math.min(lookMillis.most, pause * 2)) {
+      const overdue = yield* overdueOf(tenant, clock)
+      if (overdue === undefined) return undefined
+      const now = yield* Time.serverNow
+      if (overdue.mark !== mark) [mark, since] = [overdue.mark, now]
+      if (now - since > stuckSeconds * 1_000) return overdue.what
+      yield* Effect.sleep(pause)
+    }
+  })
+
+  return Effect.fnUntraced(
+    function* ({ organizationId }: TestClock) {
+      const tenant = { organizationId, mode: "test" } as const
+      for (;;) {
+        const clock = yield* changes.read(tenant)
+        if (clock.advance === undefined || statusOf(clock) !== "ADVANCING") return false
+        const stuck = yield* settle(tenant, clock)
+        if (stuck !== undefined) {
+          yield* changes.finish(clock, `At ${toText(clock.frozenAt)} ${stuck}, for ${stuckSeconds} seconds.`)
+          return false
+        }
+        const { to } = clock.advance
+        if (clock.frozenAt >= to) {
+          yield* changes.finish(clock)
+          return false
+        }
+        const next = yield* due.next(tenant, clock.frozenAt)
+        yield* changes.step(clock, Math.min(next ?? to, to))
+        yield* invalidations.settled
+      }
+    },
+    Effect.catchTag("RecordNotFound", () => Effect.succeed(false))
+  )
+})
+
+/** Starts the fiber that advances clocks. It asks the database for nothing while no clock is to be advanced. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const clocks = yield* TestClocks
+    const withLease = yield* makeWithLease
+    const advance = yield* makeAdvance
+    const wakeUp = yield* Latch.make()
+    yield* Effect.acquireRelease(
+      Effect.sync(() => clocks.onChange(() => void wakeUp.openUnsafe())),
+      (unsubscribe) => Effect.sync(unsubscribe)
+    )
+    const advanceOne = (clock: TestClock) =>
+      withLease(`test clock ${clock.organizationId}`, "release", advance(clock)).pipe(
+        orElseLogged(failureMessage, false)
+      )
+    yield* start({
+      round: Effect.suspend(() =>
+        Effect.forEach(
+          clocks.all().filter((clock) => statusOf(clock) === "ADVANCING"),
+          advanceOne,
+          { concurrency: advancesAtOnce, discard: true }
+        )
+      ),
+      pauseMillis: pollMillis,
+      wakeUp,
+      failureMessage
+    })
+  })
+).pipe(Layer.provide(Layer.mergeAll(Leases.layer, TestClockChanges.layer, DueInstants.layer, Alerts.layer)))
