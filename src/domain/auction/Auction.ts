@@ -21,12 +21,14 @@ import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status } from "./State.ts"
+import { initial, type State, type Status, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
+import { unitTags } from "../mechanism/Allocation.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { joined, reportedOfAll, reportedOfGrants, won } from "../mechanism/ReportedEvents.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import { smallestOf, toText } from "../values/Amount.ts"
 import { fractionDigitsOf } from "../values/Locale.ts"
 
@@ -83,5 +85,10 @@ export const declaration = {
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
-  { schemas: { configuration: Configuration, event: Event }, rated: declaration }
+  {
+    schemas: { configuration: Configuration, event: Event },
+    rated: declaration,
+    units: unitRules(unitUse).report,
+    nonRecordEvents: unitTags
+  }
 )

@@ -21,7 +21,7 @@ import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { dutchPrice, maximumBid, maximumUnconfirmed, minimumBid } from "./Prices.ts"
 import type { Refusal } from "./Protocol.ts"
-import { biddersMax, isPending, isSoldOut, type Place, type State, statusAsOf } from "./State.ts"
+import { biddersMax, isPending, isSoldOut, type Place, type State, statusAsOf, unitsLeft } from "./State.ts"
 
 /** A bid; `amount` and `isConfirmed` as in the command. */
 export interface Offer {
@@ -56,6 +56,9 @@ export const shut = (
   return openAt !== undefined && at < openAt ? new NotOpen({ opensAt: openAt }) : undefined
 }
 
+/** Returns the refusal while the stock has sent no unit that a bid could get. Units may come until the closing. */
+const outOfUnits = (state: State): SoldOut | undefined => (unitsLeft(state) <= 0 ? new SoldOut({}) : undefined)
+
 /** Returns the refusal if the auction is full. Places never become free. */
 export const full = (state: State): Full | undefined =>
   state.places.size >= biddersMax ? new Full({ retryAfterSeconds: 60 }) : undefined
@@ -70,11 +73,12 @@ const bidEnglish = (
   const refusal =
     shut(state, at, isGuest === true && place === undefined) ??
     unfit(state, place, at) ??
+    outOfUnits(state) ??
     unfitAmount(state, place, amount, isConfirmed === true)
   if (refusal !== undefined) return refusal
-  const { quantity, autoExtendSeconds, closeAt } = state.configuration
+  const { autoExtendSeconds, closeAt } = state.configuration
   const events = placed(place, consumerId, amount, at)
-  if (place?.status !== "WINNING" && state.leading.size >= quantity) {
+  if (place?.status !== "WINNING" && state.leading.size >= unitsLeft(state)) {
     events.push({ _tag: "Outbid", at, consumerId: state.leading.last!.consumerId })
   }
   const extendedTo = at + autoExtendSeconds * 1000
@@ -105,7 +109,8 @@ const bidDutch = (
   at: Millis
 ): ReadonlyArray<Event> | Refusal => {
   if (place !== undefined && statusAsOf(state, place, at) === "WON") return []
-  const refusal = shut(state, at, isGuest === true && place === undefined) ?? unfit(state, place, at)
+  const refusal =
+    shut(state, at, isGuest === true && place === undefined) ?? unfit(state, place, at) ?? outOfUnits(state)
   if (refusal !== undefined) return refusal
   const price = dutchPrice(state, at)
   if (amount !== undefined && isBelow(amount, price)) return new BidTooLow({ minimumBid: price })

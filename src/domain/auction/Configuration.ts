@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { amountMax, isBelow, isWhole, ofText, PositivePrice, Price, toText } from "../values/Amount.ts"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { stockId } from "../mechanism/Allocation.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { CurrencyCode, fractionDigitsOf } from "../values/Locale.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -38,6 +39,7 @@ export const Configuration = Schema.Struct({
   priceDropAmount: Schema.optionalKey(PositivePrice),
   priceDropIntervalSeconds: Schema.optionalKey(count(31_536_000)),
   admissionExpirationSeconds,
+  stockId,
   experienceWindow
 })
 export type Configuration = typeof Configuration.Type

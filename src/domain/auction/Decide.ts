@@ -13,12 +13,13 @@ import { ended } from "../mechanism/GrantRecord.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { Closed, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import { isClosed } from "../mechanism/State.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { bid, full, shut } from "./Bidding.ts"
 import { type Configuration, isPrice, terms } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { isSoldOut, type State, type Status, statusAsOf } from "./State.ts"
+import { isSoldOut, type State, type Status, statusAsOf, unitUse } from "./State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 
@@ -116,5 +117,6 @@ export const decisions = {
   CloseNow: closeNow,
   Deny: deny,
   Complete: grants.complete,
-  Remove: remove
+  Remove: remove,
+  SettleUnits: unitRules(unitUse).settle
 }

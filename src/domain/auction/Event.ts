@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { Price } from "../values/Amount.ts"
+import { unitEvents } from "../mechanism/Allocation.ts"
 import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
@@ -38,6 +39,7 @@ export const Event = Schema.TaggedUnion({
   Won: { at, consumerId },
   Lost: { at, consumerId },
   ...grantEvents(DenialReason),
+  ...unitEvents,
   ...grantExtended,
   ...lifecycleEvents
 })

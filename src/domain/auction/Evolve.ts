@@ -5,6 +5,7 @@
 import { ofText, type Price, wholeUpTo } from "../values/Amount.ts"
 import { sha256 } from "../values/Digest.ts"
 import { closingNoEarlier } from "../experience/ExperienceWindow.ts"
+import { evolveUnits, noteSale } from "../mechanism/Allocation.ts"
 import { noteGrant, noteRedemption } from "../mechanism/GrantRecord.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { fractionDigitsOf } from "../values/Locale.ts"
@@ -23,6 +24,10 @@ export const apply = (state: State, event: Event): void => {
       return extend(state, event.closeAt)
     case "Entered":
       return enter(state, event.consumerId, event.at)
+    case "UnitsCame":
+    case "UnitsLeft":
+    case "UnitsTaken":
+      return evolveUnits(state.allocation, event)
     case "Ended":
     case "Archived":
     case "Closed":
@@ -117,6 +122,7 @@ const changeBid = (
       return win(state, place, bid, at)
     case "Completed":
       move(state, place, "COMPLETED", at)
+      noteSale(state)
       return noteRedemption(place, event.redemptionId)
   }
 }

@@ -18,7 +18,7 @@ import { closedAsOf } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import { smallest } from "./Configuration.ts"
 import type { Bid } from "./Protocol.ts"
-import type { Place, State } from "./State.ts"
+import { type Place, type State, unitsLeft } from "./State.ts"
 
 /**
  * Returns the price of a dutch auction. It falls once per interval after the opening, from `startPrice` to
@@ -87,5 +87,7 @@ export const currentPrice = (state: State, now: Millis): Price =>
     : (lowestLeadingBid(state)?.amount ?? wholeFrom(state.configuration.startPrice, state.fractionDigits))
 
 /** Returns the bid that the next one has to beat; undefined while there is a unit for every leader. */
-const lowestLeadingBid = ({ configuration, leading, winningBids }: State): Bid | undefined =>
-  leading.size + winningBids.length >= configuration.quantity ? (leading.last?.bid ?? winningBids.at(-1)) : undefined
+const lowestLeadingBid = (state: State): Bid | undefined => {
+  const { leading, winningBids } = state
+  return leading.size >= unitsLeft(state) ? (leading.last?.bid ?? winningBids.at(-1)) : undefined
+}

@@ -17,6 +17,7 @@ import type {
   Full,
   SoldOut
 } from "../mechanism/Refusals.ts"
+import type { SettleUnits } from "../mechanism/UnitProtocol.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -45,6 +46,7 @@ export type Command =
   | Deny<AdminReason>
   | Complete
   | AdminPlaceCommand<"Remove">
+  | SettleUnits
 
 /** Every refusal of an auction. */
 export type Refusal =

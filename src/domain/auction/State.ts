@@ -2,9 +2,11 @@
  * The state of an auction, and the questions about it that its rules share.
  */
 import type { Amount, Price } from "../values/Amount.ts"
+import { type Allocation, newAllocation, unitsFree } from "../mechanism/Allocation.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
+import type { UnitUse } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { Bid, DenialReason } from "./Protocol.ts"
@@ -51,6 +53,7 @@ export class Place implements Member<Place> {
 }
 
 export interface State extends MechanismState<Configuration, Status> {
+  readonly allocation: Allocation
   /** When the auction was created. */
   createdAt: Millis
   /** Digits after the point in amounts of the currency. */
@@ -79,6 +82,7 @@ export interface State extends MechanismState<Configuration, Status> {
 
 export const initial = (): State => ({
   ...newState(unconfigured, { BIDDING: 0, WINNING: 0, OUTBID: 0, WON: 0, LOST: 0, COMPLETED: 0, DENIED: 0 }),
+  allocation: newAllocation(),
   createdAt: 0,
   fractionDigits: 2,
   highestBid: "0",
@@ -100,6 +104,17 @@ export const orderOf = (amount: Amount, sequence: number): bigint => BigInt(sequ
 /** Whether each unit of a dutch auction has been taken. */
 export const isSoldOut = ({ configuration, winningBids }: State): boolean =>
   configuration.auctionType === "dutch" && winningBids.length >= configuration.quantity
+
+/** Returns how many units bids can still get: of the auction's quantity, as many as are here. */
+export const unitsLeft = (state: State): number =>
+  Math.min(state.configuration.quantity - state.winningBids.length, unitsFree(state, state.counts.WON))
+
+/** A leading bid holds a unit as a win does, because bidders rely on it. */
+export const unitUse: UnitUse<State> = {
+  held: ({ counts }) => counts.WON + counts.WINNING,
+  needed: ({ closedAt, configuration, winningBids, leading }) =>
+    closedAt === Infinity ? Math.max(0, configuration.quantity - winningBids.length - leading.size) : 0
+}
 
 /** Whether an admin ended the auction before its time. Then no bidder wins. */
 export const isCalledOff = (state: State): boolean => state.endedBy !== undefined

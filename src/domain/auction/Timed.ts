@@ -1,8 +1,9 @@
 /** The timed transitions of an auction. */
 import { isBelow } from "../values/Amount.ts"
 import { closing, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
+import { isGivenBack, unitRules } from "../mechanism/Units.ts"
 import type { Event } from "./Event.ts"
-import { isCalledOff, type Place, settlesAt, type State } from "./State.ts"
+import { isCalledOff, type Place, settlesAt, type State, unitsLeft, unitUse } from "./State.ts"
 
 /** The outcome of the next place: of the best bid first, and of the places without a bid last. */
 const settlement: TimedTransition<State, Event> = {
@@ -26,10 +27,22 @@ const expiry: TimedTransition<State, Event> = {
 /** An auction that sold out, or was called off, settles at its closing; any other is not torn down before `settleAt`. */
 const teardown: TimedTransition<State, Event> = {
   dueAt: (state) =>
-    !state.tornDown && nextToSettle(state) === undefined && state.counts.WON === 0
+    !state.tornDown && nextToSettle(state) === undefined && state.counts.WON === 0 && isGivenBack(state)
       ? Math.max(state.lastAt, settlesAt(state))
       : Infinity,
   make: (_, at) => ({ _tag: "TornDown", at })
 }
 
-export const timed: TimedTransitions<State, Event> = [closing, settlement, expiry, teardown]
+/** A unit that came from the stock lets the next best bid lead. */
+const reinstatement: TimedTransition<State, Event> = {
+  dueAt: (state) => {
+    const { configuration, closedAt, leading, behind, lastAt } = state
+    const isDue = configuration.stockId !== undefined && closedAt === Infinity && behind.first?.status === "OUTBID"
+    return isDue && leading.size < unitsLeft(state) ? lastAt : Infinity
+  },
+  make: ({ behind }, at) => ({ _tag: "Reinstated", at, consumerId: behind.first!.consumerId })
+}
+
+const { giving } = unitRules(unitUse)
+
+export const timed: TimedTransitions<State, Event> = [closing, reinstatement, settlement, expiry, giving, teardown]

@@ -9,7 +9,7 @@ import { type Millis, toText } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import { currentPrice, minimumBid } from "./Prices.ts"
 import { bidsShownMax, type Facts, type Participation, type View } from "./Protocol.ts"
-import { hasExpired, isCalledOff, isPending, isSoldOut, orderOf, type Place, type State } from "./State.ts"
+import { hasExpired, isCalledOff, isPending, isSoldOut, orderOf, type Place, type State, unitsLeft } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -58,7 +58,7 @@ export const facts = (state: State, now: Millis): Facts => {
   return {
     currentPrice: currentPrice(state, now),
     ...(configuration.auctionType === "english" && !auctionEnded && { minimumBid: minimumBid(state, undefined) }),
-    remainingQuantity: configuration.quantity - winningBids.length,
+    remainingQuantity: Math.max(0, unitsLeft(state)),
     auctionEnded,
     leadingBids: [...won, ...leading.head(bidsShownMax - won.length).map(({ bid }) => bid!)],
     latestBids: latestBids.toReversed()

@@ -1,6 +1,7 @@
 /** The settings of a draw. */
 import { Schema } from "effect"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { stockId } from "../mechanism/Allocation.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { RiskWeight } from "../risk/RiskWeight.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -31,6 +32,7 @@ export const Configuration = Schema.Struct({
   /** The weight of an entry is multiplied by 1 − riskWeight × risk score. Absent: 0. */
   riskWeight: Schema.optionalKey(RiskWeight),
   beacon: Schema.optionalKey(Schema.Literal("drand")),
+  stockId,
   experienceWindow
 })
 export type Configuration = typeof Configuration.Type

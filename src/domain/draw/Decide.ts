@@ -12,12 +12,13 @@ import { expiringGrants } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { AlreadyGranted, Closed, Full, GuestsRefused, NotEntered, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
 import { sameRiskWeight } from "../risk/RiskWeight.ts"
-import { hasOpened, isClosed } from "../mechanism/State.ts"
+import { isClosed } from "../mechanism/State.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, placesMax } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { awaitsBeacon, type State, type Status, statusAsOf } from "./State.ts"
+import { awaitsBeacon, type State, type Status, statusAsOf, unitUse } from "./State.ts"
 
 export { hasOpened } from "../mechanism/State.ts"
 
@@ -46,10 +47,11 @@ export const created = (
 /** The drawing follows the closing. */
 export const movesWithClosing = ({ drawAt }: Configuration, millis: Millis) => ({ drawAt: drawAt + millis })
 
-/** The opening cannot change once it has passed. */
+/** The opening and the stock cannot change once the opening has passed. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   const { configured, places } = state
-  if (hasOpened(state, at) && next.openAt !== configured.openAt) return "openAt"
+  const setting = Configuring.fixedAtOpening(state, next, at)
+  if (setting !== undefined) return setting
   return places.size > 0 ? fixedByEntry.find((setting) => !isSame(setting, next, configured)) : undefined
 }
 
@@ -116,5 +118,6 @@ export const decisions = {
   Leave: leave,
   Deny: grants.deny,
   Complete: grants.complete,
-  Remove: grants.remove
+  Remove: grants.remove,
+  SettleUnits: unitRules(unitUse).settle
 }

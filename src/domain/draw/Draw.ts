@@ -13,14 +13,16 @@
  * ends it. A drawing that has begun is finished, also if an admin ends the draw meanwhile.
  */
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
+import { unitTags } from "../mechanism/Allocation.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { joined, left, reportedOfAll, reportedOfGrants, won } from "../mechanism/ReportedEvents.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import { Configuration, configurationProblems } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { awaitsBeacon, initial, type State, type Status } from "./State.ts"
+import { awaitsBeacon, initial, type State, type Status, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { type Facts, published } from "./View.ts"
 import * as views from "./View.ts"
@@ -72,6 +74,8 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
     schemas: { configuration: Configuration, event: Event },
     needsEffect: (state) => awaitsBeacon(state) !== undefined,
     publishedFacts: published,
+    units: unitRules(unitUse).report,
+    nonRecordEvents: unitTags,
     rated: declaration,
     // The last completion ends the draw for every consumer who is still ENTERED.
     farReaching: ["Completed"]

@@ -3,6 +3,7 @@
  * union. Keys with their default value are left out, because most stored events are entries and their ends.
  */
 import { Schema } from "effect"
+import { unitEvents } from "../mechanism/Allocation.ts"
 import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
@@ -42,9 +43,10 @@ export const Event = Schema.TaggedUnion({
   },
   /** The consumer was next in the drawn order. */
   Won: { at, consumerId },
-  /** The drawing is complete: `winnerCount` consumers have won, or no entry is left. */
+  /** The drawing is complete: as many have won as could, or no entry is left. */
   Drawn: { at },
   ...grantEvents(DenialReason),
+  ...unitEvents,
   ...grantExtended,
   ...lifecycleEvents
 })

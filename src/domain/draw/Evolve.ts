@@ -2,6 +2,7 @@
  * How each event changes a draw. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
+import { evolveUnits, noteSale } from "../mechanism/Allocation.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
 import { moveExpiry } from "../mechanism/extension/Extension.ts"
@@ -49,6 +50,10 @@ export const apply = (state: State, event: Event): void => {
       evolveLifecycle(state, event)
       if (!isDrawing(state)) end(state, event.at)
       return
+    case "UnitsCame":
+    case "UnitsLeft":
+    case "UnitsTaken":
+      return evolveUnits(state.allocation, event)
     case "GrantExtended":
       return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     default:
@@ -80,7 +85,9 @@ const win = (state: State, consumerId: string, at: Millis): void => {
   const place = state.places.get(consumerId)
   if (place === undefined) return
   move(state, place, "WON", at)
-  if (state.winsMade < state.configuration.winnerCount) state.winners.push(place.entry)
+  // Units that come back after the drawing go to others in the drawn order, who are not its winners.
+  const isDrawn = state.drawnAt !== Infinity
+  if (!isDrawn && state.winsMade < state.configuration.winnerCount) state.winners.push(place.entry)
   state.winsMade++
   startGrant(state, place, at)
 }
@@ -94,7 +101,10 @@ const finishDrawing = (state: State, at: Millis): void => {
 const complete = (state: State, consumerId: string, at: Millis, redemptionId: string | undefined): void => {
   const place = state.places.get(consumerId)
   move(state, place, "COMPLETED", at)
-  if (place !== undefined) noteRedemption(place, redemptionId)
+  if (place !== undefined) {
+    noteRedemption(place, redemptionId)
+    noteSale(state)
+  }
   if (state.drawnAt !== Infinity && hasCompletedAll(state)) end(state, at)
 }
 

@@ -6,6 +6,7 @@ import type { LoyalEntry } from "../mechanism/EntryRisk.ts"
 import type { CompletedGrant, HeldGrant } from "../mechanism/GrantRecord.ts"
 import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type { AlreadyGranted, CommonRefusal, Full, NotEntered } from "../mechanism/Refusals.ts"
+import type { SettleUnits } from "../mechanism/UnitProtocol.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -35,6 +36,7 @@ export type Command =
   | Deny<AdminReason>
   | Complete
   | AdminPlaceCommand<"Remove">
+  | SettleUnits
 
 /** Every refusal of a draw. */
 export type Refusal = CommonRefusal | Full | CompleteRefusal | NotEntered | AlreadyGranted

@@ -2,9 +2,11 @@
  * The state of a draw, and the questions about it that its rules share.
  */
 import { sha256 } from "../values/Digest.ts"
+import { type Allocation, newAllocation, unitsFree } from "../mechanism/Allocation.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
+import type { UnitUse } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { riskFactor } from "../risk/RiskWeight.ts"
 import type { Risk } from "../risk/Risk.ts"
@@ -76,6 +78,7 @@ export interface Entries {
 }
 
 export interface State extends MechanismState<Configuration, Status> {
+  readonly allocation: Allocation
   /** 32 and 16 bytes in hex. */
   seed: string
   salt: string
@@ -101,6 +104,7 @@ export interface State extends MechanismState<Configuration, Status> {
 
 export const initial = (): State => ({
   ...newState(unconfigured, { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
+  allocation: newAllocation(),
   seed: "",
   salt: "",
   places: new Map(),
@@ -137,6 +141,24 @@ export const isDrawing = ({ winsMade, drawnAt }: State): boolean => winsMade > 0
  */
 export const awaitsBeacon = ({ beacon, beaconRound, overAt }: State): number | undefined =>
   beacon === undefined && overAt === Infinity ? beaconRound : undefined
+
+/** Returns how many wins may be made now, if enough consumers can still win. */
+const winsWanted = ({ configuration, counts, drawnAt, winsMade }: State): number =>
+  configuration.winnerCount - (drawnAt === Infinity ? winsMade : counts.WON + counts.COMPLETED)
+
+/** Returns how many wins can be made now: as many as are wanted, as there are units, and as consumers can still win. */
+export const winsLeft = (state: State): number =>
+  Math.min(winsWanted(state), unitsFree(state, state.counts.WON), state.counts.ENTERED)
+
+/** Whether the drawing waits for its first unit: there are entries, and the stock has sent no unit for them yet. */
+export const awaitsUnits = (state: State): boolean =>
+  state.winsMade === 0 && state.counts.ENTERED > 0 && unitsFree(state, state.counts.WON) <= 0
+
+/** The units that entries could win, in the drawing or in place of a win that was lost. */
+export const unitUse: UnitUse<State> = {
+  held: ({ counts }) => counts.WON,
+  needed: (state) => (state.overAt === Infinity ? Math.max(0, Math.min(winsWanted(state), state.counts.ENTERED)) : 0)
+}
 
 /** Returns the reason for denying the consumers who are ENTERED when the draw is over. */
 export const endReason = ({ drawnAt }: State): DenialReason => (drawnAt === Infinity ? "DRAW_CLOSED" : "NOT_SELECTED")

@@ -6,6 +6,7 @@
  */
 import { expiry } from "../mechanism/Grants.ts"
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
+import { isGivenBack, unitRules } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { roundAfter } from "./proof/Beacon.ts"
 import type { Event } from "./Event.ts"
@@ -17,7 +18,7 @@ import {
   workOnNextInOrder,
   workOnNextStanding
 } from "./Selection.ts"
-import { awaitsBeacon, endReason, type State } from "./State.ts"
+import { awaitsBeacon, awaitsUnits, endReason, type State, unitUse, winsLeft } from "./State.ts"
 
 /** The closing fixes the list of entries, when the list's digest has been computed. */
 const fixing: TimedTransition<State, Event> = {
@@ -65,22 +66,30 @@ const drawingEnd: TimedTransition<State, Event> = {
 
 /** The teardown, when no consumer holds a win and none can win any more. */
 const teardown = teardownWhen<State>(
-  ({ counts, drawnAt, overAt }) =>
-    (overAt !== Infinity || drawnAt !== Infinity) && counts.ENTERED === 0 && counts.WON === 0
+  ({ counts, drawnAt, overAt, allocation, configuration }) =>
+    (overAt !== Infinity || drawnAt !== Infinity) &&
+    counts.ENTERED === 0 &&
+    counts.WON === 0 &&
+    isGivenBack({ allocation, configuration })
 )
 
-export const timed: TimedTransitions<State, Event> = [closing, fixing, denial, expiry, win, drawingEnd, teardown]
+const { giving } = unitRules(unitUse)
+
+export const timed: TimedTransitions<State, Event> = [
+  closing,
+  fixing,
+  denial,
+  expiry,
+  win,
+  drawingEnd,
+  giving,
+  teardown
+]
 
 /** Returns since when a win, or the end of the drawing, is due. */
 const selectionDueAt = (state: State): Millis => {
   if (state.entriesDigest === undefined || state.overAt !== Infinity) return Infinity
   if (state.drawnAt !== Infinity) return state.lastAt
+  if (awaitsUnits(state)) return Infinity
   return awaitsBeacon(state) === undefined ? state.configuration.drawAt : Infinity
-}
-
-/** Returns how many wins may be made now, if enough consumers can still win. */
-const winsLeft = ({ configuration, counts, drawnAt, winsMade }: State): number => {
-  const { winnerCount } = configuration
-  const most = drawnAt === Infinity ? winnerCount - winsMade : winnerCount - counts.WON - counts.COMPLETED
-  return Math.min(most, counts.ENTERED)
 }

@@ -49,6 +49,19 @@ export const configured = <Configuration>(
 export const fixedOpening = (state: PlacesState, next: Windowed, at: Millis): "openAt" | undefined =>
   hasOpened(state, at) && next.openAt !== state.configured.openAt ? "openAt" : undefined
 
+/** Returns `openAt` or `stockId` if `next` changes it after the opening has passed. */
+export const fixedAtOpening = (
+  state: PlacesState & { readonly configured: Selling },
+  next: Windowed & Selling,
+  at: Millis
+): "openAt" | "stockId" | undefined =>
+  fixedOpening(state, next, at) ??
+  (hasOpened(state, at) && next.stockId !== state.configured.stockId ? "stockId" : undefined)
+
+interface Selling {
+  readonly stockId?: string
+}
+
 /**
  * Returns the event of a change of the experience's window. A closed mechanism stays closed, and an opened one keeps
  * its opening, whatever the new window.

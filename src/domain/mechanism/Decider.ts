@@ -20,6 +20,7 @@
 import type * as Schema from "effect/Schema"
 import type { IndexedList } from "./IndexedList.ts"
 import type { Millis } from "../values/Time.ts"
+import type { UnitsReport } from "./UnitProtocol.ts"
 
 /** Something that happened. `at` never decreases within a mechanism; `consumerId` names the consumer whose place changed. */
 export interface Event {
@@ -133,6 +134,8 @@ export interface Decider<
    * beacon, a waitlist its notices sent. O(1). Absent where a kind needs nothing.
    */
   needsEffect?(state: State): boolean
+  /** Returns what the mechanism says of its units to its stock; undefined if it sells from none. Absent: it never does. */
+  units?(state: State): UnitsReport | undefined
   /** Returns the consumer's row in the `places` projection; undefined if it never entered. */
   place(state: State, consumerId: string): PlaceRow | undefined
   configurationOf(state: State): Configuration

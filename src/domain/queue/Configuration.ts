@@ -1,6 +1,7 @@
 /** The settings of a queue. */
 import { Schema } from "effect"
 import { type SettingProblem, windowProblems } from "../experience/ExperienceWindow.ts"
+import { stockId } from "../mechanism/Allocation.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
 import { RiskWeight } from "../risk/RiskWeight.ts"
@@ -50,6 +51,7 @@ export const Configuration = Schema.Struct({
   loyaltyHeadStartSeconds: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })),
   /** In the order of the lobby, the weight of a place is multiplied by 1 − riskWeight × risk score. Absent: 0. */
   riskWeight: Schema.optionalKey(RiskWeight),
+  stockId,
   experienceWindow
 })
 export type Configuration = typeof Configuration.Type

@@ -18,10 +18,12 @@ import {
   InvalidGrant,
   NotOpen,
   NotRenewable,
+  SoldOut,
   WrongStatus
 } from "../mechanism/Refusals.ts"
 import { sameRiskWeight } from "../risk/RiskWeight.ts"
 import { isClosed } from "../mechanism/State.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
@@ -36,7 +38,9 @@ import {
   placesMax,
   type State,
   type Status,
-  statusAsOf
+  statusAsOf,
+  unitsLeft,
+  unitUse
 } from "./State.ts"
 import { expiryOf } from "./Timed.ts"
 
@@ -44,13 +48,17 @@ type Outcome = ReadonlyArray<Event> | Refusal
 
 const grants = grantRules<State, Status>({ statusOf, waiting: "QUEUED", granted: "GRANTED" })
 
+const units = unitRules(unitUse)
+
 /** The grants that an extension moves. */
 export const liveGrants = expiringGrants
 
-/** The openings and the weight of the risk cannot change once an opening has passed or a consumer has entered. */
+/** The openings, the stock and the weight of the risk cannot change once an opening has passed or a consumer has entered. */
 export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
   if (state.places.size === 0 && !hasOpened(state, at)) return undefined
-  const opening = (["openAt", "lobbyOpenAt"] as const).find((setting) => next[setting] !== state.configured[setting])
+  const opening = (["openAt", "lobbyOpenAt", "stockId"] as const).find(
+    (setting) => next[setting] !== state.configured[setting]
+  )
   return opening ?? (sameRiskWeight(next, state.configured) ? undefined : "riskWeight")
 }
 
@@ -79,6 +87,7 @@ const admit = (state: State, { consumerId, by, reason }: ExtractTag<Command, "Ad
   if (status !== "QUEUED") return new WrongStatus({ status })
   if (admissionsLeft(state) <= 0) return new AdmissionsUsedUp()
   if (insideLeft(state) <= 0) return new InsideLimitReached()
+  if (unitsLeft(state) <= 0) return new SoldOut({})
   return [{ _tag: "Granted", at, consumerId, by, ...reasoned(reason) }]
 }
 
@@ -88,7 +97,8 @@ const admitNext = (state: State, { count, by, reason }: ExtractTag<Command, "Adm
   if (isInLobby(state) || !hasOpened(state, at)) return new NotOpen({ opensAt: state.configuration.openAt ?? at })
   if (admissionsLeft(state) <= 0) return new AdmissionsUsedUp()
   if (insideLeft(state) <= 0) return new InsideLimitReached()
-  const most = Math.min(count, admissionsLeft(state), insideLeft(state))
+  if (unitsLeft(state) <= 0) return new SoldOut({})
+  const most = Math.min(count, admissionsLeft(state), insideLeft(state), unitsLeft(state))
   return state.waiting
     .head(most)
     .map(({ consumerId }) => ({ _tag: "Granted", at, consumerId, by, ...reasoned(reason) }))
@@ -146,7 +156,8 @@ const enteredEvent = ({ consumerId, loyaltyScore }: ExtractTag<Command, "Enter">
 /** Seconds from `at` to the next admission; a minute if it cannot be known. */
 const secondsUntilPlaceFrees = (state: State, at: Millis): number => {
   const { admitRate, openAt } = state.configuration
-  const isUnknown = admitRate === 0 || state.pause !== undefined || admissionsLeft(state) <= 0 || insideLeft(state) <= 0
+  const isShut = admissionsLeft(state) <= 0 || insideLeft(state) <= 0 || unitsLeft(state) <= 0
+  const isUnknown = admitRate === 0 || state.pause !== undefined || isShut
   const spacing = isUnknown ? 60 : Math.ceil(60 / admitRate)
   return isInLobby(state) ? Math.max(0, Math.ceil((openAt! - at) / 1000)) + spacing : spacing
 }
@@ -162,5 +173,6 @@ export const decisions = {
   Deny: grants.deny,
   Complete: grants.complete,
   Renew: renew,
-  Remove: grants.remove
+  Remove: grants.remove,
+  SettleUnits: units.settle
 }

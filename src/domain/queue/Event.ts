@@ -3,6 +3,7 @@
  * union. Keys with their default value are left out, because most stored events are entries and grants.
  */
 import { Schema } from "effect"
+import { unitEvents } from "../mechanism/Allocation.ts"
 import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
@@ -37,6 +38,7 @@ export const Event = Schema.TaggedUnion({
   Paused: { at, by: Schema.String, reason },
   /** The rate admits again. */
   Resumed: { at, by: Schema.String, reason },
+  ...unitEvents,
   ...grantExtended,
   ...lifecycleEvents
 })

@@ -2,6 +2,7 @@
  * How each event changes a queue. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
+import { evolveUnits, noteSale } from "../mechanism/Allocation.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
 import { reasoned } from "../mechanism/Author.ts"
@@ -55,6 +56,10 @@ const change = (state: State, event: Event): void => {
       state.pause = undefined
       noteChange(state, event.at)
       return noteAct(state.line, { at: event.at, act: "resumed", ...reasoned(event.reason) })
+    case "UnitsCame":
+    case "UnitsLeft":
+    case "UnitsTaken":
+      return evolveUnits(state.allocation, event)
     case "GrantExtended":
     case "Renewed":
       return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
@@ -138,6 +143,7 @@ const complete = (state: State, consumerId: string, at: Millis, redemptionId: st
   if (place === undefined) return
   move(state, place, "COMPLETED", at)
   noteRedemption(place, redemptionId)
+  noteSale(state)
 }
 
 const leave = (state: State, place: Place | undefined, at: Millis): void => {

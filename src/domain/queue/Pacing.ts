@@ -9,7 +9,7 @@
  */
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
-import { admissionsLeft, insideLeft, isInLobby, type State } from "./State.ts"
+import { admissionsLeft, insideLeft, isInLobby, type State, unitsLeft } from "./State.ts"
 
 /**
  * How late an admission may be noticed and still count as made at its time, in milliseconds. Covers timers and
@@ -63,7 +63,8 @@ const mayAdmit = (state: State): boolean =>
   state.closedAt === Infinity &&
   !isInLobby(state) &&
   admissionsLeft(state) > 0 &&
-  insideLeft(state) > 0
+  insideLeft(state) > 0 &&
+  unitsLeft(state) > 0
 
 /** Returns the earliest instant that keeps the spacing. */
 const expectedAt = (state: State): Millis =>

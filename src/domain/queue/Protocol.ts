@@ -13,8 +13,10 @@ import type {
   Full,
   GrantLimitReached,
   InsideLimitReached,
-  NotRenewable
+  NotRenewable,
+  SoldOut
 } from "../mechanism/Refusals.ts"
+import type { SettleUnits } from "../mechanism/UnitProtocol.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 import type { Line } from "./LineState.ts"
@@ -46,6 +48,7 @@ export type Command =
   /** The consumer was seen with this grant: it ends later. */
   | (PlaceCommand<"Renew"> & { readonly grantSequence: number })
   | AdminPlaceCommand<"Remove">
+  | SettleUnits
 
 interface ByStaff {
   readonly by: string
@@ -61,6 +64,7 @@ export type Refusal =
   | AdmissionsUsedUp
   | InsideLimitReached
   | NotRenewable
+  | SoldOut
 
 /** A consumer's own view of its place. */
 export type View =
@@ -77,6 +81,8 @@ export type View =
       readonly estimatedWaitTimeInSeconds?: number
       /** Present while the rate admits no consumer because the queue is paused. */
       readonly paused?: true
+      /** Present while no unit is left. The place is kept, because units may come until the queue closes. */
+      readonly soldOut?: SoldOutView
       readonly positionDisplayMode: "precise" | "qualitative"
       readonly enteredAt: Millis
     }
@@ -89,6 +95,11 @@ export type View =
       readonly deniedAt: Millis
     })
   | (LimitedGrants & { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis })
+
+/** `mayReturn`: consumers hold units that they have not used yet. */
+export interface SoldOutView {
+  readonly mayReturn: boolean
+}
 
 /** A pause of admission by rate. */
 export interface Pause {
@@ -104,6 +115,8 @@ export interface Facts {
   readonly pause: Pause | undefined
   /** Grants that may still be made; Infinity: no limit. */
   readonly admissionsLeft: number
+  /** Units that no grant holds; Infinity: the queue sells from no stock. */
+  readonly unitsLeft: number
   /** Grants that are live. */
   readonly inside: number
   /** True if the next entry would have to wait, as every entry has to without `standby`. */

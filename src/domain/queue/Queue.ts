@@ -3,14 +3,16 @@
  * lead to, Timed and Pacing what time brings.
  */
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
+import { unitTags } from "../mechanism/Allocation.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { admitted, joined, left, reportedOfAll, reportedOfGrants } from "../mechanism/ReportedEvents.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import { Configuration, configurationProblems } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status } from "./State.ts"
+import { initial, type State, type Status, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { published } from "./View.ts"
 import * as views from "./View.ts"
@@ -59,6 +61,8 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   {
     schemas: { configuration: Configuration, event: Event },
     publishedFacts: published,
+    units: unitRules(unitUse).report,
+    nonRecordEvents: unitTags,
     rated: declaration,
     lines: ({ waiting }) => [waiting]
   }

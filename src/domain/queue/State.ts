@@ -1,9 +1,11 @@
 /**
  * The state of a queue, and the questions about it that its rules share.
  */
+import { type Allocation, newAllocation, unitsFree } from "../mechanism/Allocation.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { isClosed, type MechanismState, newState } from "../mechanism/State.ts"
 import { IndexedList, type Chunk, type Member } from "../mechanism/IndexedList.ts"
+import type { UnitUse } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import { type LineState, newLine } from "./LineState.ts"
@@ -53,6 +55,7 @@ export class Place implements Member<Place> {
 }
 
 export interface State extends MechanismState<Configuration, Status> {
+  readonly allocation: Allocation
   readonly places: Map<string, Place>
   /** The QUEUED places in the order of their admission; until the lobby is opened, in the order they came. */
   readonly waiting: IndexedList<Place>
@@ -79,6 +82,7 @@ export interface State extends MechanismState<Configuration, Status> {
 
 export const initial = (): State => ({
   ...newState(unconfigured, { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
+  allocation: newAllocation(),
   places: new Map(),
   waiting: new IndexedList(),
   expiring: new IndexedList(),
@@ -111,6 +115,19 @@ export const admissionsLeft = ({ configuration, grantsMade, grantsReturned, gran
 /** Returns how many more grants may be live now. An `insideLimit` that was lowered takes no grant away. */
 export const insideLeft = ({ configuration: { insideLimit }, counts }: State): number =>
   insideLimit === undefined ? Infinity : insideLimit - counts.GRANTED
+
+/** Returns how many units are here that no grant holds; Infinity if the queue sells from no stock. */
+export const unitsLeft = (state: State): number => unitsFree(state, state.counts.GRANTED)
+
+/** Whether units have come, and each is held or sold now. The queue goes on when one comes. */
+export const isSoldOut = (state: State): boolean => state.allocation.came > 0 && unitsLeft(state) <= 0
+
+/** The units that consumers who wait could use. The closing denies them. */
+export const unitUse: UnitUse<State> = {
+  held: ({ counts }) => counts.GRANTED,
+  needed: (state) =>
+    state.closedAt === Infinity ? Math.min(state.waiting.size, Math.max(0, admissionsLeft(state))) : 0
+}
 
 /** Returns the place's status at `now`; deadlines whose events are not recorded yet are applied. */
 export const statusAsOf = (state: State, place: Place, now: Millis): Status =>

@@ -3,9 +3,10 @@ import { ended } from "../mechanism/GrantRecord.ts"
 import { expiry } from "../mechanism/Grants.ts"
 import type { Millis } from "../values/Time.ts"
 import { closing, teardownWhen, type TimedTransition, type TimedTransitions } from "../mechanism/Timed.ts"
+import { isGivenBack, unitRules } from "../mechanism/Units.ts"
 import type { Event } from "./Event.ts"
 import { admissionDueAt, admissionNoticedAt } from "./Pacing.ts"
-import { isInLobby, type Place, type State } from "./State.ts"
+import { isInLobby, type Place, type State, unitUse } from "./State.ts"
 
 /** The opening of the lobby, which puts its places in a random order. */
 const opening: TimedTransition<State, Event> = {
@@ -38,6 +39,10 @@ const admission: TimedTransition<State, Event> = {
   make: ({ waiting }, at) => ({ _tag: "Granted", at, consumerId: waiting.first!.consumerId })
 }
 
-const teardown = teardownWhen<State>(({ counts }) => counts.QUEUED === 0 && counts.GRANTED === 0)
+const teardown = teardownWhen<State>(
+  (state) => state.counts.QUEUED === 0 && state.counts.GRANTED === 0 && isGivenBack(state)
+)
 
-export const timed: TimedTransitions<State, Event> = [opening, closing, denial, expiration, admission, teardown]
+const { giving } = unitRules(unitUse)
+
+export const timed: TimedTransitions<State, Event> = [opening, closing, denial, expiration, admission, giving, teardown]

@@ -10,8 +10,8 @@ import { hasOpened } from "./Decide.ts"
 import { lineOf } from "./Line.ts"
 import { isAdmittedAtOnce } from "./Pacing.ts"
 import { outlookOf, waitRecordOf } from "./wait/WaitRange.ts"
-import type { Facts, View } from "./Protocol.ts"
-import { admissionsLeft, hasExpired, isInLobby, type Place, type State } from "./State.ts"
+import type { Facts, SoldOutView, View } from "./Protocol.ts"
+import { admissionsLeft, hasExpired, isInLobby, isSoldOut, type Place, type State, unitsLeft } from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -49,21 +49,28 @@ export interface Pace {
   readonly admitRate: number
   readonly isPaused: boolean
   readonly positionDisplayMode: "precise" | "qualitative"
+  /** Absent: units are left, or the queue sells from no stock. */
+  readonly soldOut?: SoldOutView
 }
 
-export const paceOf = ({ configuration: { admitRate, loyaltyBiasEnabled, insideLimit }, pause }: State): Pace => ({
-  admitRate: insideLimit === undefined ? admitRate : 0,
-  isPaused: pause !== undefined,
-  positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise"
-})
+export const paceOf = (state: State): Pace => {
+  const { admitRate, loyaltyBiasEnabled, insideLimit } = state.configuration
+  const soldOut = isSoldOut(state)
+  return {
+    admitRate: insideLimit === undefined && !soldOut ? admitRate : 0,
+    isPaused: state.pause !== undefined,
+    positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise",
+    ...(soldOut && { soldOut: { mayReturn: state.counts.GRANTED > 0 } })
+  }
+}
 
 /** Returns the view of a consumer that waits. In the lobby it has no position, and under head starts no ticket. */
 export const waitingView = (
   enteredAt: Millis,
   standing: { readonly position?: number; readonly ticket?: number; readonly joined?: number },
-  { admitRate, isPaused, positionDisplayMode }: Pace
+  { admitRate, isPaused, positionDisplayMode, soldOut }: Pace
 ): View => {
-  const paused = isPaused ? ({ paused: true } as const) : {}
+  const paused = { ...(isPaused && { paused: true as const }), ...(soldOut !== undefined && { soldOut }) }
   const { position } = standing
   if (position === undefined || isPaused || admitRate === 0) {
     return { status: "QUEUED", ...standing, ...paused, positionDisplayMode, enteredAt }
@@ -88,6 +95,7 @@ const viewGranted = (state: State, place: Place, now: Millis): View => {
 export const facts = (state: State, now: Millis): Facts => ({
   pause: closedAsOf(state, now) === Infinity ? state.pause : undefined,
   admissionsLeft: Math.max(0, admissionsLeft(state)),
+  unitsLeft: Math.max(0, unitsLeft(state)),
   inside: state.counts.GRANTED,
   isEngaged: isClosed(state, now) || !hasOpened(state, now) || !isAdmittedAtOnce(state, now),
   line: lineOf(state),
@@ -96,14 +104,18 @@ export const facts = (state: State, now: Millis): Facts => ({
 })
 
 /** Returns the facts of the live page. */
-export const liveFacts = ({ configuration, counts, facts: { pause, admissionsLeft } }: Seen<Configuration, Facts>) => ({
+export const liveFacts = ({
+  configuration,
+  counts,
+  facts: { pause, admissionsLeft, unitsLeft }
+}: Seen<Configuration, Facts>) => ({
   waiting: counts["QUEUED"],
   isFull: isFull(counts["QUEUED"]!, configuration),
   admitRate: configuration.admitRate,
   paused: pause !== undefined,
   pausedAt: pause?.since ?? null,
   pauseReason: pause?.reason ?? null,
-  unitsLeft: finite(admissionsLeft)
+  unitsLeft: finite(Math.min(admissionsLeft, unitsLeft))
 })
 
 /** Returns the facts that only staff may know: what they did, who was admitted and is inside, how right ranges were. */

@@ -1,5 +1,6 @@
 /** The settings of a timed release. */
 import { Schema } from "effect"
+import { stockId } from "../mechanism/Allocation.ts"
 import { admissionExpirationSeconds, count, experienceWindow, name } from "../mechanism/Configuring.ts"
 import { GrantsPerConsumer } from "../mechanism/GrantRecord.ts"
 import { Id } from "../values/Ids.ts"
@@ -25,6 +26,7 @@ export const Configuration = Schema.Struct({
   grantsPerConsumer: Schema.optionalKey(GrantsPerConsumer),
   /** The variants that consumers may select. Absent: any variant that the experience offers. */
   variantIds: Schema.optionalKey(Schema.Array(Id).check(Schema.isMinLength(1), Schema.isMaxLength(variantsMax))),
+  stockId,
   experienceWindow
 })
 export type Configuration = typeof Configuration.Type

@@ -3,17 +3,18 @@
  * `now`, even if their events are not recorded yet.
  */
 import type { ExtractTag } from "effect/Types"
-import { fixedOpening } from "../mechanism/Configuring.ts"
+import { fixedAtOpening } from "../mechanism/Configuring.ts"
 import { unchanged } from "../mechanism/Administration.ts"
 import { hasReachedLimit } from "../mechanism/GrantRecord.ts"
 import { expiringGrants } from "../mechanism/extension/Extension.ts"
 import { grantRules } from "../mechanism/Grants.ts"
 import { Closed, GrantLimitReached, GuestsRefused, NotOpen, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
 import { isClosed } from "../mechanism/State.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { hasExpired, type Place, placesMax, type State, type Status, statusAsOf, unitsLeft } from "./State.ts"
+import { hasExpired, type Place, placesMax, type State, type Status, statusAsOf, unitsLeft, unitUse } from "./State.ts"
 
 export { hasOpened } from "../mechanism/State.ts"
 
@@ -24,8 +25,8 @@ const grants = grantRules<State, Status>({ statusOf, granted: "ENTERED" })
 /** The grants that an extension moves. */
 export const liveGrants = expiringGrants
 
-/** The opening cannot change once it has passed. */
-export const fixedSetting = fixedOpening
+/** The opening and the stock cannot change once the opening has passed. */
+export const fixedSetting = fixedAtOpening
 
 const enter = (state: State, command: ExtractTag<Command, "Enter">, at: Millis): Outcome => {
   const { consumerId, isGuest, variantId } = command
@@ -93,5 +94,6 @@ export const decisions = {
   Leave: grants.leave,
   Deny: grants.deny,
   Complete: grants.complete,
-  Remove: grants.remove
+  Remove: grants.remove,
+  SettleUnits: unitRules(unitUse).settle
 }

@@ -3,6 +3,7 @@
  * in the union. Keys with their default value are left out.
  */
 import { Schema } from "effect"
+import { unitEvents } from "../mechanism/Allocation.ts"
 import { by, reason } from "../mechanism/Author.ts"
 import { risk } from "../mechanism/EntryRisk.ts"
 import { grantExtended } from "../mechanism/extension/Extension.ts"
@@ -22,6 +23,7 @@ export const Event = Schema.TaggedUnion({
   Selected: { at, consumerId, variantId: Schema.String },
   ...grantEvents(DenialReason),
   Left: { at, consumerId, by, grant: endedGrant },
+  ...unitEvents,
   ...grantExtended,
   ...lifecycleEvents
 })

@@ -2,6 +2,7 @@
  * How each event changes a timed release. An event is a fact: nothing is checked here, and an event of an unknown
  * consumer changes no place.
  */
+import { evolveUnits, noteSale } from "../mechanism/Allocation.ts"
 import { noteRedemption } from "../mechanism/GrantRecord.ts"
 import { startGrant } from "../mechanism/Grants.ts"
 import { moveExpiry } from "../mechanism/extension/Extension.ts"
@@ -29,6 +30,10 @@ export const apply = (state: State, event: Event): void => {
       return complete(state, event.consumerId, event.at, event.redemptionId)
     case "Left":
       return move(state, state.places.get(event.consumerId), "LEFT", event.at)
+    case "UnitsCame":
+    case "UnitsLeft":
+    case "UnitsTaken":
+      return evolveUnits(state.allocation, event)
     case "GrantExtended":
       return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     default:
@@ -81,6 +86,7 @@ const complete = (state: State, consumerId: string, at: Millis, redemptionId: st
   move(state, place, "COMPLETED", at)
   noteRedemption(place, redemptionId)
   state.unitsSold++
+  noteSale(state)
 }
 
 /** Removes the place from the list of expiring grants and gives it a new status. */

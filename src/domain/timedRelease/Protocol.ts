@@ -6,6 +6,7 @@ import type { WithRisk } from "../mechanism/EntryRisk.ts"
 import type { CompletedGrant, HeldGrant, LimitedGrants } from "../mechanism/GrantRecord.ts"
 import type { Complete, CompleteRefusal, Deny } from "../mechanism/Grants.ts"
 import type { CommonRefusal, GrantLimitReached, SoldOut, UnknownVariant } from "../mechanism/Refusals.ts"
+import type { SettleUnits } from "../mechanism/UnitProtocol.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Configuration } from "./Configuration.ts"
 
@@ -34,6 +35,7 @@ export type Command =
   | Deny<AdminReason>
   | Complete
   | AdminPlaceCommand<"Remove">
+  | SettleUnits
 
 /** Every refusal of a timed release. */
 export type Refusal = CommonRefusal | SoldOut | UnknownVariant | GrantLimitReached | CompleteRefusal

@@ -1,9 +1,11 @@
 /**
  * The state of a timed release, and the questions about it that its rules share.
  */
+import { type Allocation, newAllocation, unitsFree } from "../mechanism/Allocation.ts"
 import type { GrantRecord } from "../mechanism/GrantRecord.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
+import type { UnitUse } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 import type { DenialReason } from "./Protocol.ts"
@@ -39,6 +41,7 @@ export class Place implements Member<Place> {
 }
 
 export interface State extends MechanismState<Configuration, Status> {
+  readonly allocation: Allocation
   /** The variants of the configuration; undefined: those that the experience offers. */
   offered: ReadonlySet<string> | undefined
   readonly places: Map<string, Place>
@@ -50,6 +53,7 @@ export interface State extends MechanismState<Configuration, Status> {
 
 export const initial = (): State => ({
   ...newState(unconfigured, { ENTERED: 0, COMPLETED: 0, DENIED: 0, EXPIRED: 0, LEFT: 0 }),
+  allocation: newAllocation(),
   offered: undefined,
   places: new Map(),
   unitsSold: 0,
@@ -57,8 +61,14 @@ export const initial = (): State => ({
 })
 
 /** Returns how many units are neither held nor sold. A grant whose expiry is not recorded yet still holds its unit. */
-export const unitsLeft = ({ configuration, counts, unitsSold }: State): number =>
-  (configuration.capacity ?? Infinity) - counts.ENTERED - unitsSold
+export const unitsLeft = (state: State): number => {
+  const { configuration, counts, unitsSold } = state
+  const { capacity = Infinity } = configuration
+  return Math.min(capacity - counts.ENTERED - unitsSold, unitsFree(state, counts.ENTERED))
+}
+
+/** Nobody waits: who comes takes a unit. */
+export const unitUse: UnitUse<State> = { held: ({ counts }) => counts.ENTERED, needed: () => 0, isShelf: true }
 
 /** Returns the place's status at `now`; an expiry that is not recorded yet is applied. */
 export const statusAsOf = (place: Place, now: Millis): Status => (hasExpired(place, now) ? "EXPIRED" : place.status)

@@ -4,14 +4,16 @@
  */
 import { windowProblems } from "../experience/ExperienceWindow.ts"
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
+import { unitTags } from "../mechanism/Allocation.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { left, reportedOfAll, reportedOfGrants } from "../mechanism/ReportedEvents.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status } from "./State.ts"
+import { initial, type State, type Status, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 
@@ -46,5 +48,10 @@ export const declaration = {
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
-  { schemas: { configuration: Configuration, event: Event }, rated: declaration }
+  {
+    schemas: { configuration: Configuration, event: Event },
+    rated: declaration,
+    units: unitRules(unitUse).report,
+    nonRecordEvents: unitTags
+  }
 )

@@ -126,6 +126,7 @@ export class Reference {
         this.#move(command.window, now)
         this.notice(now)
         return undefined
+      case "SettleUnits":
       case "CloseNow":
       case "Archive":
       case "Extend":

@@ -267,6 +267,8 @@ export class Reference {
           ? [{ _tag: "BeaconProvided", round, randomness, signature }]
           : []
       }
+      case "SettleUnits":
+        return []
       default:
         return this.#decideOn(command, now)
     }

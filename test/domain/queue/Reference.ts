@@ -274,6 +274,7 @@ export class Reference {
       const closeAt = closed ? undefined : this.#held.closeAt
       return extension(command, { configuration: this.configuration, closeAt, holding })
     }
+    if (command._tag === "SettleUnits") return []
     const { consumerId } = command
     const view = this.view(consumerId)
     const { status } = view

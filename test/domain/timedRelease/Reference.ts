@@ -153,6 +153,8 @@ export class Reference {
       }
       case "Enter":
         return this.#enter(command, now)
+      case "SettleUnits":
+        return []
       case "Remove": {
         const { consumerId, by } = command
         const { status } = this.view(consumerId)

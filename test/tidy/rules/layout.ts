@@ -23,7 +23,7 @@ const agreedTopLevel = new Set([
 const unwanted = /\b(TOD[O]|FIXM[E]|XX[X])\b|[/]work[/]/
 
 /** Folders of `src/domain` whose tests cover a mechanism or a record as a whole. */
-const testedAsOne = new Set([...kinds.map(folderOf), "catalogue"])
+const testedAsOne = new Set([...kinds.map(folderOf), "catalogue", "stock"])
 
 /** Finds names at the top of the project that are not agreed. */
 export function strayTopLevel(names: ReadonlyArray<string>): ReadonlyArray<Finding> {

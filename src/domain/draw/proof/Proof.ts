@@ -76,7 +76,8 @@ export function* proofText(state: State, drawId: string): ProofText {
     beaconSignature: beacon?.signature ?? null,
     notProven: notProven(networkOf(state)),
     ...(riskWeight > 0 && { riskRule: ruleOf("draw", riskWeight) }),
-    winnerCount: configuration.winnerCount
+    // From a stock, as many win as there are units.
+    winnerCount: configuration.stockId === undefined ? configuration.winnerCount : Math.max(1, winners.length)
   }
   yield JSON.stringify(head).slice(0, -1)
   const idOf = (entry: number): string => `"${entryIdOf(state, entry)}"`

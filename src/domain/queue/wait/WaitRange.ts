@@ -42,8 +42,14 @@ export const outlookOf = (state: State): Outlook | undefined => {
 const outlookNow = (state: State): Outlook | undefined => {
   const { wait, line, configuration } = state
   const dueAt = admissionDueAt(state)
-  // With a limit, calls depend on how long others stay inside.
-  if (dueAt === Infinity || line.isMoved || configuration.insideLimit !== undefined) return undefined
+  // With a limit, calls depend on how long others stay inside; with a stock, on the units that come back.
+  if (
+    dueAt === Infinity ||
+    configuration.stockId !== undefined ||
+    line.isMoved ||
+    configuration.insideLimit !== undefined
+  )
+    return undefined
   const { errors, seen, formed, cohorts } = wait
   return { dueAt, spacing: spacingOf(state), calls: callsOf(state), errors, seen, formed, cohorts }
 }

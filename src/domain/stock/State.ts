@@ -1,0 +1,47 @@
+/** The state of a stock. */
+import type { Transfer } from "../mechanism/UnitProtocol.ts"
+import { type MechanismState, newState } from "../mechanism/State.ts"
+import { type Configuration, unconfigured } from "./Configuration.ts"
+
+/** What the stock knows of the units of one mechanism. */
+export interface Account {
+  /** Units that are there, or on their way back. */
+  allocated: number
+  sold: number
+  /** The number of the last transfer to it; 0: none. */
+  sent: number
+  /** The number of the last transfer from it; 0: none. */
+  taken: number
+  /** The transfer that left and that the mechanism is not known to have taken. */
+  underway: Transfer | undefined
+}
+
+export const newAccount = (): Account => ({ allocated: 0, sold: 0, sent: 0, taken: 0, underway: undefined })
+
+export interface State extends MechanismState<Configuration, never> {
+  /** All units, sold ones included. */
+  onHand: number
+  free: number
+  /** Units that orders took here, less those of cancelled orders. */
+  soldByOrders: number
+  /** By mechanism. */
+  readonly accounts: Map<string, Account>
+  /** The units of orders that were counted here. */
+  readonly orders: Map<string, number>
+  /** The orders whose units are free again. */
+  readonly cancelled: Set<string>
+}
+
+export const initial = (): State => ({
+  ...newState<Configuration, never>(unconfigured, {}),
+  onHand: 0,
+  free: 0,
+  soldByOrders: 0,
+  accounts: new Map(),
+  orders: new Map(),
+  cancelled: new Set()
+})
+
+/** Whether no unit is outside: with a mechanism, or under way. */
+export const isComplete = ({ accounts }: State): boolean =>
+  [...accounts.values()].every(({ allocated, underway }) => allocated === 0 && underway === undefined)

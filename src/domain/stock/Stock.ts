@@ -1,0 +1,56 @@
+/**
+ * The stock: how many units of a set of variants there are, and which mechanism gets them. It is decided like a mechanism
+ * and has no consumers. This file declares it. Evolve contains what events change, Decide what commands lead to, Turns
+ * who is next.
+ *
+ * Every unit is in one place at each instant: free here, with a mechanism, under way, or sold. A mechanism grants from
+ * its own units and asks nobody. A worker carries what the sides say to each other, as often as needed.
+ */
+import { deciderOf } from "../mechanism/Declaration.ts"
+import type { Decider } from "../mechanism/Decider.ts"
+import { teardownWhen } from "../mechanism/Timed.ts"
+import { Configuration } from "./Configuration.ts"
+import * as rules from "./Decide.ts"
+import { Event } from "./Event.ts"
+import { apply } from "./Evolve.ts"
+import type { Command, Facts, Refusal } from "./Protocol.ts"
+import { initial, isComplete, type State } from "./State.ts"
+
+export { Configuration } from "./Configuration.ts"
+export { asked } from "./Decide.ts"
+export { Event } from "./Event.ts"
+export type { Command, Facts, Refusal } from "./Protocol.ts"
+export type { State } from "./State.ts"
+
+/** Returns where the units are. */
+const facts = ({ onHand, free, soldByOrders, accounts }: State): Facts => {
+  const all = [...accounts.values()]
+  return {
+    onHand,
+    free,
+    underway: all.reduce((sum, { underway }) => sum + (underway?.units ?? 0), 0),
+    sold: all.reduce((sum, { sold }) => sum + sold, soldByOrders),
+    accounts: [...accounts].map(([distributionId, { allocated, sold, taken, underway }]) => ({
+      distributionId,
+      allocated,
+      sold,
+      taken,
+      ...(underway !== undefined && { underway })
+    }))
+  }
+}
+
+export const decider: Decider<Configuration, State, Command, Event, Refusal, undefined, Facts> = deciderOf(
+  {
+    initial,
+    apply,
+    rules,
+    timed: [teardownWhen<State>(isComplete)],
+    views: { view: () => undefined, place: () => undefined, facts }
+  },
+  {
+    schemas: { configuration: Configuration, event: Event },
+    nonRecordEvents: ["UnitsLeft", "UnitsTaken", "UnitsRecalled", "UnitsCame", "SalesNoted"],
+    rated: { entries: [], grants: [] }
+  }
+)
