@@ -93,7 +93,7 @@ const makeAdvance = Effect.gen(function* () {
 })
 
 /** Starts the fiber that advances clocks. It asks the database for nothing while no clock is to be advanced. */
-export const layer = Layer.effectDiscard(
+export const layerNoDeps = Layer.effectDiscard(
   Effect.gen(function* () {
     const clocks = yield* TestClocks
     const withLease = yield* makeWithLease
@@ -120,4 +120,9 @@ export const layer = Layer.effectDiscard(
       failureMessage
     })
   })
-).pipe(Layer.provide(Layer.mergeAll(Leases.layer, TestClockChanges.layer, DueInstants.layer, Alerts.layer)))
+)
+
+/** The worker with its database services. */
+export const layer = layerNoDeps.pipe(
+  Layer.provide(Layer.mergeAll(Leases.layer, TestClockChanges.layer, DueInstants.layer, Alerts.layer))
+)

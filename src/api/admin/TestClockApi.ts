@@ -64,8 +64,8 @@ export class TestClockApi extends HttpApiGroup.make("testClock")
         summary: "Set a test clock",
         description:
           "From now on everything in test mode has the time `frozenAt`, which stands still until it is advanced: what opens, " +
-          "closes and expires, records, lists, pages and their countdowns. Access tokens, sessions, rate limits, idempotency " +
-          "keys and the audit log keep the server's time. Messages are not sent; `GET /outbox` shows them. Webhooks are not " +
+          "closes and expires, records, lists, pages and their countdowns. Access tokens, sessions, rate limits and " +
+          "idempotency keys keep the server's time; a browser counts down in real time until it asks again. Messages are not sent; `GET /outbox` shows them. Webhooks are not " +
           "sent, also not later, unless `webhookIds` names them; their retries keep the server's time.\n\nMechanisms that " +
           "have recorded something later than `frozenAt` go on from there. A second clock is a 409 `TEST_CLOCK_EXISTS`: " +
           `delete the first one. ${forbidden}`

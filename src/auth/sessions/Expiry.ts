@@ -41,7 +41,7 @@ export const removeExpired = Effect.gen(function* () {
     ["exchange_codes", sql`expires_at < ${kept} and ${byServer}`],
     ["idempotency_keys", sql`expires_at < ${new Date(now)}`],
     ["spent_challenges", sql`expires_at < ${new Date(now)}`],
-    ["tenant_events", sql`at < ${new Date(now - auditLogDays * dayMillis)}`],
+    ["tenant_events", sql`at < ${new Date(now - auditLogDays * dayMillis)} and ${byServer}`],
     ["received_events", sql`received_at < ${new Date(now - receivedEventDays * dayMillis)}`],
     ["alerts", sql`created_at < ${new Date(now - alertDays * dayMillis)} and ${byServer}`],
     ["sent_messages", sql`sent_at < ${new Date(now - messageDays * dayMillis)} and ${byServer}`]

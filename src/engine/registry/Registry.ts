@@ -184,6 +184,7 @@ export const make = Effect.fnUntraced(function* (
   const wakeups = yield* WakeupScheduler.makeUnlessHeld({
     journal,
     ownership,
+    clocks,
     slots,
     canRead,
     start: (id, head) => Effect.exit(acquire(id, head)),

@@ -7,6 +7,7 @@ import type { Millis } from "../../domain/values/Time.ts"
 import type { Head, Journal } from "../../store/journal/Journal.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
+import type { TestClocks } from "../../store/testClock/TestClocks.ts"
 import type { ActorSlot } from "./ActorSlot.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
 import * as Time from "../../store/coordination/Time.ts"
@@ -22,6 +23,7 @@ const pollIntervalMillis = 1_000
 interface Options {
   readonly journal: Journal["Service"]
   readonly ownership: ShardOwnership
+  readonly clocks: TestClocks
   readonly slots: ReadonlyMap<string, ActorSlot>
   /** True if this release can read the mechanism's journal. */
   readonly canRead: (head: Head) => boolean
@@ -39,7 +41,7 @@ export const makeUnlessHeld = (options: Options) =>
   })
 
 const make = (options: Options) => {
-  const { journal, ownership, slots, canRead, start, beforePoll } = options
+  const { journal, ownership, clocks, slots, canRead, start, beforePoll } = options
 
   /** Takes over and starts the mechanisms that should run here and do not. */
   const startAll = (heads: ReadonlyArray<Head>): Effect.Effect<void, Unavailable> => {
@@ -81,11 +83,17 @@ const make = (options: Options) => {
       Effect.repeat(Schedule.spaced(pollIntervalMillis))
     ),
 
-    /** Returns the earliest missed wake-up before an instant, among the mechanisms that should run here. */
+    /**
+     * Returns the earliest missed wake-up before an instant, among the mechanisms that should run here. Those with a test
+     * clock are left out: their instants are of another time.
+     */
     overdue: (before: Millis): Effect.Effect<Millis | undefined, Unavailable> =>
       Effect.map(journal.due(before), (heads) => {
         const due = heads.filter(
-          ({ identity: { id } }) => ownership.owns(id) && slots.get(id)?.failures.parked !== true
+          ({ identity }) =>
+            ownership.owns(identity.id) &&
+            slots.get(identity.id)?.failures.parked !== true &&
+            clocks.of(identity) === undefined
         )
         return due.length === 0 ? undefined : Math.min(...due.map(({ wakeAt }) => wakeAt ?? before))
       })

@@ -55,8 +55,9 @@ export const makeFrame = (assets: Assets["Service"]) =>
         </head>
         <body class="${isTest ? "test" : operator === undefined ? "alone" : "live"}">
           <a class="skip" href="#main">Skip to content</a>
-          ${operator !== undefined && rail(operator, url)} ${clock !== undefined && clockNote(clock)}
+          ${operator !== undefined && rail(operator, url)}
           <main id="main" tabindex="-1">
+            ${clock !== undefined && clockNote(clock)}
             <div class="top">
               <h1 dir="auto">${title}</h1>
               ${badge} ${links !== undefined && html`<div class="links">${links}</div>`}

@@ -68,8 +68,8 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
       </head>
       <body>
         ${stage(page, title, { logoUrl: look.logoUrl, picture })}
-        ${scene.hasTestClock && html`<p class="clock" role="note">${say(scene, "testClock", { time: scene.formats.instant(scene.now) })}</p>`}
         <main>
+          ${clockNote(scene)}
           <p id="link" role="status" hidden>${say(scene, "kept")}</p>
           ${content(scene, page, body)} ${page.script !== "" && announcing(scene)}
           <p id="said" role="status" aria-live="polite"></p>
@@ -85,6 +85,11 @@ export const documentOf = (scene: Scene, page: Page): RenderedPage => {
     </html>`
   return { text: written.text, styles: themed === "" ? [page.css] : [page.css, themed] }
 }
+
+/** Says that a test clock shows the time, and what it was when the page was written. */
+const clockNote = (scene: Scene): Html | false =>
+  scene.hasTestClock &&
+  html`<p class="clock" role="note">${say(scene, "testClock", { time: scene.formats.instant(scene.now) })}</p>`
 
 /** What programs show where a link to the room is shared. */
 interface Share {

@@ -22,7 +22,7 @@ export const serverClock: Effect.Effect<Clock.Clock> = Effect.map(Clock.Clock, s
 export const standsStill = (shown: Clock.Clock): boolean => shown instanceof TestModeClock && shown.standsStill
 
 /** The server's time, in milliseconds. */
-export const serverNow: Effect.Effect<number> = Effect.map(serverClock, (clock) => clock.currentTimeMillisUnsafe())
+export const serverNow: Effect.Effect<number> = Effect.flatMap(serverClock, (server) => server.currentTimeMillis)
 
 /**
  * Runs an effect in the server's time. For a look-up in a cache, whose entries would never expire while a test clock

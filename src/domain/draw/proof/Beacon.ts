@@ -2,7 +2,6 @@
  * The public randomness beacon that a draw may wait for: drand's network `quicknet`. Its round n is published at
  * `genesis + (n − 1) × period`. The round of a draw follows from the draw's time alone, so no operator can choose it.
  */
-import { sha256, sha256OfHex } from "../../values/Digest.ts"
 import type { Millis } from "../../values/Time.ts"
 
 /** The network's name at drand. */
@@ -21,13 +20,3 @@ export const roundAfter = (at: Millis): number =>
 
 /** Returns when the round is published. */
 export const timeOfRound = (round: number): Millis => (genesisSeconds + (round - 1) * periodSeconds) * 1000
-
-/** Returns a round that no network has signed. It has the form of a real one, and follows from the seed alone. */
-export const simulatedRound = (
-  seed: string,
-  round: number
-): { readonly randomness: string; readonly signature: string } => {
-  const first = sha256(`${seed} ${round}`)
-  const signature = first + sha256OfHex(first).slice(0, 32)
-  return { randomness: sha256OfHex(signature), signature }
-}

@@ -16,7 +16,7 @@ export const NodeHandlers = HttpApiBuilder.group(AdminApi, "nodes", (handlers) =
     return handlers.handleAll({
       listNodes: Effect.fnUntraced(function* () {
         const { tenant } = yield* CurrentTenant
-        const now = yield* Time.serverNow
+        const now = yield* Time.now
         const parked = yield* operations.parked(tenant)
         const overdue = yield* operations.overdue(tenant, now)
         return {
