@@ -10,7 +10,7 @@ import * as Auth from "../../src/auth/Auth.ts"
 import * as Environment from "../../src/cli/runtime/Environment.ts"
 import { stopRequested } from "../../src/cli/runtime/Signals.ts"
 import { Delivery } from "../../src/delivery/Delivery.ts"
-import { deciders } from "../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../src/domain/mechanism/Mechanism.ts"
 import type { View } from "../../src/domain/queue/Queue.ts"
 import { Engine, type Inspection } from "../../src/engine/Engine.ts"
 import * as AdminRoutes from "../../src/http/admin/Routes.ts"
@@ -28,6 +28,7 @@ const view: View = { status: "QUEUED", position: 1_000, positionDisplayMode: "pr
 /** The answers of a queue, of which only the identity is in the database. */
 const inspectionOf = (identity: Inspection<"queue">["identity"]): Inspection<"queue"> => ({
   identity,
+  units: undefined,
   configuration: {
     name: "noop",
     timeZone: "UTC",
@@ -91,7 +92,7 @@ const server = Server.layer({ consumer: ConsumerRoutes.layerWith(credentials), a
   Layer.provide(Readiness.layer),
   Layer.provide(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(engine),
-  Layer.provide(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
+  Layer.provide(JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) })),
   Layer.provide(Heartbeat.layer({ name: "noop" })),
   Layer.provide(Environment.withMigratedDatabase)
 )

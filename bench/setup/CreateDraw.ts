@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { creationOf } from "../../src/engine/lifecycle/Creation.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
+import type { MechanismIdentity } from "../../src/domain/mechanism/Mechanism.ts"
 import { withJournal } from "./UsherStore.ts"
 
 /** The initial distance of the draw's time. */
@@ -27,7 +28,9 @@ export function createDraw(url: string, queueId: string, winnerCount: number): P
       loyaltyBiasEnabled: false,
       loyaltyWeight: 1
     }
-    yield* journal.create([creationOf({ ...head.identity, id, kind: "draw" }, configuration, "bench", now)])
+    yield* journal.create([
+      creationOf({ ...(head.identity as MechanismIdentity), id, kind: "draw" }, configuration, "bench", now)
+    ])
     return id
   })
   return withJournal(url, create)

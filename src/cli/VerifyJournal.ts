@@ -2,7 +2,7 @@
 import { Clock, Console, Data, Effect, Layer, Option, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Organizations } from "../auth/keys/Organizations.ts"
-import { deciders } from "../domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../domain/mechanism/Mechanism.ts"
 import type { Difference } from "../engine/verification/Differences.ts"
 import { repair, type Verdict, verify } from "../engine/verification/Verification.ts"
 import { StartRefused } from "../settings/Settings.ts"
@@ -26,7 +26,7 @@ const shownMax = 1_000
 
 /** The inputs of a verification. */
 export const journals = Layer.mergeAll(
-  JournalSql.layer({ codecs: JournalCodec.codecs(deciders) }),
+  JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) }),
   Projections.layer,
   Organizations.layer
 )

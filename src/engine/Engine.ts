@@ -10,14 +10,15 @@ import {
   type ConsumerCommand,
   type FactsOf,
   isOf,
-  type Kind,
-  kinds,
+  type ActorKind,
+  actorKinds,
   type MechanismIdentity,
   type MechanismRef,
   type RefusalOf,
   type StateOf,
   type ViewOf
 } from "../domain/mechanism/Mechanism.ts"
+import type { UnitsReport } from "../domain/mechanism/UnitProtocol.ts"
 import type { Millis } from "../domain/values/Time.ts"
 import type { Journal } from "../store/journal/Journal.ts"
 import type { Unavailable } from "../store/postgres/Unavailable.ts"
@@ -31,22 +32,24 @@ import * as Time from "../store/coordination/Time.ts"
 
 /** The mechanism does not exist for this tenant: the id is unknown, archived, or belongs to another tenant. 404 */
 export class MechanismNotFound extends Schema.TaggedError<MechanismNotFound>()("MechanismNotFound", {
-  kind: Schema.Literals(kinds)
+  kind: Schema.Literals(actorKinds)
 }) {}
 
 /** The errors that any command or query can fail with. */
 export type EngineError = MechanismNotFound | Unavailable | Actor.Overloaded | Registry.Parked
 
 /** The identity of a mechanism, and its settings. */
-export interface Definition<K extends Kind> {
-  readonly identity: MechanismIdentity
+export interface Definition<K extends ActorKind> {
+  readonly identity: MechanismIdentity<K>
   readonly configuration: ConfigurationOf<K>
 }
 
 /** A mechanism as its actor holds it at this moment. */
-export interface Inspection<K extends Kind> extends Definition<K> {
+export interface Inspection<K extends ActorKind> extends Definition<K> {
   readonly status: StatusFields
   readonly lifecycle: Lifecycle
+  /** What the mechanism says of its units; undefined if it sells from no stock. */
+  readonly units: UnitsReport | undefined
   readonly live: {
     /** The number of places by status. */
     readonly counts: { readonly [status: string]: number }
@@ -62,19 +65,19 @@ export interface Inspection<K extends Kind> extends Definition<K> {
 }
 
 /** A mechanism after an admin's command. */
-export interface AdminOutcome<K extends Kind> extends Inspection<K> {
+export interface AdminOutcome<K extends ActorKind> extends Inspection<K> {
   /** The consumers whose places the command itself changed, in the order of the changes. */
   readonly consumerIds: ReadonlyArray<string>
 }
 
 /** The facts of a mechanism that fit into one reply. A draw's proof does not fit; `Engine.proof` returns it. */
-export type KnownFacts<K extends Kind> = Omit<FactsOf<K>, "proof">
+export type KnownFacts<K extends ActorKind> = Omit<FactsOf<K>, "proof">
 
 /** A consumer's view, and the instant as of which it is certain if the database is away. */
-export type ViewForStatus<K extends Kind> = ViewOf<K> & { readonly asOf?: Millis }
+export type ViewForStatus<K extends ActorKind> = ViewOf<K> & { readonly asOf?: Millis }
 
 /** The result of a query for one mechanism. */
-export interface QueryAnswer<K extends Kind, A> {
+export interface QueryAnswer<K extends ActorKind, A> {
   readonly mechanism: MechanismRef<K>
   readonly answer: A
 }
@@ -86,52 +89,52 @@ export class Engine extends Context.Service<
   Engine,
   {
     /** Runs a consumer's command. Returns the consumer's view of its place once the outcome is on disk. */
-    send<K extends Kind>(
+    send<K extends ActorKind>(
       mechanism: MechanismRef<K>,
       command: ConsumerCommand<K>
     ): Effect.Effect<ViewOf<K>, RefusalOf<K> | EngineError>
     /** Runs an admin's command. Returns the mechanism as it is after the command. */
-    sendAdmin<K extends Kind>(
+    sendAdmin<K extends ActorKind>(
       mechanism: MechanismRef<K>,
       command: AdminCommand<K>
     ): Effect.Effect<AdminOutcome<K>, RefusalOf<K> | EngineError>
     /** Returns a consumer's view of its place, from committed state and without SQL. */
-    view<K extends Kind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
+    view<K extends ActorKind>(mechanism: MechanismRef<K>, consumerId: string): Effect.Effect<ViewOf<K>, EngineError>
     /**
      * Like `view`, for a status read. While the database is away the view is the last committed one, for up to a
      * minute, with the instant as of which it is certain. Fails with `Unavailable` if a failed write may have changed it.
      */
-    viewForStatus<K extends Kind>(
+    viewForStatus<K extends ActorKind>(
       mechanism: MechanismRef<K>,
       consumerId: string
     ): Effect.Effect<ViewForStatus<K>, EngineError>
     /** Returns the public facts of the whole mechanism, from committed state and without SQL. */
-    facts<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
+    facts<K extends ActorKind>(mechanism: MechanismRef<K>): Effect.Effect<KnownFacts<K>, EngineError>
     /** Returns the proof of a draw in pieces; undefined before the drawing. */
     proof(draw: MechanismRef<"draw">): Effect.Effect<Stream.Stream<string, EngineError> | undefined, EngineError>
     /**
      * Returns the subscriptions to places of the mechanism. A consumer whose own place changes gets the change at
      * once. The other consumers, whose positions may have moved, get theirs at most once a second.
      */
-    subscribers<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
+    subscribers<K extends ActorKind>(mechanism: MechanismRef<K>): Effect.Effect<Following<ViewOf<K>>, EngineError>
     /** Returns the identity and the last committed configuration. Never waits for a write in progress. */
-    definition<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Definition<K>, EngineError>
+    definition<K extends ActorKind>(mechanism: MechanismRef<K>): Effect.Effect<Definition<K>, EngineError>
     /** Returns the mechanism's identity and its parents. Never waits for a write in progress. */
-    identity<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
+    identity<K extends ActorKind>(mechanism: MechanismRef<K>): Effect.Effect<MechanismIdentity, EngineError>
     /**
      * Calls `onChange` after each commit that changed the mechanism's configuration or status, and after the actor
      * was rebuilt. Returns an unsubscribe function. `onChange` must return immediately.
      */
     watch(mechanismId: string, onChange: () => void): () => void
     /** Returns the mechanism if it runs in this process; undefined if it would have to be started first. */
-    peek<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K> | undefined, EngineError>
+    peek<K extends ActorKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K> | undefined, EngineError>
     /** Returns the mechanism, and starts it if it does not run. */
-    inspect<K extends Kind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
+    inspect<K extends ActorKind>(mechanism: MechanismRef<K>): Effect.Effect<Inspection<K>, EngineError>
     /**
      * Runs a query on every mechanism of a kind that runs in this process, and returns the defined results. Skips
      * mechanisms with a write in progress; a caller that depends on the result must query again.
      */
-    query<K extends Kind, A>(
+    query<K extends ActorKind, A>(
       kind: K,
       question: (state: StateOf<K>) => A | undefined
     ): Effect.Effect<ReadonlyArray<QueryAnswer<K, A>>>
@@ -142,7 +145,7 @@ export class Engine extends Context.Service<
      * Some needs come without a call, for example after a moment in which the process did not own the mechanism. So a worker
      * also queries now and then without one.
      */
-    onEffectNeeded(kind: Kind, onNeed: () => void): () => void
+    onEffectNeeded(kind: ActorKind, onNeed: () => void): () => void
     /** Starts a mechanism that has just been created, so that its timed transitions happen without a caller. */
     start(mechanismId: string): Effect.Effect<void>
     /** Lets a parked mechanism start again. */
@@ -178,11 +181,12 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
   const actorFor = findIn(registry)
 
   const inspectionOf = (actor: Actor.Actor) =>
-    Effect.map(actor.inspect, ({ configuration, status, lifecycle, ...live }) => ({
+    Effect.map(actor.inspect, ({ configuration, status, lifecycle, units, ...live }) => ({
       identity: actor.identity,
       configuration,
       status,
       lifecycle,
+      units,
       live: { ...live, node, restarts: registry.restarts(actor.identity.id), parked: false }
     }))
 
@@ -237,7 +241,7 @@ export const make = (node: string, registry: Registry.Registry, startedAt: Milli
 /** Returns the last committed view while the database is away; undefined if there is none that is certain. */
 export const lastCommittedView = (
   registry: Registry.Registry,
-  mechanism: MechanismRef<Kind>,
+  mechanism: MechanismRef<ActorKind>,
   consumerId: string
 ): Effect.Effect<unknown> | undefined => {
   const { actor, asOf } = registry.former(mechanism.id) ?? {}
@@ -248,11 +252,11 @@ export const lastCommittedView = (
 /** Finds the actor of a mechanism, and starts it if necessary. */
 const findIn = (registry: Registry.Registry) => {
   // A mechanism that does not start is not found for other tenants either.
-  const isForAnother = (mechanism: MechanismRef<Kind>): boolean => {
+  const isForAnother = (mechanism: MechanismRef<ActorKind>): boolean => {
     const identity = registry.identity(mechanism.id)
     return identity !== undefined && !isOf(identity, mechanism)
   }
-  return (mechanism: MechanismRef<Kind>): Effect.Effect<Actor.Actor, EngineError> => {
+  return (mechanism: MechanismRef<ActorKind>): Effect.Effect<Actor.Actor, EngineError> => {
     const running = registry.running(mechanism.id)
     if (running !== undefined) return ifFor(mechanism, running)
     return registry.acquire(mechanism.id).pipe(
@@ -265,7 +269,7 @@ const findIn = (registry: Registry.Registry) => {
 const definitionOf = ({ identity, configuration }: Actor.Actor) => ({ identity, configuration: configuration() })
 
 /** Returns the actor if its mechanism exists for this caller. */
-const ifFor = (mechanism: MechanismRef<Kind>, actor: Actor.Actor | undefined) =>
+const ifFor = (mechanism: MechanismRef<ActorKind>, actor: Actor.Actor | undefined) =>
   actor !== undefined && actor.isFor(mechanism) ? Effect.succeed(actor) : Effect.fail(notFound(mechanism))
 
-const notFound = ({ kind }: MechanismRef<Kind>) => new MechanismNotFound({ kind })
+const notFound = ({ kind }: MechanismRef<ActorKind>) => new MechanismNotFound({ kind })

@@ -1,7 +1,7 @@
 /** The span of a command, for requests that are sampled. */
 import { type Clock, Context, Effect, Layer } from "effect"
 import type { Command } from "../domain/mechanism/Decider.ts"
-import type { Kind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
 import { CurrentSpan, endSpan, startSpan, tagOf, Traces, type Tracing } from "../measures/Traces.ts"
 import { Engine } from "./Engine.ts"
 import * as Time from "../store/coordination/Time.ts"
@@ -21,7 +21,7 @@ export const layer = Layer.effect(
 
 const traced = (engine: Engine["Service"], tracing: Tracing, clock: Clock.Clock): Engine["Service"] => {
   const inSpan = <A, E>(
-    mechanism: MechanismRef<Kind>,
+    mechanism: MechanismRef<ActorKind>,
     command: Command,
     sent: Effect.Effect<A, E>
   ): Effect.Effect<A, E> =>

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { randomUUID } from "node:crypto"
-import { deciders } from "../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../src/domain/mechanism/Mechanism.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import * as JournalCodec from "../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../src/store/journal/JournalSql.ts"
@@ -228,7 +228,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher v
     Effect.gen(function* () {
       const { sql } = yield* World
       const { id, consumerId } = yield* aMechanism("waitlist")
-      const journals = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
+      const journals = JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) })
       yield* Effect.gen(function* () {
         const journal = yield* Journal
         const owned = (yield* journal.takeOver([id]))[0]!

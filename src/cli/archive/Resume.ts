@@ -2,7 +2,7 @@
 import { Clock, Console, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { extensionSecondsMax } from "../../domain/mechanism/extension/Extension.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../domain/mechanism/Mechanism.ts"
 import { extendHeld } from "../../engine/lifecycle/Extension.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import * as Installation from "../../store/coordination/Installation.ts"
@@ -38,7 +38,7 @@ const options = {
   )
 }
 
-const services = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) }).pipe(
+const services = JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) }).pipe(
   Layer.provideMerge(Environment.withDatabase)
 )
 

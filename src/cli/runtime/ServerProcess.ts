@@ -10,7 +10,7 @@ import { createHmac } from "node:crypto"
 import * as Auth from "../../auth/Auth.ts"
 import { Beacon } from "../../beacon/Beacon.ts"
 import { Delivery } from "../../delivery/Delivery.ts"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../domain/mechanism/Mechanism.ts"
 import { Engine } from "../../engine/Engine.ts"
 import * as TracedEngine from "../../engine/TracedEngine.ts"
 import * as AdminRoutes from "../../http/admin/Routes.ts"
@@ -44,13 +44,14 @@ import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as Alerts from "../../workers/Alerts.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
+import * as StockTransfers from "../../workers/StockTransfers.ts"
 import * as TestClockAdvances from "../../workers/TestClockAdvances.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
 import * as WantedPlaces from "../../workers/WantedPlaces.ts"
 import * as WebhookDeliveries from "../../workers/WebhookDeliveries.ts"
 import { welcome } from "./Welcome.ts"
 
-const journal = JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
+const journal = JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) })
 
 /** The engine of a single process, or of one node in a cluster. */
 const engine = Layer.unwrap(
@@ -96,7 +97,7 @@ const http = Layer.merge(
 )
 
 /**
- * Serves the mechanisms of this process: draws that wait for randomness, waitlists with members to notify. A front has
+ * Serves the actors of this process: draws that wait for randomness, waitlists with members to notify, stocks. A front has
  * none. The other workers need none of this process: they work from the database, and leases or claims divide the work.
  * `ParkedMechanisms` runs on a front to clear what a former process of its name recorded.
  */
@@ -104,7 +105,7 @@ const mechanismWorkers = Layer.unwrap(
   Effect.map(Settings, ({ clusterRole }) =>
     clusterRole === "front"
       ? Layer.empty
-      : Layer.merge(Layer.provide(DrawBeacons.layer, Beacon.layer), WaitlistNotices.layer)
+      : Layer.mergeAll(Layer.provide(DrawBeacons.layer, Beacon.layer), WaitlistNotices.layer, StockTransfers.layer)
   )
 )
 

@@ -7,6 +7,7 @@ import * as Appointment from "../appointment/Appointment.ts"
 import * as Auction from "../auction/Auction.ts"
 import * as Draw from "../draw/Draw.ts"
 import * as Queue from "../queue/Queue.ts"
+import * as Stock from "../stock/Stock.ts"
 import * as TimedRelease from "../timedRelease/TimedRelease.ts"
 import { sameTenant, type Tenant } from "../values/Ids.ts"
 import * as Waitlist from "../waitlist/Waitlist.ts"
@@ -39,6 +40,13 @@ export type Kind = keyof typeof deciders
 /** The kinds, in the order in which the APIs name them. */
 export const kinds = Object.keys(declarations) as ReadonlyArray<Kind>
 
+/** The rules of each kind of actor: the kinds of mechanism, and stocks, which have no consumers. */
+export const actorDeciders = { ...deciders, stock: Stock.decider } as const
+
+/** The kinds of actor. */
+export type ActorKind = keyof typeof actorDeciders
+export const actorKinds = Object.keys(actorDeciders) as ReadonlyArray<ActorKind>
+
 export const isKind = (name: string): name is Kind => Object.hasOwn(declarations, name)
 
 /** Returns a table of the kinds. */
@@ -47,6 +55,9 @@ export const byKind = <A>(valueOf: (kind: Kind) => A): { readonly [K in Kind]: A
 
 /** The kinds in words. */
 export const kindNames = byKind((kind) => declarations[kind].noun.replace(/^./, (first) => first.toUpperCase()))
+
+/** The kinds of actor in words. */
+export const actorNames: { readonly [K in ActorKind]: string } = { ...kindNames, stock: "Stock" }
 
 type Declarations = typeof declarations
 
@@ -118,31 +129,33 @@ type TypesOf<D> =
     : never
 
 /** An interface, so that a kind that is not known yet keeps its types apart. */
-interface Mechanisms extends Readonly<{ [K in Kind]: TypesOf<(typeof deciders)[K]> }> {}
+interface Mechanisms extends Readonly<{ [K in ActorKind]: TypesOf<(typeof actorDeciders)[K]> }> {}
 
-export type ConfigurationOf<K extends Kind> = Mechanisms[K]["Configuration"]
-export type StateOf<K extends Kind> = Mechanisms[K]["State"]
-export type CommandOf<K extends Kind> = Mechanisms[K]["Command"]
-export type RefusalOf<K extends Kind> = Mechanisms[K]["Refusal"]
-export type ViewOf<K extends Kind> = Mechanisms[K]["View"]
-export type FactsOf<K extends Kind> = Mechanisms[K]["Facts"]
+export type ConfigurationOf<K extends ActorKind> = Mechanisms[K]["Configuration"]
+export type StateOf<K extends ActorKind> = Mechanisms[K]["State"]
+export type CommandOf<K extends ActorKind> = Mechanisms[K]["Command"]
+export type RefusalOf<K extends ActorKind> = Mechanisms[K]["Refusal"]
+export type ViewOf<K extends ActorKind> = Mechanisms[K]["View"]
+export type FactsOf<K extends ActorKind> = Mechanisms[K]["Facts"]
 
 /** A command that concerns one consumer's place. */
-export type ConsumerCommand<K extends Kind> = Extract<CommandOf<K>, { readonly consumerId: string }>
+export type ConsumerCommand<K extends ActorKind> = Extract<CommandOf<K>, { readonly consumerId: string }>
 
 /** A command that concerns the mechanism itself. */
-export type AdminCommand<K extends Kind> = Exclude<CommandOf<K>, { readonly consumerId: string }>
+export type AdminCommand<K extends ActorKind> = Exclude<CommandOf<K>, { readonly consumerId: string }>
 
-/** A mechanism's identity, as stored next to its events. It never changes. */
-export interface MechanismIdentity extends Tenant {
+/** A mechanism's identity, as stored next to its events. It never changes. A stock belongs to no experience. */
+export interface MechanismIdentity<K extends ActorKind = Kind> extends Tenant {
   readonly id: string
-  readonly kind: Kind
-  readonly experienceId: string
-  readonly sequenceId: string
+  readonly kind: K
+  readonly experienceId: ParentOf<K>
+  readonly sequenceId: ParentOf<K>
 }
 
+type ParentOf<K extends ActorKind> = K extends "stock" ? undefined : string
+
 /** Identifies one mechanism of one tenant. A mechanism of another tenant is not found. */
-export interface MechanismRef<K extends Kind> {
+export interface MechanismRef<K extends ActorKind> {
   readonly kind: K
   readonly id: string
   readonly tenant: Tenant
@@ -151,7 +164,7 @@ export interface MechanismRef<K extends Kind> {
 }
 
 /** True if the caller names this mechanism by its kind and tenant. The caller has found it by its id. */
-export const isOf = (identity: MechanismIdentity, { kind, tenant }: MechanismRef<Kind>): boolean =>
+export const isOf = (identity: MechanismIdentity<ActorKind>, { kind, tenant }: MechanismRef<ActorKind>): boolean =>
   identity.kind === kind && sameTenant(tenant, identity)
 
 /** How the list of mechanisms can be sorted. The first is the default. */

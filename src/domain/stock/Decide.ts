@@ -8,7 +8,7 @@ import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { type Command, type Refusal, type Reports, TooFewUnits } from "./Protocol.ts"
 import { type Account, newAccount, type State } from "./State.ts"
-import { givingBack, sending, type Turn } from "./Turns.ts"
+import { sending, type Turn } from "./Turns.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 
@@ -94,13 +94,6 @@ const cancelOrder = (state: State, { orderId, units }: ExtractTag<Command, "Canc
   state.cancelled.has(orderId) || !state.configuration.returnsCancelled
     ? unchanged
     : [{ _tag: "OrderCancelled", at, orderId, units: state.orders.get(orderId) ?? units }]
-
-/** Returns the units that mechanisms are to give back. */
-export const asked = (state: State, { reports }: Reports, at: Millis): ReadonlyArray<Turn> => {
-  const { accounts, configuration, free } = state
-  const underwayTo = (distributionId: string) => accounts.get(distributionId)?.underway?.units ?? 0
-  return givingBack({ takers: configuration.takers, free, reports, underwayTo }, at)
-}
 
 /** The decision on each command of a stock. */
 export const decisions = { Adjust: adjust, Settle: settle, CountOrder: countOrder, CancelOrder: cancelOrder }

@@ -9,15 +9,16 @@
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { teardownWhen } from "../mechanism/Timed.ts"
+import type { Millis } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
-import type { Command, Facts, Refusal } from "./Protocol.ts"
+import type { Command, Facts, Refusal, Reports } from "./Protocol.ts"
 import { initial, isComplete, type State } from "./State.ts"
+import { givingBack, type Turn } from "./Turns.ts"
 
 export { Configuration } from "./Configuration.ts"
-export { asked } from "./Decide.ts"
 export { Event } from "./Event.ts"
 export type { Command, Facts, Refusal } from "./Protocol.ts"
 export type { State } from "./State.ts"
@@ -38,6 +39,17 @@ const facts = ({ onHand, free, soldByOrders, accounts }: State): Facts => {
       ...(underway !== undefined && { underway })
     }))
   }
+}
+
+/** Returns the units that mechanisms are to give back to a stock with these settings and facts. */
+export const asked = (
+  { takers }: Configuration,
+  { free, accounts }: Facts,
+  { reports }: Reports,
+  at: Millis
+): ReadonlyArray<Turn> => {
+  const underway = new Map(accounts.map((account) => [account.distributionId, account.underway?.units ?? 0]))
+  return givingBack({ takers, free, reports, underwayTo: (id) => underway.get(id) ?? 0 }, at)
 }
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, undefined, Facts> = deciderOf(

@@ -2,7 +2,7 @@
  * The types of events that webhooks report, and the events of mechanisms that they come from. Each kind of mechanism
  * declares its own.
  */
-import { byKind, declarations, type Kind } from "../mechanism/Mechanism.ts"
+import { type ActorKind, byKind, declarations, type Kind } from "../mechanism/Mechanism.ts"
 import type { ReportedRow } from "../mechanism/ReportedEvents.ts"
 
 /** The types of each event, by kind of mechanism. Webhooks do not report other events. */
@@ -60,8 +60,8 @@ export const eventTypes = Object.keys(descriptions) as ReadonlyArray<EventType> 
 /** Returns the description of a type. */
 export const descriptionOf = (type: EventType): string => descriptions[type]
 
-/** Returns the events of a kind of mechanism that lead to one of the types. */
-export const eventsFor = (kind: Kind, types: ReadonlyArray<string>): ReadonlyArray<string> =>
-  Object.entries(reportedEvents[kind])
+/** Returns the events of a kind of actor that lead to one of the types. */
+export const eventsFor = (kind: ActorKind, types: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Object.entries(kind === "stock" ? {} : reportedEvents[kind])
     .filter(([, row]) => row.some(({ type }) => types.includes(type)))
     .map(([event]) => event)

@@ -17,12 +17,13 @@
 import { Cause, Effect, Exit, Option, Queue as Mailbox, Schema, type Scope } from "effect"
 import type { Command, Moment, Refusal } from "../../domain/mechanism/Decider.ts"
 import {
-  deciders,
+  actorDeciders,
   isOf,
-  type Kind,
+  type ActorKind,
   type MechanismIdentity,
   type MechanismRef
 } from "../../domain/mechanism/Mechanism.ts"
+import type { UnitsReport } from "../../domain/mechanism/UnitProtocol.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Sample } from "../../measures/MechanismMeasures.ts"
 import { Measures } from "../../measures/Measures.ts"
@@ -50,7 +51,7 @@ export const batchSizeMax = 1_000
 
 /** The start of an actor: its identity and its state after the replay of its journal. */
 export interface Recovered {
-  readonly identity: MechanismIdentity & { readonly kind: Kind }
+  readonly identity: MechanismIdentity<ActorKind> & { readonly kind: ActorKind }
   readonly state: unknown
   /** The sequence of the last event. */
   readonly sequence: number
@@ -62,9 +63,9 @@ export interface Recovered {
 
 /** The calls that an actor answers. Every answer shows committed state only. */
 export interface Actor {
-  readonly identity: MechanismIdentity
+  readonly identity: MechanismIdentity<ActorKind>
   /** True if the mechanism exists for this caller: same kind, same tenant, and not archived unless that is included. */
-  readonly isFor: (mechanism: MechanismRef<Kind>) => boolean
+  readonly isFor: (mechanism: MechanismRef<ActorKind>) => boolean
   /** True if the mechanism is archived. Its outstanding grants stay valid. */
   readonly isArchived: () => boolean
   /** True if the mechanism is archived and torn down: no caller can reach it, and no timed transition remains. */
@@ -109,6 +110,7 @@ export interface Snapshot {
   readonly configuration: unknown
   readonly status: ReturnType<AnyDecider["statusFields"]>
   readonly lifecycle: ReturnType<AnyDecider["lifecycle"]>
+  readonly units: UnitsReport | undefined
   readonly counts: { readonly [status: string]: number }
   readonly entriesPerMinute: number
   readonly grantsPerMinute: number
@@ -157,7 +159,7 @@ export const make = Effect.fnUntraced(function* (
   const timer = yield* Timer.make(() => Mailbox.offerUnsafe(mailbox, wakeUp), clock)
 
   const { identity, state } = recovered
-  const decider: AnyDecider = deciders[identity.kind]
+  const decider: AnyDecider = actorDeciders[identity.kind]
   const meter = new ActorMeter(decider, (yield* Measures).mechanisms.of(identity.kind))
   const readBarrier = new ReadBarrier()
 
@@ -272,6 +274,7 @@ export const make = Effect.fnUntraced(function* (
       configuration: decider.configurationOf(state),
       status: decider.statusFields(state),
       lifecycle: decider.lifecycle(state, at),
+      units: decider.units?.(state),
       counts: { ...decider.counts(state) },
       ...meter.rates(at),
       lastSequence: sequence

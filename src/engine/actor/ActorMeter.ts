@@ -1,6 +1,6 @@
 /** Counts what one actor does: the rates of its live view, and its part of the process's measures. */
 import type { Event, Refusal } from "../../domain/mechanism/Decider.ts"
-import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { KindMeasures, Sample } from "../../measures/MechanismMeasures.ts"
 import type { AnyDecider, Batch } from "./Batch.ts"
@@ -54,7 +54,7 @@ export class ActorMeter {
   }
 
   /** Returns the mechanism's figures for the measures. */
-  sample(identity: MechanismIdentity, state: unknown, waiting: number, now: Millis): Sample {
+  sample(identity: MechanismIdentity<ActorKind>, state: unknown, waiting: number, now: Millis): Sample {
     return { identity, waiting, counts: this.decider.counts(state), ...this.rates(now) }
   }
 

@@ -2,7 +2,7 @@
  * Rebuilds a mechanism's state by replaying its journal.
  */
 import { Effect, Stream } from "effect"
-import { deciders } from "../../domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../domain/mechanism/Mechanism.ts"
 import { type Head, Journal, type Recorded } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { Recovered } from "./Actor.ts"
@@ -19,7 +19,7 @@ export const recover = Effect.fnUntraced(function* (
   const journal = yield* Journal
   const { identity } = head
 
-  const decider: AnyDecider = deciders[identity.kind]
+  const decider: AnyDecider = actorDeciders[identity.kind]
   const state = decider.initial()
   let sequence = 0
   let lastAt = 0
@@ -49,7 +49,7 @@ export const recoverPlaces = Effect.fnUntraced(function* (
     })
   )
   const { sequence, state, identity } = recovered
-  const decider: AnyDecider = deciders[identity.kind]
+  const decider: AnyDecider = actorDeciders[identity.kind]
   if (sequence > head.placesSequence) {
     const places = Array.from(changed, (consumerId) => ({ consumerId, ...decider.place(state, consumerId)! }))
     journal.project({ mechanismId: identity.id, sequence, places })

@@ -12,7 +12,7 @@ import { Effect, Layer, Option, Schedule, type Scope, Stream } from "effect"
 import { EntityId, Sharding, type ShardId } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { Measures } from "../../measures/Measures.ts"
-import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { monotonicMillisOf } from "../../store/coordination/LeaseClock.ts"
 import { Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
@@ -119,7 +119,7 @@ const make = Effect.fnUntraced(function* ({
   /** Questions whose only parameter is the mechanism. */
   type Plain = "facts" | "definition" | "identity" | "inspect" | "peek"
   const plain = <M extends Plain>(method: M) =>
-    ((mechanism: MechanismRef<Kind>) =>
+    ((mechanism: MechanismRef<ActorKind>) =>
       route<unknown, unknown>(mechanism.id, { method, mechanism }, local[method](mechanism))) as Service[M]
   const facts = plain("facts")
 
@@ -127,13 +127,13 @@ const make = Effect.fnUntraced(function* ({
   const fetchIdentity = plain("identity")
   const fetchDefinition = plain("definition")
 
-  const identity: Service["identity"] = (mechanism) =>
+  const identity = ((mechanism: MechanismRef<ActorKind>) =>
     Effect.suspend(() => {
       if (owns(mechanism.id)) return local.identity(mechanism)
       const known = identities.identity(mechanism)
       if (known !== undefined) return Effect.succeed(known)
       return Effect.tap(fetchIdentity(mechanism), (found) => Effect.sync(() => identities.noteIdentity(found)))
-    })
+    })) as Service["identity"]
 
   const definition = ((mechanism) =>
     Effect.suspend(() => {

@@ -6,7 +6,7 @@
  * Effect's `Cache` does not fit: one entry holds two values with different lifetimes, each request checks the tenant
  * against the entry, and the lookup must be synchronous to stay off the fiber scheduler.
  */
-import { isOf, type Kind, type MechanismIdentity, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { isOf, type ActorKind, type MechanismIdentity, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 
 /** Mechanisms in the cache at most. The oldest entry is evicted first. */
 const rememberedMax = 10_000
@@ -15,7 +15,7 @@ const rememberedMax = 10_000
 const configurationMillis = 1_000
 
 interface KnownDefinition {
-  readonly identity: MechanismIdentity
+  readonly identity: MechanismIdentity<ActorKind>
   readonly configuration: unknown
 }
 
@@ -29,17 +29,17 @@ export class IdentityCache {
   private readonly known = new Map<string, KnownIdentity>()
 
   /** Returns the cached identity if the mechanism exists for this caller. */
-  identity(mechanism: MechanismRef<Kind>): MechanismIdentity | undefined {
+  identity(mechanism: MechanismRef<ActorKind>): MechanismIdentity<ActorKind> | undefined {
     return this.find(mechanism)?.identity
   }
 
   /** Returns the identity and the configuration, if these were cached less than a second ago. */
-  definition(mechanism: MechanismRef<Kind>, now: number): KnownDefinition | undefined {
+  definition(mechanism: MechanismRef<ActorKind>, now: number): KnownDefinition | undefined {
     const found = this.find(mechanism)
     return found !== undefined && now < found.configurationUntil ? found : undefined
   }
 
-  noteIdentity(identity: MechanismIdentity): void {
+  noteIdentity(identity: MechanismIdentity<ActorKind>): void {
     if (this.known.has(identity.id)) return
     this.known.set(identity.id, { identity, configuration: undefined, configurationUntil: -Infinity })
     if (this.known.size <= rememberedMax) return
@@ -58,7 +58,7 @@ export class IdentityCache {
     found.configurationUntil = now + configurationMillis
   }
 
-  private find(mechanism: MechanismRef<Kind>): KnownIdentity | undefined {
+  private find(mechanism: MechanismRef<ActorKind>): KnownIdentity | undefined {
     const found = this.known.get(mechanism.id)
     return found !== undefined && isOf(found.identity, mechanism) ? found : undefined
   }

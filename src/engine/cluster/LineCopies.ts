@@ -9,7 +9,7 @@
  * Where a consumer does not wait any more, or this node has not seen its ticket, the owner is asked for the view.
  */
 import { Effect, Exit, Fiber, type Scope } from "effect"
-import type { Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { LineCopy, type LineUpdate, type WaitingPlace } from "../../domain/queue/LineCopy.ts"
 import type { View } from "../../domain/queue/Queue.ts"
 import { sameTenant } from "../../domain/values/Ids.ts"
@@ -60,13 +60,13 @@ export class LineCopies {
   }
 
   /** Notes that the queue exists for the tenant. */
-  noteQueue(mechanism: MechanismRef<Kind>): void {
+  noteQueue(mechanism: MechanismRef<ActorKind>): void {
     if (mechanism.kind !== "queue" || this.lines.get(mechanism.id) !== undefined) return
     this.lines.set(mechanism.id, new SharedLine(this.services, mechanism as MechanismRef<"queue">))
   }
 
   /** Notes the view that the owner gave to a consumer. */
-  note(mechanism: MechanismRef<Kind>, consumerId: string, view: unknown): void {
+  note(mechanism: MechanismRef<ActorKind>, consumerId: string, view: unknown): void {
     if (mechanism.kind !== "queue") return
     this.noteQueue(mechanism)
     this.notePlace(mechanism.id, consumerId, view)
@@ -74,7 +74,7 @@ export class LineCopies {
 
   /** Returns the consumer's view. Where no copy shows it, `ask` asks the owner. */
   view<E>(
-    mechanism: MechanismRef<Kind>,
+    mechanism: MechanismRef<ActorKind>,
     consumerId: string,
     ask: Effect.Effect<unknown, E>
   ): Effect.Effect<unknown, E> {
@@ -151,7 +151,7 @@ class SharedLine {
   }
 
   /** True if the line is also that of the mechanism that a caller names. */
-  isReadableFor({ kind, tenant, includesArchived }: MechanismRef<Kind>): boolean {
+  isReadableFor({ kind, tenant, includesArchived }: MechanismRef<ActorKind>): boolean {
     return kind === "queue" && includesArchived !== true && sameTenant(tenant, this.queue.tenant) && this.isReadable()
   }
 

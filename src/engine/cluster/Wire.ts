@@ -9,7 +9,7 @@
 import { HashMap, Result } from "effect"
 import { deserialize, serialize } from "node:v8"
 import type { Facts } from "../../domain/appointment/Appointment.ts"
-import type { AdminCommand, ConsumerCommand, Kind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import type { AdminCommand, ConsumerCommand, ActorKind, MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import * as Refusals from "../../domain/mechanism/Refusals.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import { Overloaded } from "../actor/Actor.ts"
@@ -19,8 +19,8 @@ import { Parked } from "../registry/Registry.ts"
 
 /** One question about a mechanism. A question for a tenant names the tenant; a question between nodes does not. */
 export type Question =
-  | { readonly method: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<Kind> }
-  | { readonly method: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<Kind> }
+  | { readonly method: "send"; readonly mechanism: Named; readonly command: ConsumerCommand<ActorKind> }
+  | { readonly method: "sendAdmin"; readonly mechanism: Named; readonly command: AdminCommand<ActorKind> }
   | {
       readonly method: "view"
       readonly mechanism: Named
@@ -41,7 +41,7 @@ export type Question =
   | { readonly method: "viewMany"; readonly consumerIds: ReadonlyArray<string> }
   | { readonly method: "start" | "unpark" }
 
-type Named = MechanismRef<Kind>
+type Named = MechanismRef<ActorKind>
 
 /** A question and the id of its mechanism. */
 export interface AddressedQuestion {

@@ -7,7 +7,13 @@ import { SecureRandom } from "effect/crypto"
 import type { Command } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
-import { type ConfigurationOf, deciders, type Kind, type MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import {
+  type ActorKind,
+  type ConfigurationOf,
+  actorDeciders,
+  type Kind,
+  type MechanismIdentity
+} from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Parents, WaitlistExists } from "../../store/experience/CreateInSequence.ts"
 import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
@@ -90,14 +96,15 @@ export class Creation extends Context.Service<
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
           const now = yield* Time.now
           const creations: Array<JournalCreation> = []
+          const identities: Array<MechanismIdentity> = []
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
+            identities.push(identity)
             creations.push(
               creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy, formatVersion.current)
             )
           }
           yield* journal.create(creations)
-          const identities = creations.map(({ identity }) => identity)
           created.push(...identities)
           return identities.map(({ id }) => id)
         })
@@ -134,15 +141,15 @@ export class Creation extends Context.Service<
 }
 
 /** Returns the first commit that the rules make from the first configuration. */
-export function creationOf<K extends Kind>(
-  identity: MechanismIdentity,
+export function creationOf<K extends ActorKind>(
+  identity: MechanismIdentity<ActorKind> & { readonly kind: K },
   configuration: ConfigurationOf<K>,
   by: string,
   now: Millis,
   entropy = systemEntropy,
   formatVersion = 1
 ): JournalCreation {
-  const decider: AnyDecider = deciders[identity.kind]
+  const decider: AnyDecider = actorDeciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
   const { events } = runBatch(decider, state, [configure], { now, entropy, level: formatVersion })

@@ -8,7 +8,7 @@
 import { Effect } from "effect"
 import type { Event } from "../../domain/mechanism/Decider.ts"
 import { type Extend, extendedAtOnce, type ExtensionBy } from "../../domain/mechanism/extension/Extension.ts"
-import { deciders, type Kind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { actorDeciders, type Kind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import { type Commit, type Head, Journal, type JournalConflict } from "../../store/journal/Journal.ts"
 import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { AnyDecider } from "../actor/Batch.ts"
@@ -54,7 +54,7 @@ export const extendHeld = Effect.fnUntraced(function* (
     })
   )
   const { state, identity } = recovered
-  const decider: AnyDecider = deciders[identity.kind]
+  const decider: AnyDecider = actorDeciders[identity.kind]
   // The closing comes first, then the grants in the order of their consumers.
   let after = last === undefined ? undefined : (last.consumerId ?? "")
   let { sequence } = recovered

@@ -3,7 +3,7 @@
  * is parked, or has subscribers in this process.
  */
 import { Cause, type Clock, Deferred, Effect, Fiber } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import { sameTenant, type Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { rememberedMillis } from "../../store/coordination/Availability.ts"
@@ -32,7 +32,7 @@ export class ActorSlot {
   readonly id: string
   readonly failures = new RestartHistory()
   /** The identity as the last start read it; undefined before the first. */
-  identity: MechanismIdentity | undefined
+  identity: MechanismIdentity<ActorKind> | undefined
   /** The cause of its last failure. */
   lastFailure: Cause.Cause<unknown> | undefined
   /** After a defect, callers cannot restart it before this instant; otherwise traffic would use up its attempts. */

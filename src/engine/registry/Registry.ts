@@ -4,7 +4,7 @@
  * those that keep failing, and evicts archived ones that are over. It stops mechanisms that the process no longer owns.
  */
 import { Cause, type Clock, Context, Deferred, Effect, Exit, Schema, Scope } from "effect"
-import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { Measures } from "../../measures/Measures.ts"
 import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
@@ -40,7 +40,7 @@ export interface Registry {
   /** Returns the actor whose last committed views may be shown while the database is away. */
   readonly former: (mechanismId: string) => FormerActor | undefined
   /** Returns the identity of a mechanism that this process has tried to start, also after a failure. */
-  readonly identity: (mechanismId: string) => MechanismIdentity | undefined
+  readonly identity: (mechanismId: string) => MechanismIdentity<ActorKind> | undefined
   /** The running actors. */
   readonly actors: Pick<RunningActors, "query" | "onEffectNeeded" | "size">
   /**

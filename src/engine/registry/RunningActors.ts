@@ -1,21 +1,21 @@
 /**
  * The actors that run in this process, by kind, and the workers that wait for mechanisms that need an effect.
  */
-import { deciders, type Kind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
+import { actorDeciders, type ActorKind, type MechanismRef } from "../../domain/mechanism/Mechanism.ts"
 import type { Actor } from "../actor/Actor.ts"
 import type { AnyDecider } from "../actor/Batch.ts"
 import type { MechanismMeasures } from "../../measures/MechanismMeasures.ts"
 import type { ShardOwnership } from "./ShardOwnership.ts"
 
 interface ActorAnswer<A> {
-  readonly mechanism: MechanismRef<Kind>
+  readonly mechanism: MechanismRef<ActorKind>
   readonly answer: A
 }
 
 export class RunningActors {
   private readonly ownership: ShardOwnership
-  private readonly actors = new Map<Kind, Set<Actor>>()
-  private readonly workers = new Map<Kind, Set<() => void>>()
+  private readonly actors = new Map<ActorKind, Set<Actor>>()
+  private readonly workers = new Map<ActorKind, Set<() => void>>()
 
   private readonly measures: MechanismMeasures
 
@@ -30,7 +30,7 @@ export class RunningActors {
    * Runs `question` on every actor of a kind and returns the answers that are not undefined. Skips actors with a write
    * in progress. Skips actors that this process no longer owns, because a worker must not act on a lost mechanism.
    */
-  query<A>(kind: Kind, question: (state: never) => A | undefined): ReadonlyArray<ActorAnswer<A>> {
+  query<A>(kind: ActorKind, question: (state: never) => A | undefined): ReadonlyArray<ActorAnswer<A>> {
     return Array.from(setOf(this.actors, kind)).flatMap(({ identity, query }) => {
       const answer = this.ownership.owns(identity.id) ? query(question) : undefined
       return answer === undefined ? [] : [{ mechanism: { kind, id: identity.id, tenant: identity }, answer }]
@@ -57,20 +57,20 @@ export class RunningActors {
 
   /** Calls the workers of the actor's kind, if its committed state needs an effect. */
   committed({ identity: { kind }, query }: Actor): void {
-    const { needsEffect }: AnyDecider = deciders[kind]
+    const { needsEffect }: AnyDecider = actorDeciders[kind]
     if (needsEffect === undefined || query(needsEffect) !== true) return
     for (const onNeed of setOf(this.workers, kind)) onNeed()
   }
 
   /** Calls `onNeed` when an actor of the kind starts or commits and needs an effect; see `Engine`. */
-  onEffectNeeded(kind: Kind, onNeed: () => void): () => void {
+  onEffectNeeded(kind: ActorKind, onNeed: () => void): () => void {
     const workers = setOf(this.workers, kind)
     workers.add(onNeed)
     return () => void workers.delete(onNeed)
   }
 }
 
-const setOf = <A>(sets: Map<Kind, Set<A>>, kind: Kind): Set<A> => {
+const setOf = <A>(sets: Map<ActorKind, Set<A>>, kind: ActorKind): Set<A> => {
   let set = sets.get(kind)
   if (set === undefined) sets.set(kind, (set = new Set()))
   return set

@@ -7,7 +7,7 @@
  * mechanism are in memory; events and places are read in pages.
  */
 import { Effect } from "effect"
-import { deciders, type Kind } from "../../domain/mechanism/Mechanism.ts"
+import { actorDeciders, type ActorKind } from "../../domain/mechanism/Mechanism.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { JournalCorrupt } from "../../store/journal/JournalCodec.ts"
 import { firstId, pagePlaces, Projections, type StoredPlace } from "../../store/journal/Projections.ts"
@@ -22,7 +22,7 @@ import { type Difference, Differences, headFields, placeFields, recordFields } f
 export interface Verdict {
   readonly mechanismId: string
   /** Null if the mechanism has no head. */
-  readonly kind: Kind | null
+  readonly kind: ActorKind | null
   /** Replayed events. */
   readonly events: number
   /** Compared places. */
@@ -107,7 +107,7 @@ const verdictOf = (mechanismId: string, head: Head | undefined, { count, kept }:
   isRepairable: true
 })
 
-const deciderOf = ({ identity }: Recovered): AnyDecider => deciders[identity.kind]
+const deciderOf = ({ identity }: Recovered): AnyDecider => actorDeciders[identity.kind]
 
 const examineHead = Effect.fnUntraced(function* (
   head: Head,

@@ -3,7 +3,7 @@
  * declares the answers that it can have with `api/MechanismErrors.ts`.
  */
 import { Effect } from "effect"
-import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
+import { type Kind, actorNames } from "../../domain/mechanism/Mechanism.ts"
 import type {
   AdmissionsUsedUp,
   AlreadyBooked,
@@ -149,7 +149,7 @@ const keysTaken = {
 
 /** The answer to one refusal or error. */
 export function answerOf(kind: Kind, error: Refusal | EngineError, now: Millis): Answer<Refusal | EngineError> {
-  const label = kindNames[kind]
+  const label = actorNames[kind]
   switch (error._tag) {
     case "NotOpen":
       return new NotOpenYet({
@@ -215,7 +215,7 @@ function engineAnswerOf(error: EngineError | ChallengeAsked): NotFound | Service
     case "ChallengeAsked":
       return challengeRequired(error)
     case "MechanismNotFound":
-      return NotFound.of(kindNames[error.kind])
+      return NotFound.of(actorNames[error.kind])
     case "Unavailable":
     case "Overloaded":
       return new ServiceUnavailable({ retryAfterSeconds: 1 })

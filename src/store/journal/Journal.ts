@@ -9,7 +9,7 @@
  */
 import { Context, Effect, Schema, Stream, type Tracer } from "effect"
 import type { Event, PlaceRow } from "../../domain/mechanism/Decider.ts"
-import type { Kind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import type { PlacesUpTo } from "./PlaceProjector.ts"
@@ -20,7 +20,7 @@ import type { PlacesUpTo } from "./PlaceProjector.ts"
  */
 export interface Commit {
   readonly mechanismId: string
-  readonly kind: Kind
+  readonly kind: ActorKind
   /** The sequence of the mechanism's last event before this commit. */
   readonly expectedSequence: number
   /**
@@ -62,7 +62,7 @@ export interface MechanismRecord {
 
 /** The head of a mechanism's journal. */
 export interface Head {
-  readonly identity: MechanismIdentity
+  readonly identity: MechanismIdentity<ActorKind>
   /** The sequence of the last event; 0 before the first. */
   readonly sequence: number
   /** How often the mechanism has been taken over. */
@@ -78,7 +78,7 @@ export interface Head {
 
 /** A new mechanism: its identity, and its first commit, which holds its `Configured` event. */
 export interface Creation {
-  readonly identity: MechanismIdentity
+  readonly identity: MechanismIdentity<ActorKind>
   readonly createdBy: string
   readonly commit: Commit & { readonly record: MechanismRecord }
 }

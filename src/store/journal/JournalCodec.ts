@@ -8,7 +8,7 @@
 import { Result, Schema } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import type { Event } from "../../domain/mechanism/Decider.ts"
-import type { Kind } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import type { Commit, Head, Recorded } from "./Journal.ts"
 
@@ -48,14 +48,14 @@ export interface EventCodec {
 }
 
 /** Returns the codec of a kind; undefined if this process knows no events of that kind. */
-export type EventCodecs = (kind: Kind) => EventCodec | undefined
+export type EventCodecs = (kind: ActorKind) => EventCodec | undefined
 
 /** Makes the codecs of all kinds that have an event schema, such as the `deciders` of the domain. */
 export const codecs = (kinds: {
-  readonly [K in Kind]?: { readonly event: EventSchema }
+  readonly [K in ActorKind]?: { readonly event: EventSchema }
 }): EventCodecs => {
   const byKind = new Map(
-    (Object.keys(kinds) as Array<Kind>).flatMap((kind) => {
+    (Object.keys(kinds) as Array<ActorKind>).flatMap((kind) => {
       const schema = kinds[kind]?.event
       return schema === undefined ? [] : [[kind, make(schema)] as const]
     })
@@ -150,7 +150,7 @@ export const decodePage = (
     : corrupt(page.length + 1, "the event is missing")
 }
 
-const unknownKind = (kind: Kind) => `no events of the kind ${kind} are known here`
+const unknownKind = (kind: ActorKind) => `no events of the kind ${kind} are known here`
 
 interface Encoded extends OwnFields {
   readonly _tag: string

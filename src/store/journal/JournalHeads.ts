@@ -1,5 +1,5 @@
 /** The SQL of the journals' heads: the text of each statement, and how its rows are read. */
-import type { Kind } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind } from "../../domain/mechanism/Mechanism.ts"
 import type { Mode } from "../../domain/values/Ids.ts"
 import type { Head } from "./Journal.ts"
 
@@ -41,9 +41,9 @@ export type HeadRow = readonly [
   id: string,
   organizationId: string,
   mode: Mode,
-  experienceId: string,
-  sequenceId: string,
-  kind: Kind,
+  experienceId: string | null,
+  sequenceId: string | null,
+  kind: ActorKind,
   sequence: number,
   epoch: number,
   formatVersion: number,
@@ -66,7 +66,14 @@ export const toHead = ([
   placesSequence,
   isOver
 ]: HeadRow): Head => ({
-  identity: { id, organizationId, mode, experienceId, sequenceId, kind },
+  identity: {
+    id,
+    organizationId,
+    mode,
+    kind,
+    experienceId: experienceId ?? undefined,
+    sequenceId: sequenceId ?? undefined
+  },
   sequence,
   epoch,
   formatVersion,

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { PlaceRow } from "../../domain/mechanism/Decider.ts"
-import type { MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
+import type { ActorKind, MechanismIdentity } from "../../domain/mechanism/Mechanism.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import {
   type Commit,
@@ -19,7 +19,7 @@ import { Unavailable } from "../postgres/Unavailable.ts"
 
 /** The rows of one mechanism in `mechanisms`, `mechanism_heads`, `journal` and `places`. */
 export interface Stored {
-  readonly identity: MechanismIdentity
+  readonly identity: MechanismIdentity<ActorKind>
   readonly createdBy: string
   record: MechanismRecord
   wakeAt: Millis | null

@@ -154,7 +154,8 @@ export class Mechanisms extends Context.Service<
       const plan = yield* makePlan
 
       const find = Effect.fn("Mechanisms.find")(function* (tenant: Tenant, id: string) {
-        const rows = yield* sql<Row>`select m.* from mechanisms m where m.id = ${id} and ${ofTenant(sql, tenant, "m")}`
+        const rows =
+          yield* sql<Row>`select m.* from mechanisms m where m.id = ${id} and ${ofTenant(sql, tenant, "m")} and m.kind <> 'stock'`
         return rows[0] === undefined ? undefined : toStored(rows[0])
       }, orUnavailable)
 
@@ -168,7 +169,8 @@ export class Mechanisms extends Context.Service<
         const planned = yield* plan(distributionShape, query, { tenant, filter: { type, lifecycle, experienceId } })
         const { where, ...read } = listed(sql, listing, tenant, query, { kind: type, experienceId })
         const now = yield* Time.now
-        const fits = lifecycle === undefined ? where : sql`${where} and ${lifecycleAt(sql, now)} = ${lifecycle}`
+        const ofKinds = sql`${where} and m.kind <> 'stock'`
+        const fits = lifecycle === undefined ? ofKinds : sql`${ofKinds} and ${lifecycleAt(sql, now)} = ${lifecycle}`
         const rows = yield* Search.rows<Row>(sql, planned, { ...read, where: fits, fields: sql`m.*` })
         return page(planned, rows, toStored)
       }, orUnavailable)

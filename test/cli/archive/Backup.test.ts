@@ -15,7 +15,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
 import * as JournalSql from "../../../src/store/journal/JournalSql.ts"
@@ -222,7 +222,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
           )
         ).pipe(
           Effect.provide(
-            JournalSql.layer({ codecs: JournalCodec.codecs(deciders) }).pipe(
+            JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) }).pipe(
               Layer.provide(Layer.succeed(PgClient.PgClient, sql))
             )
           )

@@ -117,7 +117,7 @@ export class Drop {
       assert.isBelow(++passes, 20, "the worker does not come to an end")
       const reports = new Map(names.map((name) => [name as string, this.mechanisms[name].report]))
       if (!step(() => this.tellStock({ _tag: "Settle", reports } as Command))) return
-      const turns = asked(this.stock.state as State, { reports }, start + this.now)
+      const turns = asked((this.stock.state as State).configuration, this.facts, { reports }, start + this.now)
       for (const name of names) {
         const account = this.facts.accounts.find(({ distributionId }) => distributionId === name)
         const giveBack = turns.find(({ distributionId }) => distributionId === name)?.units

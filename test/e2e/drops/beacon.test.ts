@@ -9,7 +9,7 @@ import { verifyBeacon } from "../../../src/beacon/Quicknet.ts"
 import * as Draw from "../../../src/domain/draw/Draw.ts"
 import { decodeProof } from "../../../src/domain/draw/proof/Proof.ts"
 import { verify } from "../../../src/domain/draw/proof/Verification.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import { creationOf } from "../../../src/engine/lifecycle/Creation.ts"
 import { Journal } from "../../../src/store/journal/Journal.ts"
 import { codecs } from "../../../src/store/journal/JournalCodec.ts"
@@ -66,7 +66,7 @@ const enterDraw = Effect.fnUntraced(
       wakeAt: drawAt
     })
   },
-  Effect.provide(JournalSql.layer({ codecs: codecs(deciders) }))
+  Effect.provide(JournalSql.layer({ codecs: codecs(actorDeciders) }))
 )
 
 const request = (url: string, secretKey: string, body?: object) =>

@@ -2,7 +2,7 @@
 import { Result, type Schema } from "effect"
 import { createHash } from "node:crypto"
 import type { Event } from "../../../src/domain/mechanism/Decider.ts"
-import { deciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { AnyDecider } from "../../../src/engine/actor/Batch.ts"
 import { derivedRecordOf } from "../../../src/engine/actor/Record.ts"
 import * as JournalCodec from "../../../src/store/journal/JournalCodec.ts"
@@ -17,7 +17,7 @@ export interface Recording {
   readonly journals: ReadonlyArray<{ readonly digest: string; readonly events: ReadonlyArray<Row> }>
 }
 
-const codecs = JournalCodec.codecs(deciders)
+const codecs = JournalCodec.codecs(actorDeciders)
 
 /** Returns the events of rows. Fails at a row that cannot be read. */
 export const eventsOf = (kind: Kind, rows: ReadonlyArray<Row>): ReadonlyArray<Event> =>
@@ -34,7 +34,7 @@ export const rowsOf = (kind: Kind, events: ReadonlyArray<Event>): ReadonlyArray<
 
 /** Returns the digest of what a replay leads to: the record, the wake-up, the counts and every place. */
 export const digestOf = (kind: Kind, events: ReadonlyArray<Event>): string => {
-  const decider: AnyDecider = deciders[kind]
+  const decider: AnyDecider = actorDeciders[kind]
   const state: unknown = decider.initial()
   const consumerIds = new Set<string>()
   for (const event of events) {
@@ -65,5 +65,8 @@ const sorted = (value: unknown): unknown => {
 
 /** Returns the schema of each type of event of a kind. */
 export const casesOf = (kind: Kind): { readonly [type: string]: Schema.Codec<Event, unknown> } =>
-  (deciders[kind].event as unknown as { readonly cases: { readonly [type: string]: Schema.Codec<Event, unknown> } })
-    .cases
+  (
+    actorDeciders[kind].event as unknown as {
+      readonly cases: { readonly [type: string]: Schema.Codec<Event, unknown> }
+    }
+  ).cases

@@ -9,7 +9,7 @@ import * as ApiKeys from "../../../src/auth/keys/ApiKeys.ts"
 import * as Auth from "../../../src/auth/Auth.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
 import { Delivery } from "../../../src/delivery/Delivery.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../src/engine/Engine.ts"
 import * as Routes from "../../../src/http/admin/Routes.ts"
 import { Readiness } from "../../../src/engine/lifecycle/Readiness.ts"
@@ -56,7 +56,7 @@ export class Admin extends Context.Service<
 >()("usher/test/http/Admin") {}
 
 const services = Engine.layer({ node: "test" }).pipe(
-  Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
+  Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) })),
   Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
   Layer.provideMerge(Layer.provideMerge(TestClocks.layer, Invalidations.layer)),
   Layer.provideMerge(SecureRandom.layerWebCrypto),

@@ -7,7 +7,7 @@ import { type Agent, request } from "node:http"
 import * as Auth from "../../../src/auth/Auth.ts"
 import { type NewOrganization, Organizations } from "../../../src/auth/keys/Organizations.ts"
 import { Delivery } from "../../../src/delivery/Delivery.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import { Engine } from "../../../src/engine/Engine.ts"
 import * as AdminRoutes from "../../../src/http/admin/Routes.ts"
 import * as ConsumerRoutes from "../../../src/http/consumer/Routes.ts"
@@ -144,7 +144,7 @@ const servicesWith = <Database, E>(
 ) =>
   Readiness.layerConditions.pipe(
     Layer.provideMerge(Engine.layer({ node: "test" })),
-    Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })),
+    Layer.provideMerge(JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) })),
     Layer.provideMerge(Layer.mergeAll(Auth.layer, Delivery.layer, Readiness.layer)),
     Layer.provideMerge(Layer.provideMerge(TestClocks.layer, Invalidations.layer)),
     Layer.provideMerge(SecureRandom.layerWebCrypto),

@@ -7,7 +7,7 @@ import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
 import type { PlaceRow } from "../../../src/domain/mechanism/Decider.ts"
 import type { Tenant } from "../../../src/domain/values/Ids.ts"
-import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import type * as Queue from "../../../src/domain/queue/Queue.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import { AudienceMembers } from "../../../src/store/consumer/AudienceMembers.ts"
@@ -50,7 +50,7 @@ export const layer = Layer.mergeAll(
   ExperienceProducts.layer,
   Profiles.layer,
   Orders.layer,
-  JournalSql.layer({ codecs: JournalCodec.codecs(deciders) })
+  JournalSql.layer({ codecs: JournalCodec.codecs(actorDeciders) })
 ).pipe(
   Layer.provide(Settings.layerTest()),
   Layer.provideMerge(SecureRandom.layerWebCrypto),

@@ -4,8 +4,9 @@ create table mechanisms (
   id uuid primary key,
   organization_id uuid not null references organizations,
   mode text not null,
-  experience_id uuid not null references experiences,
-  sequence_id uuid not null references sequences,
+  -- Null of a stock alone, which belongs to no experience.
+  experience_id uuid references experiences,
+  sequence_id uuid references sequences,
   kind text not null,
   configuration jsonb not null,
   status_override text,
@@ -16,7 +17,8 @@ create table mechanisms (
   created_by text not null,
   updated_at timestamptz not null,
   updated_by text not null,
-  archived boolean not null default false
+  archived boolean not null default false,
+  check (kind = 'stock' or (experience_id is not null and sequence_id is not null))
 );
 create index mechanisms_archived_by_age on mechanisms (organization_id, mode, created_at, id) where archived;
 -- A consumer's places are looked up in each of these, so `places` needs no index by consumer.

@@ -1,0 +1,127 @@
+/**
+ * Carries what stocks and their mechanisms say to each other: it reads what mechanisms say of their units, lets their
+ * stock decide, and tells the mechanisms. Each message may be lost or repeated, so a round that fails, or two processes
+ * that carry at once, do no harm. The process that runs the stock carries for it.
+ */
+import { Effect, Layer } from "effect"
+import type { Kind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
+import type { SettleUnits, UnitsReport } from "../domain/mechanism/UnitProtocol.ts"
+import { asked, type Facts } from "../domain/stock/Stock.ts"
+import { sameTenant } from "../domain/values/Ids.ts"
+import { Engine } from "../engine/Engine.ts"
+import * as Time from "../store/coordination/Time.ts"
+import { Journal } from "../store/journal/Journal.ts"
+import { inTimeOf, TestClocks } from "../store/testClock/TestClocks.ts"
+import { start } from "./WorkerLoop.ts"
+
+/** Pause between rounds. A unit that comes back is with the next taker after two of them at the latest. */
+const pauseMillis = 250
+
+/** Passes of one round. A unit that is asked for arrives in four. */
+const passesMax = 6
+
+/** Kinds of mechanisms that are kept in memory. */
+const kindsMax = 100_000
+
+type Stock = MechanismRef<"stock">
+
+/** Starts the fiber for the stocks of this process. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const engine = yield* Engine
+    const clocks = yield* TestClocks
+    const findMechanism = yield* makeFind
+
+    /** Returns what a mechanism says; undefined if it cannot be reached, or sells from no stock. */
+    const reportOf = (mechanism: MechanismRef<Kind>) =>
+      engine.inspect(mechanism).pipe(
+        Effect.map(({ units }) => units),
+        Effect.catchTag("MechanismNotFound", () => Effect.succeed("gone" as const)),
+        Effect.orElseSucceed(() => undefined)
+      )
+
+    /** Returns what the mechanisms say; leaves out those that cannot be reached, and those of another stock. */
+    const reportsOf = Effect.fnUntraced(function* (stock: Stock, ids: ReadonlySet<string>) {
+      const reports = new Map<string, UnitsReport | "gone">()
+      for (const id of ids) {
+        const mechanism = yield* findMechanism(stock, id)
+        const report = mechanism === undefined ? "gone" : yield* reportOf(mechanism)
+        if (report !== undefined && (report === "gone" || report.stockId === stock.id)) reports.set(id, report)
+      }
+      return reports
+    })
+
+    /** Passes once. Returns true if a mechanism was told something. */
+    const pass = Effect.fnUntraced(function* (stock: Stock, ids: ReadonlySet<string>) {
+      const reports = yield* reportsOf(stock, ids)
+      const { configuration } = yield* engine.sendAdmin(stock, { _tag: "Settle", reports })
+      const facts = yield* engine.facts(stock)
+      const turns = asked(configuration, facts, { reports }, yield* Time.now)
+      const told = new Map(turns.map(({ distributionId, units }) => [distributionId, units]))
+      let isMore = false
+      for (const [id, report] of reports) {
+        const command = report === "gone" ? undefined : messageTo(report, id, facts, told.get(id))
+        const mechanism = command && (yield* findMechanism(stock, id))
+        if (command === undefined || mechanism === undefined) continue
+        isMore = true
+        // What was not told is told again in the next round.
+        yield* Effect.ignore(engine.sendAdmin(mechanism, command))
+      }
+      return isMore
+    })
+
+    const carry = Effect.fnUntraced(function* (stock: Stock, ids: ReadonlySet<string>) {
+      for (let passes = 0; passes < passesMax; passes++) if (!(yield* pass(stock, ids))) return
+    })
+
+    const round = Effect.gen(function* () {
+      const stocks = yield* engine.query("stock", ({ configuration, accounts, tornDown }) =>
+        tornDown
+          ? undefined
+          : new Set([...configuration.takers.map((taker) => taker.distributionId), ...accounts.keys()])
+      )
+      yield* Effect.forEach(
+        stocks,
+        ({ mechanism, answer }) => carry(mechanism, answer).pipe(inTimeOf(clocks, mechanism.tenant), Effect.ignore),
+        { discard: true }
+      )
+    })
+    yield* start({ round, pauseMillis, failureMessage: "Units of stocks could not be carried" })
+  })
+)
+
+/** Returns what the stock has to say to a mechanism; undefined if the mechanism knows it. */
+const messageTo = (
+  { came, leaving }: UnitsReport,
+  id: string,
+  { accounts }: Facts,
+  giveBack: number | undefined
+): SettleUnits | undefined => {
+  const { underway, taken = 0 } = accounts.find(({ distributionId }) => distributionId === id) ?? {}
+  const arriving = underway !== undefined && underway.transfer > came ? underway : undefined
+  const isTaken = leaving !== undefined && taken >= leaving.transfer
+  if (arriving === undefined && !isTaken && giveBack === undefined) return undefined
+  return {
+    _tag: "SettleUnits",
+    taken,
+    ...(arriving !== undefined && { arriving }),
+    ...(giveBack !== undefined && { giveBack })
+  }
+}
+
+/** Makes the function that finds a mechanism of the stock's tenant by its id. Its kind never changes. */
+const makeFind = Effect.gen(function* () {
+  const journal = yield* Journal
+  const kinds = new Map<string, Kind>()
+  return Effect.fnUntraced(function* ({ tenant }: Stock, id: string) {
+    let kind = kinds.get(id)
+    if (kind === undefined) {
+      const identity = (yield* journal.head(id))?.identity
+      if (identity === undefined || identity.kind === "stock" || !sameTenant(identity, tenant)) return undefined
+      kind = identity.kind
+      if (kinds.size >= kindsMax) kinds.clear()
+      kinds.set(id, kind)
+    }
+    return { kind, id, tenant, includesArchived: true } satisfies MechanismRef<Kind>
+  })
+})
