@@ -21,7 +21,7 @@ import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status } from "./State.ts"
+import { initial, type State, type Status, unitsLeft } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
@@ -83,5 +83,5 @@ export const declaration = {
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
-  { schemas: { configuration: Configuration, event: Event }, rated: declaration }
+  { schemas: { configuration: Configuration, event: Event }, rated: declaration, unitsLeft }
 )

@@ -101,6 +101,9 @@ export const orderOf = (amount: Amount, sequence: number): bigint => BigInt(sequ
 export const isSoldOut = ({ configuration, winningBids }: State): boolean =>
   configuration.auctionType === "dutch" && winningBids.length >= configuration.quantity
 
+/** Returns how many units no bidder has won. */
+export const unitsLeft = ({ configuration, winningBids }: State): number => configuration.quantity - winningBids.length
+
 /** Whether an admin ended the auction before its time. Then no bidder wins. */
 export const isCalledOff = (state: State): boolean => state.endedBy !== undefined
 

@@ -73,6 +73,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
     needsEffect: (state) => awaitsBeacon(state) !== undefined,
     publishedFacts: published,
     rated: declaration,
+    unitsLeft: ({ configuration, counts }) => configuration.winnerCount - counts.WON - counts.COMPLETED,
     // The last completion ends the draw for every consumer who is still ENTERED.
     farReaching: ["Completed"]
   }

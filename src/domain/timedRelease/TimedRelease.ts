@@ -11,7 +11,7 @@ import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status } from "./State.ts"
+import { initial, type State, type Status, unitsLeft } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 
@@ -46,5 +46,5 @@ export const declaration = {
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
-  { schemas: { configuration: Configuration, event: Event }, rated: declaration }
+  { schemas: { configuration: Configuration, event: Event }, rated: declaration, unitsLeft }
 )
