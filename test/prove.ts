@@ -22,6 +22,11 @@ const tests: { readonly [name: string]: { readonly shows: string; readonly path:
     path: "test/domain/draw/proof/Fairness.test.ts",
     env: { FAIRNESS_DRAWS: "100000" }
   },
+  replay: {
+    shows: "R31: 1,000 seeded journals of each kind are replayed event by event",
+    path: "test/engine/replay/Unchanged.test.ts",
+    env: { REPLAY_JOURNALS: "1000" }
+  },
   simulation: {
     shows: "R2: 1,000 seeded drops and 300 raffles",
     path: "test/simulation",

@@ -17,6 +17,7 @@ import * as Mechanisms from "./Mechanisms.ts"
 import * as Migrate from "./Migrate.ts"
 import * as Nodes from "./Nodes.ts"
 import * as Organizations from "./Organizations.ts"
+import * as Replay from "./Replay.ts"
 import * as Presentation from "./runtime/Presentation.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Seed from "./Seed.ts"
@@ -48,6 +49,7 @@ const usher = Command.make("usher").pipe(
     Gate.command,
     VerifyDraw.command,
     VerifyJournal.command,
+    Replay.command,
     Backup.command,
     Restore.command,
     Resume.command,

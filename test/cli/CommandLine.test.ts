@@ -50,7 +50,8 @@ describe("usher", () => {
     ["webhooks", "trigger"],
     ["webhooks", "replay"],
     ["webhooks", "deliver"],
-    ["verify-draw"]
+    ["verify-draw"],
+    ["replay"]
   ]) {
     it.live(`${command.join(" ")} --help shows its usage with an example`, () =>
       Effect.gen(function* () {

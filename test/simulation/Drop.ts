@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing"
 import * as Queue from "../../src/domain/queue/Queue.ts"
 import { Entropy } from "../../src/engine/actor/Entropy.ts"
 import { Engine } from "../../src/engine/Engine.ts"
+import { replay } from "../../src/engine/replay/Unchanged.ts"
 import { type Commit, Journal } from "../../src/store/journal/Journal.ts"
 import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"
 import { Dice } from "../e2e/support/Dice.ts"
@@ -98,6 +99,12 @@ class Drop {
       ...projectionErrors(history, history.length, places),
       ...[...this.told].filter((event) => !recorded.has(event)).map((event) => `told but not on record: ${event}`)
     ]
+    const { difference } = replay(
+      Queue.decider,
+      stored.events.map(({ event }) => event),
+      1
+    )
+    if (difference !== undefined) violations.push(`replayed otherwise: ${JSON.stringify(difference)}`)
     const isClosed = history.some(({ type }) => type === "Ended" || type === "Closed")
     if (this.configuration.closeAt !== undefined && !isClosed) violations.push("not closed at its time")
     if (isClosed && this.grantsExpire && stored.record.status.teardownStatus !== "completed") {

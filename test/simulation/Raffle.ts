@@ -11,6 +11,7 @@ import { verify } from "../../src/domain/draw/proof/Verification.ts"
 import { creationOf } from "../../src/engine/lifecycle/Creation.ts"
 import { Entropy } from "../../src/engine/actor/Entropy.ts"
 import { Engine } from "../../src/engine/Engine.ts"
+import { replay } from "../../src/engine/replay/Unchanged.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import * as JournalMemory from "../../src/store/journal/JournalMemory.ts"
 import { Dice } from "../e2e/support/Dice.ts"
@@ -94,6 +95,8 @@ class Raffle {
       if (JSON.stringify(row) !== JSON.stringify(Draw.decider.place(state, consumerId)))
         violations.push(`the place of ${consumerId} is not what its events say`)
     }
+    const { difference } = replay(Draw.decider, events, 1)
+    if (difference !== undefined) violations.push(`replayed otherwise: ${JSON.stringify(difference)}`)
     const facts = new Set(
       events.map((event) => `${event._tag} ${"consumerId" in event && event.consumerId} ${event.at}`)
     )

@@ -37,6 +37,14 @@ export const bookingName = (at: Millis, entropy: string): BookingName => {
   return { bookingId, confirmationCode: readable(Number.parseInt(entropy.slice(19, 29), 16)) }
 }
 
+/** Returns random bytes in hex that lead to these names. */
+export const entropyOfBooking = (bookingId: string, confirmationCode: string): string => {
+  const [, , random = "", variant = "", rest = ""] = bookingId.split("-")
+  const bits = [...confirmationCode].reduceRight((sum, letter) => sum * 32 + alphabet.indexOf(letter), 0)
+  const digit = "89ab".indexOf(variant.slice(0, 1))
+  return `${random.slice(1)}${digit}${variant.slice(1)}${rest}${bits.toString(16).padStart(10, "0")}000`
+}
+
 /** Digits and letters, without those that look alike: no 0 and O, no 1 and I. */
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 

@@ -21,7 +21,7 @@ import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status, unitUse } from "./State.ts"
+import { initial, type State, type Status, unitsLeft, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
@@ -88,6 +88,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
   {
     schemas: { configuration: Configuration, event: Event },
     rated: declaration,
+    unitsLeft,
     units: unitRules(unitUse).report,
     nonRecordEvents: unitTags
   }

@@ -78,6 +78,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
     units: unitRules(unitUse).report,
     nonRecordEvents: unitTags,
     rated: declaration,
+    unitsLeft: ({ configuration, counts }) => configuration.winnerCount - counts.WON - counts.COMPLETED,
     // The last completion ends the draw for every consumer who is still ENTERED.
     farReaching: ["Completed"]
   }

@@ -150,6 +150,8 @@ export interface Decider<
   counts(state: State): { readonly [status: string]: number }
   /** The events that the live view's rates count as an entry and as a grant. */
   readonly rated: { readonly entries: ReadonlyArray<E["_tag"]>; readonly grants: ReadonlyArray<E["_tag"]> }
+  /** Returns how many units the mechanism may still give away; Infinity: no limit. Absent: it has none. */
+  unitsLeft?(state: State): number
   /** Returns the lists whose positions a view shows; other consumers' events move them. Absent where a kind shows none. */
   lines?(state: State): ReadonlyArray<Pick<IndexedList<never>, "mark" | "rewind">>
   /** The events of one consumer that can change the views of others in more than their positions in `lines`. */

@@ -69,7 +69,15 @@ export interface KindDeclaration<
 }
 
 /** The parts of a decider that a kind declares as they are. */
-type Declared = "needsEffect" | "units" | "publishedFacts" | "rated" | "lines" | "farReaching" | "nonRecordEvents"
+type Declared =
+  | "needsEffect"
+  | "units"
+  | "publishedFacts"
+  | "rated"
+  | "unitsLeft"
+  | "lines"
+  | "farReaching"
+  | "nonRecordEvents"
 
 /** The parts of a kind's decider that do not follow from its rules. */
 export interface Declaration<

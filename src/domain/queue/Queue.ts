@@ -12,7 +12,7 @@ import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { initial, type State, type Status, unitUse } from "./State.ts"
+import { admissionsLeft, initial, type State, type Status, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { published } from "./View.ts"
 import * as views from "./View.ts"
@@ -64,6 +64,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
     units: unitRules(unitUse).report,
     nonRecordEvents: unitTags,
     rated: declaration,
+    unitsLeft: admissionsLeft,
     lines: ({ waiting }) => [waiting]
   }
 )

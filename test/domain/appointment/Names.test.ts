@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { slotId, slotStart } from "../../../src/domain/appointment/Appointment.ts"
-import { bookingName } from "../../../src/domain/appointment/Names.ts"
+import { bookingName, entropyOfBooking } from "../../../src/domain/appointment/Names.ts"
 import { Id } from "../../../src/domain/values/Ids.ts"
 import { entropy } from "./history.ts"
 
@@ -49,6 +49,14 @@ describe("a booking's id", () => {
     const changed = bookingName(nine, `${entropy.slice(0, 19)}${"0".repeat(13)}`)
     assert.deepStrictEqual([changed.bookingId, changed.confirmationCode], [bookingId, "22222222"])
     assert.strictEqual(bookingName(nine, "f".repeat(32)).confirmationCode, "ZZZZZZZZ")
+  })
+
+  it("leads back to random bytes that lead to it", () => {
+    for (const random of [entropy, "0".repeat(32), "f".repeat(32), "0123456789abcdef0123456789abcdef"]) {
+      const { bookingId, confirmationCode } = bookingName(nine, random)
+      const again = bookingName(nine, entropyOfBooking(bookingId, confirmationCode))
+      assert.deepStrictEqual(again, { bookingId, confirmationCode })
+    }
   })
 
   it("uses all its random bits: 2,000 ids of similar entropy are all different", () => {

@@ -1,0 +1,193 @@
+/**
+ * `usher replay`: runs the journal of one mechanism through the rules again, as it was or with other settings, and shows
+ * the figures of both.
+ */
+import { Console, Effect, Layer, Result } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { Event } from "../domain/mechanism/Decider.ts"
+import { deciders, declarations, type Kind, kindNames } from "../domain/mechanism/Mechanism.ts"
+import { isUuid } from "../domain/values/Ids.ts"
+import { playChanged } from "../engine/replay/Changed.ts"
+import { type Figures, figuresOf } from "../engine/replay/Figures.ts"
+import { readJournal, replayedEventsMax } from "../engine/replay/RecordedJournal.ts"
+import { type AnyConfiguration, parseChanges } from "../engine/replay/Settings.ts"
+import { type Difference, replay, type Step } from "../engine/replay/Unchanged.ts"
+import { StartRefused } from "../settings/Settings.ts"
+import { columns, json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import * as Environment from "./runtime/Environment.ts"
+import { interruptible } from "./runtime/Signals.ts"
+import { JournalDiffers, journals } from "./VerifyJournal.ts"
+
+const services = journals.pipe(Layer.provideMerge(Environment.withDatabase))
+
+const options = {
+  mechanismId: Argument.String("mechanism").pipe(
+    Argument.withDescription("The mechanism's id"),
+    Argument.filter(isUuid, () => "the id of a mechanism, such as 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a"),
+    Argument.map((id) => id.toLowerCase())
+  ),
+  changes: Flag.String("set").pipe(
+    Flag.withDescription(
+      "A setting with another value, such as admitRate=120; may be repeated. Nothing after the sign removes the " +
+        "setting. It replaces every recorded value of the setting"
+    ),
+    Flag.atLeast(0)
+  ),
+  seed: Flag.Int("seed").pipe(
+    Flag.withDescription("The seed of what people do with their grants. Equal seeds lead to equal reports"),
+    Flag.withDefault(1)
+  ),
+  json
+}
+
+/** A replay of one mechanism. */
+interface Report {
+  readonly mechanismId: string
+  readonly kind: Kind
+  readonly events: number
+  readonly commands: number
+  /** The first event that the rules do not lead to. Absent if they lead to all. */
+  readonly difference?: Difference
+  readonly figures: Figures
+  /** Absent without `--set`. */
+  readonly changed?: Changed
+}
+
+interface Changed {
+  readonly assumption: string
+  /** As they were given. */
+  readonly set: ReadonlyArray<string>
+  readonly seed: number
+  readonly figures: Figures
+}
+
+/** The command `replay`. */
+export const command = Command.make("replay", options, ({ mechanismId, changes, seed, json }) =>
+  Effect.gen(function* () {
+    const { head, events, kind } = yield* recorded(mechanismId)
+    const { difference, steps } = replay(deciders[kind], events, head.formatVersion)
+    const figures = figuresOf(kind, events)
+    const report = { mechanismId, kind, events: events.length, commands: steps.length, figures }
+    if (difference !== undefined) {
+      yield* Console.log(
+        json ? JSON.stringify({ ...report, difference }) : differenceInWords(difference, events.length)
+      )
+      return yield* new JournalDiffers({ message: "The rules of this release do not lead to the recorded events." })
+    }
+    const changed = changes.length === 0 ? {} : { changed: yield* changedFigures(kind, events, steps, changes, seed) }
+    yield* Console.log(json ? JSON.stringify({ ...report, ...changed }) : readable({ ...report, ...changed }))
+  }).pipe(orDatabaseProblem, Effect.provide(services), interruptible)
+).pipe(
+  Command.withDescription(
+    "Run the journal of a mechanism through the rules of this release again. Every event must come out as it was " +
+      "recorded: ends with code 0 if all do, else with 1. With --set also show what other settings would have led to, " +
+      "if people had come and gone as they did. Changes nothing, and works while servers run."
+  ),
+  Command.withExamples([
+    {
+      command: "usher replay 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a",
+      description: "Every event again, as it was recorded"
+    },
+    {
+      command:
+        "usher replay 0199b2a1-7c3e-7d7a-b0f2-0f1e2d3c4b5a --set admitRate=120 --set admissionExpirationSeconds=300 --seed 7",
+      description: "What a rate of 120 a minute and grants of five minutes would have done"
+    }
+  ])
+)
+
+/** Reads the journal. Refuses one that cannot be replayed. */
+const recorded = Effect.fnUntraced(function* (mechanismId: string) {
+  const refuse = (message: string) => Effect.fail(new StartRefused({ message }))
+  const journal = yield* readJournal(mechanismId).pipe(
+    Effect.catchTags({
+      JournalTooLong: () => refuse(`The journal of ${mechanismId} has more than ${replayedEventsMax} events.`),
+      JournalArchived: () =>
+        refuse(
+          `The journal of ${mechanismId} is in an archive. \`usher archive list\` shows the files, and \`usher archive restore\` brings one back.`
+        ),
+      JournalCorrupt: ({ sequence, problem }) =>
+        Effect.fail(new JournalDiffers({ message: `Event ${sequence} of ${mechanismId} cannot be read: ${problem}` }))
+    })
+  )
+  if (journal === undefined) return yield* refuse(`There is no mechanism ${mechanismId}.`)
+  const { kind } = journal.head.identity
+  if (kind === "stock") return yield* refuse(`${mechanismId} is a stock. Only mechanisms can be replayed.`)
+  return { ...journal, kind }
+})
+
+/** Plays the journal with the changes. */
+const changedFigures = Effect.fnUntraced(function* (
+  kind: Kind,
+  events: ReadonlyArray<Event>,
+  steps: ReadonlyArray<Step>,
+  set: ReadonlyArray<string>,
+  seed: number
+) {
+  const configurations = steps.flatMap(({ command }) =>
+    command._tag === "Configure" ? [command["configuration"] as AnyConfiguration] : []
+  )
+  const changes = parseChanges(kind, set, configurations)
+  if (Result.isFailure(changes)) return yield* new StartRefused({ message: `--set ${changes.failure}` })
+  const figures = figuresOf(kind, playChanged(kind, events, steps, changes.success, seed))
+  return { assumption: assumptionOf(kind, seed), set, seed, figures } satisfies Changed
+})
+
+/** What the figures of a changed replay rest on. */
+const assumptionOf = (kind: Kind, seed: number): string => {
+  const drawn =
+    declarations[kind].grants.length > 0 ? `; what follows a grant is drawn from what people did (seed ${seed})` : ""
+  return (
+    `Assumed: people came and gave up as they did${drawn}. Staff did what they did. ` +
+    "Refused attempts are not recorded, so nobody comes who did not get in."
+  )
+}
+
+const differenceInWords = ({ sequence, recorded, expected }: Difference, events: number): string =>
+  [
+    `Event ${sequence} of ${events} is not what the rules lead to.`,
+    `  recorded: ${recorded}`,
+    `  expected: ${expected}`
+  ].join("\n")
+
+const readable = ({ kind, events, commands, figures, changed }: Report): string => {
+  const unchanged = `${kindNames[kind]}: ${events} events of ${commands} commands, all as they were recorded.`
+  const rows = rowsOf(figures)
+  if (changed === undefined) return [unchanged, "", columns(rows)].join("\n")
+  const others = rowsOf(changed.figures)
+  const table = rows.map(([name, value], index) => [name, value, others[index]![1]])
+  return [changed.assumption, "", columns([["", "recorded", changed.set.join(" ")], ...table]), "", unchanged].join(
+    "\n"
+  )
+}
+
+const rowsOf = (figures: Figures): ReadonlyArray<readonly [name: string, value: string]> => {
+  const { waitSeconds, soldOutAt, largestSecond } = figures
+  const wait = (seconds: number | undefined) => (seconds === undefined ? "-" : durationInWords(seconds))
+  return [
+    ["people", `${figures.people}`],
+    ["entries", `${figures.entries}`],
+    ["admitted", `${figures.admitted}`],
+    ["used", `${figures.used}`],
+    ["lapsed", `${figures.lapsed}`],
+    ["given back", `${figures.returned}`],
+    ["gave up waiting", `${figures.gaveUp}`],
+    ["turned away at the end", `${figures.turnedAway}`],
+    ["denied by staff", `${figures.denied}`],
+    ["still waiting", `${figures.stillWaiting}`],
+    ["wait, median", wait(waitSeconds?.median)],
+    ["wait, 95 of 100 within", wait(waitSeconds?.p95)],
+    ["wait, longest", wait(waitSeconds?.longest)],
+    ["nothing left at", soldOutAt ?? "-"],
+    ["largest second, entries", `${largestSecond.entries}`],
+    ["largest second, grants", `${largestSecond.grants}`]
+  ]
+}
+
+/** Returns a time as people read it: `45 s`, `12 min 5 s`, `3 h 20 min`. */
+const durationInWords = (seconds: number): string => {
+  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
+  const whole = Math.round(seconds)
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
+}
