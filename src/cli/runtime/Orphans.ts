@@ -26,15 +26,11 @@ const prefixOf = ({ host, consumerPort, adminHost, adminPort }: Settings["Servic
 }
 
 /** Creates the folder. False if there is none that only this user opens. */
-const isPrivate = (): boolean => {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const { mode, uid: owner } = lstatSync(folder)
-    return owner === uid && (mode & 0o777) === 0o700 && lstatSync(folder).isDirectory()
-  } catch {
-    return false
-  }
-}
+const isPrivate = Effect.try(() => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const found = lstatSync(folder)
+  return found.isDirectory() && found.uid === uid && (found.mode & 0o777) === 0o700
+}).pipe(Effect.orElseSucceed(() => false))
 
 const disconnected = Effect.callback<void>((resume) => {
   const listener = () => resume(Effect.void)
@@ -46,12 +42,12 @@ const disconnected = Effect.callback<void>((resume) => {
 /** Asks this process to stop, as a signal would. */
 const stop = Effect.sync(() => process.kill(process.pid, "SIGTERM"))
 
-/** Returns when another supervisor asks. The connection stays open until the process has ended. */
-const asked = (settings: Settings["Service"]) =>
-  Effect.callback<void>((resume) => {
-    if (!isPrivate()) return resume(Effect.void)
-    const { clusterRole } = settings
-    const path = join(folder, `${prefixOf(settings)}${clusterRole}-${process.pid}`)
+/** Returns when another supervisor asks, or at once if none can. The connection stays open until the process has ended. */
+const asked = Effect.gen(function* () {
+  if (!(yield* isPrivate)) return
+  const settings = yield* Settings
+  const path = join(folder, `${prefixOf(settings)}${settings.clusterRole}-${process.pid}`)
+  yield* Effect.callback<void>((resume) => {
     const server = createServer((socket) => {
       socket.on("error", () => undefined)
       resume(Effect.void)
@@ -61,13 +57,14 @@ const asked = (settings: Settings["Service"]) =>
     server.listen(path)
     process.on("exit", () => rmSync(path, { force: true }))
   })
+})
 
 /** Stops this process when it may no longer serve without a supervisor. Runs beside the service. */
 export const replaced = Effect.gen(function* () {
   yield* disconnected
   // The supervisor read the log, so each line would be an error.
   process.stderr.on("error", () => undefined)
-  yield* Effect.raceFirst(asked(yield* Settings), Effect.sleep(`${withoutSupervisorSeconds} seconds`))
+  yield* Effect.raceFirst(asked, Effect.sleep(`${withoutSupervisorSeconds} seconds`))
   yield* stop
 })
 
@@ -78,7 +75,7 @@ export const abandoned = Effect.andThen(disconnected, Effect.andThen(stop, Effec
 export const end = Effect.flatMap(Settings, (settings) =>
   Effect.gen(function* () {
     const prefix = prefixOf(settings)
-    const sockets = isPrivate() ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : []
+    const sockets = (yield* isPrivate) ? readdirSync(folder).filter((name) => name.startsWith(prefix)) : []
     const [engines, fronts] = [true, false].map((isEngine) =>
       sockets.filter((name) => name.startsWith(`${prefix}engine`) === isEngine)
     )
