@@ -273,11 +273,17 @@ const readerOf = ({ success }: HttpApiEndpoint.Top) => {
   const [schema] = success
   const json = Schema.fromJsonString(Schema.toCodecJson(schema as Schema.Codec<unknown, unknown>))
   const decode = Schema.decodeUnknownEffect(json)
+  // An answer that callers share is decoded once for all of them.
+  const known = new WeakMap<object, unknown>()
   // A proof of a draw is a stream, which its page reads itself.
-  return (response: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> =>
-    response.body._tag === "Uint8Array" && response.status === 200
-      ? Effect.orDie(decode(Buffer.from(response.body.body).toString()))
-      : Effect.succeed(response)
+  return (response: HttpServerResponse.HttpServerResponse): Effect.Effect<unknown> => {
+    if (response.body._tag !== "Uint8Array" || response.status !== 200) return Effect.succeed(response)
+    if (known.has(response)) return Effect.succeed(known.get(response))
+    return Effect.map(Effect.orDie(decode(Buffer.from(response.body.body).toString())), (answer) => {
+      known.set(response, answer)
+      return answer
+    })
+  }
 }
 
 const encoderOf = ({ success }: HttpApiEndpoint.Top): ((answer: unknown) => unknown) => {

@@ -11,14 +11,16 @@ import * as FreshDatabase from "../e2e/support/FreshDatabase.ts"
 import { type Keys, ServerUnderTest } from "../e2e/support/ServerUnderTest.ts"
 import { find, launch } from "./support/chromium.ts"
 import { bringAbout, prepare, type Rooms } from "./support/bringing.ts"
-import { draw, drops, others, press, queue, sale, sees, states } from "./support/roomStates.ts"
+import { others } from "./support/others.ts"
+import { drops } from "./support/drops.ts"
+import { draw, press, queue, sale, sees, states } from "./support/roomStates.ts"
 
 // `--only` takes the beginnings of states' names, or `kinds` and `dashboard`, with commas.
 const { values } = parseArgs({
   options: { out: { type: "string", default: ".pictures" }, only: { type: "string", default: "" } }
 })
 
-const phone = { width: 390, height: 844 }
+const phone = { width: 360, height: 780 }
 const desktop = { width: 1_280, height: 900 }
 
 const isWanted = (name: string): boolean => values.only.split(",").some((beginning) => name.startsWith(beginning))
@@ -51,13 +53,13 @@ const take = async (page: Page, name: string, looks: ReadonlyArray<"light" | "da
 const ofRoom = async (rooms: Rooms): Promise<void> => {
   for (const [name, state] of Object.entries(states).filter(([name]) => isWanted(name))) {
     const { page, context } = await bringAbout(rooms, state, { viewport: phone })
+    await page.setViewportSize(desktop)
+    await take(page, `room-${name}-wide`, ["light"])
     if (name.startsWith("stage")) {
-      await page.setViewportSize(desktop)
-      await take(page, `room-${name}-wide`, ["light"])
       await page.setViewportSize({ ...phone, width: 320 })
       await take(page, `room-${name}-narrow`, ["light"])
-      await page.setViewportSize(phone)
     }
+    await page.setViewportSize(phone)
     if (name === "stage-waiting") await page.screenshot({ path: join(values.out, "room.png"), timeout: 0 })
     await take(page, `room-${name}`, state.isAnswer ? ["light", "dark"] : ["light", "dark", "ar"])
     await context.close()

@@ -1,8 +1,18 @@
 /** The script of the dashboard. Every screen works without it. */
 import { follow } from "./dashboard/follow.ts"
-import { copyButtons, localTimes, numberedButtons, passing, searchKey } from "./dashboard/helpers.ts"
+import {
+  afresh,
+  copyButtons,
+  freshFrames,
+  localTimes,
+  numberedButtons,
+  passing,
+  searchKey
+} from "./dashboard/helpers.ts"
 import { previews } from "./dashboard/preview.ts"
 
+afresh()
+freshFrames()
 localTimes(document)
 copyButtons()
 numberedButtons()

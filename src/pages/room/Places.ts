@@ -60,21 +60,25 @@ export const make = (api: ConsumerApiClient["Service"]) => {
   const mechanismsOf = (caller: Caller, experience: Experience): Read<ReadonlyArray<Mechanism>> =>
     Effect.forEach(listedIn(experience), (named) => mechanismOf(caller, named), { concurrency })
 
-  /** Reads the public contents. */
-  const shown = (caller: Caller, experienceId: string, slug?: string): Read<PublicRoom> => {
-    const { holder } = caller
-    return sharedReads(
+  /** Reads what is recorded of the public contents. */
+  const recorded = ({ holder }: Caller, experienceId: string, slug?: string) =>
+    sharedReads(
       `experience ${experienceId} ${slug ?? ""}`,
       Effect.gen(function* () {
         const experience = yield* api.run({ holder }, "experiences", "get", { params: { experienceId } })
         const document = yield* documentOf({ holder }, experienceId, slug)
-        const live = yield* liveOf(api, { holder }, experienceId)
-        const mechanisms = withLive(yield* mechanismsOf({ holder }, experience), live)
+        const mechanisms = yield* mechanismsOf({ holder }, experience)
         const nextDrop = yield* nextOf({ holder }, experienceId)
-        return { experience, document, mechanisms, live, nextDrop }
+        return { experience, document, mechanisms, nextDrop }
       })
     )
-  }
+
+  /** Reads the public contents. The live facts are those of the public stream, so a page never lags behind it. */
+  const shown = Effect.fnUntraced(function* (caller: Caller, experienceId: string, slug?: string) {
+    const contents = yield* recorded(caller, experienceId, slug)
+    const live = yield* liveOf(api, { holder: caller.holder }, experienceId)
+    return { ...contents, mechanisms: withLive(contents.mechanisms, live), live }
+  })
 
   return {
     shown,

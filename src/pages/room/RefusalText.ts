@@ -29,9 +29,13 @@ const keys: { readonly [code: string]: PlainKey } = {
   UNAVAILABLE: "unavailable"
 }
 
+/** Whether the mechanism has no free place or unit, for nobody. */
+export const isFull = ({ code }: Pick<Refusal, "code">): boolean =>
+  code === "SOLD_OUT" || (code.endsWith("_FULL") && code !== "SLOT_FULL")
+
 const keyOf = ({ code }: Refusal): PlainKey => {
   if (Object.hasOwn(keys, code)) return keys[code]!
-  if (code.endsWith("_FULL")) return "full"
+  if (isFull({ code })) return "full"
   return code === "NOT_FOUND" ? "notFoundText" : "notPossible"
 }
 

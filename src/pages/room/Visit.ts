@@ -16,7 +16,7 @@ import { notFound, Refusal, unavailable } from "../Refusal.ts"
 import { bearerOf, headersOf } from "../Security.ts"
 import { type Language, languageOf, supportedLanguage, wordsIn } from "../Words.ts"
 import { documentOf } from "./Document.ts"
-import { messageOf } from "./RefusalText.ts"
+import { isFull, messageOf } from "./RefusalText.ts"
 import type { Mechanism } from "./mechanism/Kinds.ts"
 import type { ViewOptions } from "./mechanism/RoomKind.ts"
 import { piecesOf, type Place } from "./Pieces.ts"
@@ -176,7 +176,7 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     const now = yield* Time.now
     const scene = { ...sceneOf(visit, shown.experience, now, session), nextDrop: shown.nextDrop }
     const { refusal, screen, from, widgetSources = [], status = refusal?.status ?? 200 } = variation
-    const found = screen === undefined ? yield* placesOf(visit, shown, from) : []
+    const found = screen === undefined ? (yield* placesOf(visit, shown, from)).map(makeRefused(variation)) : []
     const message = refusal === undefined ? nothing : messageOf(scene, refusal)
     const above = screen === undefined ? message : html`<section class="card">${message}${screen(scene)}</section>`
     const pieces = piecesOf(scene, found, above, variation)
@@ -194,6 +194,15 @@ export const makeWrite = Effect.fnUntraced(function* (places: Places, assets: As
     return yield* Answer.ofVisitor(text, status, headers)
   })
 })
+
+/** Makes the function that returns a place as a refused action has met it: the public facts may be a second older. */
+const makeRefused =
+  ({ refusal, acted }: Variation) =>
+  (place: Place): Place => {
+    const { mechanism } = place
+    if (refusal === undefined || mechanism.record.id !== acted || !isFull(refusal)) return place
+    return { ...place, mechanism: { ...mechanism, live: { ...mechanism.live, isFull: true, unitsLeft: 0 } } }
+  }
 
 /** Makes the function that returns the mechanism with facts that are of this moment, or of another day. */
 const makePresently = (places: Places) => (caller: Caller, found: Mechanism, from: string | undefined) => {

@@ -77,7 +77,7 @@ describe("A visitor without a script", () => {
 
     it.effect("sees the lobby, and its place once the order is drawn", () =>
       Effect.gen(function* () {
-        const queues = [{ name: "Front door", admitRate: 60, lobbyOpenAt: at(60), openAt: at(120), maxAdmissions: 1 }]
+        const queues = [{ name: "Front door", admitRate: 1, lobbyOpenAt: at(60), openAt: at(120) }]
         const room = yield* Fixture.room({ queues })
         /** One way to a place is told at a time: by lot, or by arrival. */
         const isByLot = (page: Parameters<typeof textOf>[0]) => {
@@ -99,7 +99,7 @@ describe("A visitor without a script", () => {
           Effect.raceFirst(room.sees("It is your turn"), other.sees("It is your turn")),
           Effect.raceFirst(room.sees("Your place in line"), other.sees("Your place in line"))
         ])
-        assert.include(textOf(isByLot(waiting)), "60 people are admitted per minute.")
+        assert.include(textOf(isByLot(waiting)), "1 person is admitted per minute.")
       })
     )
 

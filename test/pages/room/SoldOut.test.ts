@@ -3,6 +3,8 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { type Language, languages, wordsIn } from "../../../src/pages/Words.ts"
 import { movableClock } from "../../support/movableClock.ts"
+import { snapshotMillis } from "../../../src/http/consumer/live/LiveExperience.ts"
+import { type Answer, Usher } from "../../http/support/usherFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
 const { formsOf, textOf } = Fixture
@@ -42,6 +44,72 @@ describe("A sold-out release", () => {
         assert.notInclude(textOf(page), "Sold out")
         assert.include(textOf(yield* late.submit(page, "Get access", { variant: variant.id })), "It is your turn")
       })
+    )
+
+    it.effect(
+      "says so at once to a visitor whose entry is refused, and to all others as soon as the live facts do",
+      () =>
+        Effect.gen(function* () {
+          const { consumer } = yield* Usher
+          const { id: productId, variants } = yield* Fixture.product(["42", "43"])
+          const closeAt = new Date(clock.now() + 7_200_000).toISOString()
+          const first = yield* Fixture.room(
+            { timedReleases: [{ name: "Sale", capacity: 1, closeAt }] },
+            { products: [{ productId }] }
+          )
+          const late = yield* Fixture.visitor(first.experienceId)
+          const other = yield* Fixture.visitor(first.experienceId)
+          const variant = { variant: variants[0].id }
+          const page = yield* late.get("")
+          const isOffered = (page: Answer) => formsOf(page).some(({ action }) => action.includes("/enter"))
+          assert.isTrue(isOffered(page))
+          yield* first.submit(yield* first.get(""), "Get access", variant)
+          const refused = yield* late.submit(page, "Get access", variant)
+          assert.include(textOf(refused), "Sold out")
+          assert.isFalse(isOffered(refused))
+
+          yield* clock.putForward(snapshotMillis)
+          const { body } = yield* consumer({ path: `/api/experiences/${first.experienceId}/live` })
+          assert.isTrue(body.mechanisms[0].isFull)
+          for (const path of ["", "now", "place"]) assert.isFalse(isOffered(yield* other.get(path)), path)
+        })
+    )
+  })
+})
+
+describe("A queue whose units are all given away", () => {
+  layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
+    it.effect(
+      "says so to those outside and to those in line, tells no rate, and takes nobody in until one is given up",
+      () =>
+        Effect.gen(function* () {
+          const first = yield* Fixture.room({ queues: [{ name: "Line", admitRate: 0, maxAdmissions: 1 }] })
+          const queueId = first.sequence.queues[0].id as string
+          const [second, outside] = [
+            yield* Fixture.visitor(first.experienceId),
+            yield* Fixture.visitor(first.experienceId)
+          ]
+          for (const visitor of [first, second]) yield* visitor.submit(yield* visitor.get("place"), "Join the queue")
+          const admit = Fixture.asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
+          yield* admit
+          yield* first.sees("It is your turn")
+          yield* clock.putForward(laterMillis)
+          for (const path of ["", "now", "place"]) {
+            const page = yield* outside.get(path)
+            assert.include(textOf(page), "Sold out", path)
+            assert.notMatch(textOf(page), /order of arrival|Waiting now|What happens next/)
+            assert.isFalse(formsOf(page).some(({ action }) => action.includes("/enter")))
+          }
+          const waiting = textOf(yield* second.get("place"))
+          assert.include(waiting, "You are in line")
+          assert.include(waiting, "Sold out")
+          assert.notMatch(waiting, /order of arrival|What happens next/)
+
+          const turn = yield* first.get("place")
+          yield* first.submit(yield* first.submit(turn, "Give up my place"), "Give up my place")
+          yield* admit
+          yield* second.sees("It is your turn")
+        })
     )
   })
 })

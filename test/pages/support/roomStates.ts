@@ -1,6 +1,7 @@
 /** The states of a room that a person can see, and how they come about on a real server. */
 import type { Page } from "playwright-core"
 import type { At, State } from "./bringing.ts"
+import { others } from "./others.ts"
 
 const after = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString()
 
@@ -15,90 +16,17 @@ const pressing =
     await sees(page, text)
   }
 
-/** Lets other guests enter. */
-export const others = async (
-  { apis, mechanism }: Pick<At, "apis" | "mechanism">,
-  count: number,
-  action = "enter",
-  body?: object
-) => {
-  for (let made = 0; made < count; made++) {
-    const guest = await apis.guest()
-    let answer = await apis.doAs(guest, `${mechanism}/${action}`, body)
-    // A machine that stood still for seconds answers so for a moment.
-    for (let tries = 0; answer.status === 503 && tries < 10; tries++)
-      answer = await apis.doAs(guest, `${mechanism}/${action}`, body)
-    if (answer.status >= 300) throw new Error(`${mechanism}/${action}: ${answer.status} ${JSON.stringify(answer.body)}`)
-  }
-}
-
 export const queue = (own: object = {}) => ({ queues: [{ name: "Front door", admitRate: 0, ...own }] })
 export const draw = (closeIn: number) => ({
   draws: [{ name: "Raffle", winnerCount: 1, closeAt: after(closeIn), drawAt: after(closeIn + 1) }]
 })
-const auction = (settleIn: number) => ({
+export const auction = (settleIn: number) => ({
   auctions: [{ name: "Lot 1", startPrice: "10.00", minBidIncrement: "1.00", settleAt: after(settleIn) }]
 })
 export const sale = (capacity: number) => ({ timedReleases: [{ name: "Sale", capacity, closeAt: after(7_200) }] })
-const fitting = () => ({
+export const fitting = () => ({
   appointments: [{ name: "Fitting", slotDurationMinutes: 120, slotsFrom: after(0), slotsUntil: after(3 * 86_400) }]
 })
-
-type Entering = Pick<At, "apis" | "mechanism">
-
-/** A drop of each kind, and how people come into it. */
-export const drops: {
-  readonly [kind: string]: {
-    readonly name: string
-    /** What "New drop" calls it. */
-    readonly part: string
-    readonly sequence: () => object
-    readonly enter: (at: Entering) => Promise<unknown>
-  }
-} = {
-  queue: {
-    name: "Aurora 1: Paris release",
-    part: "queue",
-    sequence: () => queue({ admitRate: 30, maxAdmissions: 40, admissionExpirationSeconds: 600 }),
-    enter: async (at) => {
-      await others(at, 24)
-      const { body } = await at.apis.doAsAdmin("POST", `${at.mechanism}/admit`, { count: 8 })
-      const admitted = (body as { readonly consumerIds?: ReadonlyArray<string> }).consumerIds ?? []
-      for (const consumerId of admitted.slice(0, 5)) await at.apis.doAsShop(`${at.mechanism}/complete`, { consumerId })
-    }
-  },
-  draw: { name: "Spring raffle", part: "draw", sequence: () => draw(3_600), enter: (at) => others(at, 7) },
-  auction: {
-    name: "Lot 1",
-    part: "auction",
-    sequence: () => ({ auctions: [{ ...auction(3_600).auctions[0], quantity: 2, reservePrice: "15.00" }] }),
-    enter: async (at) => {
-      for (const amount of ["10", "12.5", "14", "21"]) await others(at, 1, "bid", { amount })
-    }
-  },
-  dutch: {
-    name: "Falling",
-    part: "falling",
-    sequence: () => states["auction-dutch"]!.sequence(),
-    enter: () => Promise.resolve()
-  },
-  sale: { name: "Noon sale", part: "release", sequence: () => sale(12), enter: (at) => others(at, 5) },
-  appointment: {
-    name: "Fitting",
-    part: "appointment",
-    sequence: fitting,
-    enter: async (at) => {
-      const { body } = await at.apis.seeAs(await at.apis.guest(), `${at.mechanism}/slots`)
-      for (const { id: slotId } of body.data!.slice(0, 3)) await others(at, 1, "book", { slotId })
-    }
-  },
-  waitlist: {
-    name: "Tell me first",
-    part: "waitlist",
-    sequence: () => ({ waitlist: { name: "Tell me", supportsGuest: true } }),
-    enter: (at) => others(at, 6)
-  }
-}
 
 const bid = async ({ page }: At, amount: string) => {
   await page.getByRole("textbox", { name: "Your bid" }).fill(amount)
@@ -212,6 +140,22 @@ export const states: { readonly [name: string]: State } = {
       await pressing("You are in line", "Join the queue")(at)
       await at.apis.doAsAdmin("POST", `${at.mechanism}/pause`, { reason: "HIGH_LOAD" })
       await sees(at.page, "Admission is paused")
+    }
+  },
+  "queue-sold-out": {
+    sequence: () => queue({ admitRate: 6_000, maxAdmissions: 1 }),
+    bring: async (at) => {
+      await others(at, 1)
+      while (!(await at.page.getByText("Sold out").isVisible())) await at.page.reload()
+    }
+  },
+  "queue-waiting-sold-out": {
+    sequence: () => queue({ maxAdmissions: 1 }),
+    bring: async (at) => {
+      await others(at, 3)
+      await pressing("You are in line", "Join the queue")(at)
+      await at.apis.doAsAdmin("POST", `${at.mechanism}/admit`, { count: 1 })
+      while (!(await at.page.getByText("Sold out").isVisible())) await at.page.reload()
     }
   },
   "queue-expired": {

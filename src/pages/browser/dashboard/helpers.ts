@@ -31,6 +31,27 @@ export const copyButtons = (): void => {
   })
 }
 
+/**
+ * Lets a reload and the way back ask for an address. A page that answers a form would send the form again, and the browser
+ * would ask about that first. A page that the browser has kept whole may be of a session that has ended.
+ */
+export const afresh = (): void => {
+  history.replaceState(history.state, "")
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload())
+}
+
+/** Shows what a form sends to a frame in a new frame. In the same one each would be a step of the way back. */
+export const freshFrames = (): void => {
+  document.addEventListener("submit", ({ submitter }) => {
+    const name = submitter?.getAttribute("formtarget")
+    const frame = name && document.querySelector<HTMLIFrameElement>(`iframe[name="${name}"]`)
+    if (!frame) return
+    const fresh = frame.cloneNode() as HTMLIFrameElement
+    fresh.removeAttribute("src")
+    frame.replaceWith(fresh)
+  })
+}
+
 /** Puts the typed number into the button that uses it. */
 export const numberedButtons = (): void => {
   document.querySelectorAll<HTMLElement>("[data-numbered]").forEach((button) => {

@@ -137,7 +137,11 @@ const occurrences: { readonly [type: string]: string } = {
   NoticeDue: "tells its members"
 }
 
-const sentenceOf = (mechanism: Mechanism, { type, consumerId, data }: Entry, { names, author }: Known): Inserted => {
+const sentenceOf = (
+  mechanism: Mechanism,
+  { sequence, type, consumerId, data }: Entry,
+  { names, author }: Known
+): Inserted => {
   if (consumerId !== null) {
     const name = names.get(consumerId) ?? guestName(consumerId)
     const isEntry = type === "Entered" || type === "Booked"
@@ -150,7 +154,7 @@ const sentenceOf = (mechanism: Mechanism, { type, consumerId, data }: Entry, { n
   }
   const changed = changes[type]
   if (changed !== undefined && (type !== "Extended" || data["by"] !== undefined)) {
-    return `${author(data["by"])} ${changed} ${mechanism.name}${type === "Resumed" && mechanism.type === "queue" ? ` at ${mechanism.admitRate}/min` : ""}`
+    return `${author(data["by"])} ${sequence === 1 ? "made" : changed} ${mechanism.name}${type === "Resumed" && mechanism.type === "queue" ? ` at ${mechanism.admitRate}/min` : ""}`
   }
   return `${mechanism.name} ${occurrences[type] ?? type.toLowerCase()}`
 }

@@ -43,6 +43,8 @@ export interface KindView<K extends Kind> {
   readonly isQuick?: true
   /** How consumers enter, in a sentence about one of them. */
   readonly enters: string
+  /** The statuses of its places that have other words than in the other kinds. */
+  readonly statuses?: { readonly [status: string]: string }
   /** The units that it can sell, null without a limit. Absent: it sells none. */
   readonly stock?: (mechanism: Shown<K>) => number | null
   readonly steps: (mechanism: Shown<K>, facts: FactsOf<K>) => ReadonlyArray<Step>

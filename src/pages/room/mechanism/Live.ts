@@ -15,9 +15,15 @@ export const forEverybody = Effect.updateService(HttpServerRequest.HttpServerReq
 /** Reads the live facts of an experience by the ids of its mechanisms. There are none while they cannot be read. */
 export const liveOf = (api: ConsumerApiClient["Service"], { holder }: Caller, experienceId: string) =>
   forEverybody(api.run({ holder }, "live", "live", { params: { experienceId } })).pipe(
-    Effect.map(({ mechanisms }) => new Map<string, LiveFacts>(mechanisms.map((facts) => [facts.id, facts]))),
+    Effect.map(
+      ({ mechanisms }) => new Map<string, LiveFacts>(mechanisms.map((facts) => [facts.id, roomFactsOf(facts)]))
+    ),
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )
+
+/** A queue whose units are all given away is full for a room: who enters it would wait for what somebody gives up. */
+const roomFactsOf = <Facts extends LiveFacts & { readonly kind: string }>(facts: Facts): LiveFacts =>
+  facts.kind === "queue" && facts.unitsLeft === 0 ? { ...facts, isFull: true } : facts
 
 /** The line of a mechanism that is open, with a fact of its kind. */
 export const liveLine = (

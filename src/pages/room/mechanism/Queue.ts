@@ -57,7 +57,7 @@ export const queue: RoomKind<Queue, State> = {
     html: shown(scene, queue, state),
     isLive: state.status === "QUEUED" || state.status === "GRANTED"
   }),
-  liveFact: ({ waiting }) => ["waitingNow", waiting],
+  liveFact: (live) => (isSoldOut(live) ? undefined : ["waitingNow", live.waiting]),
   steps,
   samples: (now) => [
     [
@@ -101,8 +101,9 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
   }
 }
 
-function steps(scene: Scene, { record }: Queue, { status, ...state }: State = { status: "NOT_QUEUED" }) {
+function steps(scene: Scene, { record, live }: Queue, { status, ...state }: State = { status: "NOT_QUEUED" }) {
   if (status === "GRANTED") return stepsOfTurn(scene, record)
+  if (isSoldOut(live)) return []
   const mayEnter = status === "NOT_QUEUED" && record.lifecycle !== "closed" && record.lifecycle !== "settling"
   if (!mayEnter && status !== "QUEUED") return []
   const { admissionExpirationSeconds: seconds } = record
@@ -123,9 +124,8 @@ const outside = (scene: Scene, queue: Queue): Html => {
   const lotAt = lotAtOf(record)
   const rule = lotAt === null ? rate(scene, queue) : phrase(scene, "queueLobby", { time: instant(scene, lotAt) })
   if (isOpenAt(record, scene.now)) {
-    return html`${nameHeading(record.name)}
-      <p>${rule}</p>
-      ${enter(scene, queue, say(scene, "enterQueue"))}${closing(scene, record)}`
+    return html`${nameHeading(record.name)} ${!isSoldOut(queue.live) && html`<p>${rule}</p>`}
+    ${entering(scene, queue, "enterQueue")}${closing(scene, record)}`
   }
   if (lifecycle === "scheduled") return scheduled(scene, record, rule)
   return closed(scene, record)
@@ -140,6 +140,7 @@ const lotAtOf = ({ lifecycle, lobbyOpenAt, openAt }: QueueRecord): number | null
  * drawn, so no order is told.
  */
 const rateText = (scene: Scene, { lobbyOpenAt, ...record }: QueueRecord, live: LiveFacts | undefined): string => {
+  if (isSoldOut(live)) return say(scene, "soldOut")
   if (live?.paused === true) return say(scene, "queuePaused")
   const admitRate = live?.admitRate ?? record.admitRate
   if (admitRate > 0) return sayCounted(scene, lobbyOpenAt === null ? "queueRate" : "queuePace", admitRate)
@@ -174,7 +175,13 @@ const elsewhere = (scene: Scene): Html =>
   </p>`
 
 const again = (scene: Scene, queue: Queue, state: GrantLimit) =>
-  isOpenAt(queue.record, scene.now) && orGrantLimit(state, () => enter(scene, queue, say(scene, "again")))
+  isOpenAt(queue.record, scene.now) && orGrantLimit(state, () => entering(scene, queue, "again"))
+
+const entering = (scene: Scene, queue: Queue, key: "enterQueue" | "again"): Html =>
+  enter(scene, queue, say(scene, key), undefined, isSoldOut(queue.live) ? "soldOut" : "full")
+
+/** Whether each unit of a queue has been given away. Those who wait get what others give up. */
+const isSoldOut = (live: LiveFacts | undefined): boolean => live?.unitsLeft === 0
 
 const lobby = (scene: Scene, record: QueueRecord): Html =>
   html`${heading(say(scene, "lobby"))}${

@@ -21,6 +21,7 @@ export const view: KindView<"appointment"> = {
   lines: [{ name: "booked", up: ["appointment_booked"], down: ["appointment_cancelled"] }],
   sample: (appointment) => [placesOf(appointment)("BOOKED", "CHECKED_IN", "COMPLETED", "NO_SHOW")],
   enters: "booked",
+  statuses: { COMPLETED: "came" },
   steps: (appointment) => [
     { name: "Booked", value: allPlaces(appointment) },
     { name: "Came", value: placesOf(appointment)("CHECKED_IN", "COMPLETED") }

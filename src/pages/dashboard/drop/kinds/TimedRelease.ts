@@ -34,6 +34,7 @@ export const view: KindView<"timed_release"> = {
   sample: (release) => [placesOf(release)("ENTERED", "COMPLETED"), placesOf(release)("COMPLETED")],
   isQuick: true,
   enters: "claimed a unit",
+  statuses: { ENTERED: "holds a unit" },
   stock: ({ capacity }) => capacity ?? null,
   steps: (release) => [
     { name: "Claimed", value: allPlaces(release) },

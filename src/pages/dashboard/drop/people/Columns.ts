@@ -6,6 +6,7 @@ import { nameOf } from "../../Names.ts"
 import { badge, counted, type Tone } from "../../Parts.ts"
 import { type Column, instant } from "../../Table.ts"
 import type { Mechanism } from "../Drop.ts"
+import { viewOf } from "../Kinds.ts"
 import { money } from "../KindView.ts"
 import { bookingColumn, slotTime } from "./Bookings.ts"
 import type { Person } from "./Person.ts"
@@ -31,9 +32,9 @@ const statusNames: { readonly [status: string]: string } = {
   NOTIFIED: "was told"
 }
 
-/** The status of a place in words. Who completes an appointment has bought nothing. */
-export const statusName = ({ type }: Mechanism, status: string): string =>
-  type === "appointment" && status === "COMPLETED" ? "came" : (statusNames[status] ?? status)
+/** The status of a place in words. */
+export const statusName = (mechanism: Mechanism, status: string): string =>
+  viewOf(mechanism).statuses?.[status] ?? statusNames[status] ?? status
 
 const tones: { readonly [standing: string]: Tone } = {
   waiting: "next",
