@@ -32,20 +32,12 @@ export const layer = Layer.effectDiscard(
     const clocks = yield* TestClocks
     const findMechanism = yield* makeFind
 
-    /** Returns what a mechanism says; undefined if it cannot be reached, or sells from no stock. */
-    const reportOf = (mechanism: MechanismRef<Kind>) =>
-      engine.inspect(mechanism).pipe(
-        Effect.map(({ units }) => units),
-        Effect.catchTag("MechanismNotFound", () => Effect.succeed("gone" as const)),
-        Effect.orElseSucceed(() => undefined)
-      )
-
     /** Returns what the mechanisms say; leaves out those that cannot be reached, and those of another stock. */
     const reportsOf = Effect.fnUntraced(function* (stock: Stock, ids: ReadonlySet<string>) {
       const reports = new Map<string, UnitsReport | "gone">()
       for (const id of ids) {
         const mechanism = yield* findMechanism(stock, id)
-        const report = mechanism === undefined ? "gone" : yield* reportOf(mechanism)
+        const report = mechanism === undefined ? "gone" : yield* reportOf(engine, mechanism)
         if (report !== undefined && (report === "gone" || report.stockId === stock.id)) reports.set(id, report)
       }
       return reports
@@ -89,6 +81,14 @@ export const layer = Layer.effectDiscard(
     yield* start({ round, pauseMillis, failureMessage: "Units of stocks could not be carried" })
   })
 )
+
+/** Returns what a mechanism says; undefined if it cannot be reached, or sells from no stock. */
+const reportOf = (engine: Engine["Service"], mechanism: MechanismRef<Kind>) =>
+  engine.inspect(mechanism).pipe(
+    Effect.map(({ units }) => units),
+    Effect.catchTag("MechanismNotFound", () => Effect.succeed("gone" as const)),
+    Effect.orElseSucceed(() => undefined)
+  )
 
 /** Returns what the stock has to say to a mechanism; undefined if the mechanism knows it. */
 const messageTo = (

@@ -33,6 +33,7 @@ const measure = (more: Partial<Measure> = {}): Measure => ({
 describe("The events", () => {
   it("are all that are recorded and mean something, each under a name of its kind", () => {
     const life = ["configured", "ended", "archived", "closed", "torn_down"]
+    const units = ["units_came", "units_left", "units_taken"]
     const own = {
       queue: [
         "lobby_opened",
@@ -45,10 +46,23 @@ describe("The events", () => {
         "renewed",
         "left",
         "paused",
-        "resumed"
+        "resumed",
+        ...units
       ],
-      draw: ["entered", "left", "entries_fixed", "won", "grant_extended", "drawn", "expired", "denied", "completed"],
+      draw: [
+        ...units,
+        "entered",
+        "left",
+        "entries_fixed",
+        "won",
+        "grant_extended",
+        "drawn",
+        "expired",
+        "denied",
+        "completed"
+      ],
       auction: [
+        ...units,
         "entered",
         "outbid",
         "reinstated",
@@ -61,7 +75,7 @@ describe("The events", () => {
         "completed"
       ],
       appointment: ["booked", "rescheduled", "checked_in", "completed", "cancelled", "missed"],
-      timed_release: ["entered", "selected", "grant_extended", "expired", "denied", "completed", "left"],
+      timed_release: [...units, "entered", "selected", "grant_extended", "expired", "denied", "completed", "left"],
       waitlist: ["entered", "left", "denied", "notified"]
     }
     const expected = Object.entries(own).flatMap(([kind, types]) =>
