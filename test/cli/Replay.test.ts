@@ -8,7 +8,7 @@ import type { AnyDecider } from "../../src/engine/actor/Batch.ts"
 import { recordOf } from "../../src/engine/actor/Record.ts"
 import { Journal } from "../../src/store/journal/Journal.ts"
 import * as JournalCodec from "../../src/store/journal/JournalCodec.ts"
-import { consumer, journalOf, played } from "../engine/replay/Journals.ts"
+import { consumer, journalOf, oneASecond, played } from "../engine/replay/Journals.ts"
 import { layerWith } from "../store/journal/journalFixture.ts"
 import { experienceId, sequenceId, tenant } from "../store/journal/journalSamples.ts"
 import { TestDatabase } from "../store/support/TestDatabase.ts"
@@ -44,16 +44,7 @@ const start = Date.parse("2026-11-21T18:00:00Z")
 /** Sixty people at once, in a line of one a second; two in three use their grant. */
 const friday = played(
   "queue",
-  {
-    name: "Drop",
-    timeZone: "UTC",
-    supportsGuest: true,
-    admitRate: 60,
-    recycleExpiredAdmissions: false,
-    loyaltyBiasEnabled: false,
-    loyaltyHeadStartSeconds: 60,
-    admissionExpirationSeconds: 120
-  },
+  { ...oneASecond, admissionExpirationSeconds: 120 },
   Array.from({ length: 60 }, (_, n) => n).flatMap((n) => [
     [start, { _tag: "Enter", consumerId: consumer(n), isGuest: false, loyaltyScore: 0 }] as const,
     ...(n % 3 === 0

@@ -6,20 +6,11 @@ import { playChanged } from "../../../src/engine/replay/Changed.ts"
 import { figuresOf, percentile } from "../../../src/engine/replay/Figures.ts"
 import { type AnyConfiguration, changeable, parseChanges } from "../../../src/engine/replay/Settings.ts"
 import { replay } from "../../../src/engine/replay/Unchanged.ts"
-import { consumer, journalOf, played as journalOfCommands } from "./Journals.ts"
+import { consumer, journalOf, oneASecond, played as journalOfCommands } from "./Journals.ts"
 
 const start = Date.parse("2026-11-21T18:00:00Z")
 
-const settings: AnyConfiguration = {
-  name: "Drop",
-  timeZone: "UTC",
-  supportsGuest: true,
-  admitRate: 60,
-  recycleExpiredAdmissions: false,
-  loyaltyBiasEnabled: false,
-  loyaltyHeadStartSeconds: 60,
-  admissionExpirationSeconds: 60
-}
+const settings: AnyConfiguration = { ...oneASecond, admissionExpirationSeconds: 60 }
 
 const enter = (n: number) => ({ _tag: "Enter", consumerId: consumer(n), isGuest: false, loyaltyScore: 0 })
 const hundred = Array.from({ length: 100 }, (_, index) => index + 1)

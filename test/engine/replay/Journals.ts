@@ -13,6 +13,17 @@ const start = Date.parse("2026-11-21T18:00:00Z")
 const common = { name: "simulated", timeZone: "UTC", supportsGuest: true }
 export const consumer = (n: number): string => `00000000-0000-7000-8000-${n.toString(16).padStart(12, "0")}`
 
+/** A queue that admits one a second. */
+export const oneASecond = {
+  name: "Drop",
+  timeZone: "UTC",
+  supportsGuest: true,
+  admitRate: 60,
+  recycleExpiredAdmissions: false,
+  loyaltyBiasEnabled: false,
+  loyaltyHeadStartSeconds: 60
+}
+
 type AnyCommand = Command & { readonly [field: string]: unknown }
 
 /** One kind: its settings, and the commands of one consumer. */

@@ -8,7 +8,7 @@ import type { Event } from "../../../src/domain/mechanism/Decider.ts"
 import { deciders, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import { replay } from "../../../src/engine/replay/Unchanged.ts"
 import { eventsOf, type Recording } from "../recorded/replay.ts"
-import { consumer, journalOf } from "./Journals.ts"
+import { consumer, journalOf, oneASecond } from "./Journals.ts"
 
 const alone = process.env["REPLAY_SEED"]
 const count = Number(process.env["REPLAY_JOURNALS"] ?? 40)
@@ -56,16 +56,7 @@ describe("a journal that is replayed unchanged", () => {
 })
 
 const at = Date.parse("2026-11-21T18:00:00Z")
-const settings = {
-  name: "Drop",
-  timeZone: "UTC",
-  supportsGuest: true,
-  admitRate: 60,
-  recycleExpiredAdmissions: false,
-  loyaltyBiasEnabled: false,
-  loyaltyHeadStartSeconds: 60,
-  maxAdmissions: 3
-}
+const settings = { ...oneASecond, maxAdmissions: 3 }
 
 /** Three enter, and are admitted a second apart; the second one uses its grant. */
 const line: ReadonlyArray<Event> = [
