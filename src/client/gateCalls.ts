@@ -85,7 +85,7 @@ const makeCall = (address: GateAddress) => {
   const { url, key, patienceMillis = patienceMillisDefault } = address
   const { fetch: send = (to, init) => fetch(to, init), now = Date.now } = address
   const base = url.replace(/(?<!\/)\/+$/, "")
-  let answeredAt = -Infinity
+  let answers = 0
 
   const attempted = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await send(base + path, {
@@ -103,14 +103,15 @@ const makeCall = (address: GateAddress) => {
   return async (path: string, init: RequestInit = {}, timesMax = attemptsMax): Promise<Answer> => {
     for (let times = 1; ; times++) {
       const began = now()
+      const before = answers
       try {
         const answer = await attempted(path, init)
-        answeredAt = now()
+        answers++
         return answer
       } catch (error) {
         const tookMillis = now() - began
-        if (error instanceof CallRefused) answeredAt = now()
-        const isHeard = answeredAt >= began || tookMillis > patienceMillis + stalledMillis
+        if (error instanceof CallRefused) answers++
+        const isHeard = answers > before || tookMillis > patienceMillis + stalledMillis
         // The answer of a connection that breaks at once may be lost.
         const isSecond = times > 1 || tookMillis > patienceMillis / 3
         if (error instanceof CallRefused || (!isHeard && isSecond)) throw error
