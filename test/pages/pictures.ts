@@ -152,7 +152,7 @@ const ofKinds = async (browser: Browser, { adminUrl }: ServerUnderTest, apis: Ap
       await page.goto(`${adminUrl}/dashboard/experiences/${id}`)
       await page.screenshot({ path: join(values.out, "control-room.png"), timeout: 0 })
     }
-    for (const tab of ["", "/people", "/look", "/schedule", "/results"]) {
+    for (const tab of ["", "/people", "/look", "/schedule", "/check", "/results"]) {
       await page.goto(`${adminUrl}/dashboard/experiences/${id}${tab}`)
       await take(page, `kind-${name}-${tab.slice(1) || "now"}`, ["light", "dark"])
       await page.setViewportSize(phone)

@@ -12,6 +12,7 @@ import { operationsOn } from "./RecordApi.ts"
 import { Distribution } from "./DistributionApi.ts"
 import { watchOfExperience } from "./WatchApi.ts"
 import { mechanismsMax, CreateSequenceWithin, heldTogether, SequenceWithMechanisms } from "./SequenceApi.ts"
+import { Finding } from "../../domain/rehearsal/Finding.ts"
 import {
   ExperienceProduct,
   ExperienceProductRef,
@@ -100,6 +101,11 @@ export const DuplicateExperience = Schema.Struct({
   )
 }).annotate({ identifier: "DuplicateExperience" })
 
+/** What looks wrong with an experience. */
+export const ExperienceCheck = Schema.Struct({
+  findings: Schema.Array(Finding).annotate({ description: "Errors first. Empty if nothing looks wrong." })
+}).annotate({ identifier: "ExperienceCheck" })
+
 const experience = operationsOn(ExperienceAggregate, {
   name: "Experience",
   aNoun: "an experience",
@@ -171,6 +177,20 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
           description: "One stream of all changes of its mechanisms."
         })
       ),
+    HttpApiEndpoint.get("checkExperience", "/experiences/:id/check", {
+      params: { id: Id },
+      success: ExperienceCheck,
+      error: NotFound
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Check an experience",
+        description:
+          "Says what looks wrong before it opens, and in which record it is mended: a mechanism that opens after its " +
+          "experience closes, a rate at which the last would wait until Thursday, more units than stock, a language " +
+          "without a text, no webhook for orders, a draw without beacon, and more. It reads settings alone and changes " +
+          "nothing. Mechanisms that an admin has ended are left out. Words of messages may change, codes do not."
+      })
+    ),
     experience.archive({
       description:
         "Ends and archives its mechanisms, then archives its sequences, its pages and itself. Returns the archived " +

@@ -245,6 +245,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "POST /api/experiences": just(() => ({ body: { name: "Drop" }, status: 201 })),
   "GET /api/experiences": just(({ experienceId }) => ({ status: 200, secrets: [experienceId] })),
   "GET /api/experiences/:id": record("id", "experienceId"),
+  "GET /api/experiences/:id/check": record("id", "experienceId"),
   "GET /api/experiences/:id/events": record("id", "experienceId"),
   "PUT /api/experiences/:id": record("id", "experienceId", { name: "Another" }),
   "DELETE /api/experiences/:id": record("id", "experienceId"),

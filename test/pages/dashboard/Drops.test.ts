@@ -135,6 +135,20 @@ layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
     })
   )
 
+  it.effect("say what looks wrong, and lead to where it is mended", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId } = yield* drop
+      yield* brand("PUT", `/queues/${queueId}`, { admitRate: 0 })
+      const page = yield* get(`${path}/check`)
+      assert.match(textOf(page), /Warning “Line” admits nobody by itself: its rate is 0\. .* Open Schedule/)
+      assert.include(page.text, `<a href="${path}/schedule">`)
+      assert.match(textOf(page), /No webhook reports orders.* Open Webhooks/)
+      assert.include(page.text, '<a href="/dashboard/webhooks">')
+      yield* brand("PUT", `/queues/${queueId}`, { admitRate: 60 })
+      assert.notInclude(textOf(yield* get(`${path}/check`)), "admits nobody by itself")
+    })
+  )
+
   it.effect("are led to by the list, which finds drops by name and shows what each needs next", () =>
     Effect.gen(function* () {
       const { get, queueId } = yield* drop

@@ -31,6 +31,7 @@ import { changed, namedIn, namedProducts, newAggregate, type NewAggregate } from
 import { forTenant, onList, onRecord } from "../records/Operations.ts"
 import { orInvalidReferences } from "../records/References.ts"
 import { experienceAggregate } from "./AggregateRecords.ts"
+import { makeCheck } from "./ExperienceCheck.ts"
 import * as Time from "../../../store/coordination/Time.ts"
 
 export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", (handlers) =>
@@ -41,6 +42,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", 
     const { create, duplicate } = yield* makeCreation
     const change = yield* makeChange
     const archive = yield* makeArchive
+    const check = yield* makeCheck
     const streams = yield* EventStreams
     const watched = yield* WatchedExperiences
 
@@ -68,6 +70,7 @@ export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", 
             return yield* streams.open(yield* CurrentStreamCredentials, watcher, { organizationId })
           })
         ),
+      checkExperience: onRecord((tenant, id) => check(tenant, id).pipe(Effect.catchTag("PageRefused", Effect.die))),
       archiveExperience: onRecord(archive),
       restoreExperience: onRecord((tenant, id, by) =>
         Effect.andThen(experiences.restore(tenant, id, by), find(tenant, id))

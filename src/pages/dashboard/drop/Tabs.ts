@@ -1,6 +1,7 @@
 /** The tabs of a drop, in their order. A tab is a file and a row here; its routes follow from it. */
 import * as Look from "../look/Look.ts"
 import * as Schedule from "../schedule/Schedule.ts"
+import * as Check from "./Check.ts"
 import * as Now from "./Now.ts"
 import * as People from "./People.ts"
 import * as Results from "./Results.ts"
@@ -11,5 +12,6 @@ export const makeTabs = (needs: TabNeeds): ReadonlyArray<Tab> => [
   People.make(needs),
   Look.make(needs),
   Schedule.make(needs),
+  Check.make(needs),
   Results.make(needs)
 ]

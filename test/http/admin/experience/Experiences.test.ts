@@ -204,6 +204,64 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
+    it.effect("are checked: what looks wrong is named with the record in which it is mended", () =>
+      Effect.gen(function* () {
+        const { call, stranger } = yield* Admin
+        const day = 86_400_000
+        const inDays = (days: number) => new Date(Math.floor(Date.now() / day + days) * day + day / 2).toISOString()
+        const size = { sku: "M", price: "90", inventoryQuantity: 3, inventoryPolicy: "deny" }
+        const grants = { admissionExpirationSeconds: 600 }
+        const late = {
+          name: "Late",
+          admitRate: 60,
+          maxAdmissions: 10,
+          recycleExpiredAdmissions: true,
+          ...grants,
+          openAt: inDays(4),
+          closeAt: inDays(5)
+        }
+        const raffle = { name: "Raffle", openAt: inDays(2), drawAt: inDays(3), winnerCount: 1, ...grants }
+        const { body } = yield* call("POST", "/experiences", {
+          name: "Drop",
+          openAt: inDays(2),
+          closeAt: inDays(3),
+          newProducts: [{ name: "Coat", variants: [size] }],
+          i18n: { en: { enterQueue: "In" }, german: { enterQueue: "Rein" } },
+          sequences: [{ name: "All", queues: [late, { name: "Ended", admitRate: 0 }], draws: [raffle] }]
+        })
+        const [sequence] = body.sequences
+        const [queue, ended] = sequence.queues
+        assert.strictEqual((yield* call("POST", `/queues/${ended.id}/end`)).status, 200)
+        const path = `/experiences/${body.id}/check`
+        const checked = yield* call("GET", path)
+        assert.strictEqual(checked.status, 200)
+        const found = checked.body.findings.map(({ code, severity, record, recordId, field }: any) => [
+          code,
+          severity,
+          record,
+          recordId,
+          field
+        ])
+        assert.includeDeepMembers(found, [
+          ["OPENS_AFTER_EXPERIENCE_CLOSES", "error", "distribution", queue.id, "openAt"],
+          ["MORE_UNITS_THAN_STOCK", "error", "distribution", queue.id, null],
+          ["DRAW_WITHOUT_BEACON", "warning", "distribution", sequence.draws[0].id, "beacon"],
+          ["LANGUAGE_UNKNOWN", "warning", "experience", body.id, "i18n"],
+          ["NO_WEBHOOK", "warning", "webhook", null, "events"],
+          ["WINNERS_NOT_TOLD", "warning", "organization", null, "grantMessages"]
+        ])
+        const codes = found.map(([code]: ReadonlyArray<string>) => code)
+        assert.notInclude(codes, "RATE_ZERO")
+        assert.notInclude(codes, "VARIANT_WITHOUT_PRICE")
+        assert.strictEqual((yield* call("GET", path, undefined, stranger)).status, 404)
+        // Mended: the queue opens with the drop, and gives away what is there.
+        yield* call("PUT", `/queues/${queue.id}`, { openAt: inDays(2), closeAt: inDays(3), maxAdmissions: 2 })
+        const mended = (yield* call("GET", path)).body.findings.map(({ code }: any) => code)
+        assert.notInclude(mended, "OPENS_AFTER_EXPERIENCE_CLOSES")
+        assert.notInclude(mended, "MORE_UNITS_THAN_STOCK")
+      })
+    )
+
     it.effect("archive everything below them, even records that are created at the same time", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

@@ -1,0 +1,128 @@
+/** A drop as its check sees it: the settings of the experience and of everything that it needs. */
+import { bounded } from "../experience/ExperienceWindow.ts"
+import type { Hours } from "../appointment/Hours.ts"
+import { declarations, type Kind } from "../mechanism/Mechanism.ts"
+import { dayMillis, readingAt, wallClock } from "../values/WallClock.ts"
+import { type Millis, toText } from "../values/Time.ts"
+
+/** The settings of a mechanism of any kind that findings read. */
+export interface CheckedSettings {
+  readonly name: string
+  readonly timeZone: string
+  readonly openAt?: Millis
+  readonly closeAt?: Millis
+  readonly lobbyOpenAt?: Millis
+  readonly experienceWindow?: { readonly revision: number; readonly openAt?: Millis; readonly closeAt?: Millis }
+  readonly supportsGuest?: boolean
+  readonly capacity?: number
+  readonly admissionExpirationSeconds?: number
+  readonly admissionRenewal?: unknown
+  readonly admitRate?: number
+  readonly maxAdmissions?: number
+  readonly recycleExpiredAdmissions?: boolean
+  readonly insideLimit?: number
+  readonly drawAt?: Millis
+  readonly winnerCount?: number
+  readonly beacon?: string
+  readonly auctionType?: "english" | "dutch"
+  readonly currencyCode?: string
+  readonly quantity?: number
+  readonly autoExtendSeconds?: number
+  readonly startPrice?: string
+  readonly reservePrice?: string
+  readonly floorPrice?: string
+  readonly priceDropAmount?: string
+  readonly priceDropIntervalSeconds?: number
+  readonly slotsFrom?: Millis
+  readonly slotsUntil?: Millis
+  readonly hours?: Hours
+  readonly slotDurationMinutes?: number
+  readonly bufferMinutes?: number
+  readonly maxCapacityPerSlot?: number
+}
+
+export interface CheckedMechanism {
+  readonly id: string
+  readonly kind: Kind
+  readonly settings: CheckedSettings
+}
+
+export interface CheckedSequence {
+  readonly id: string
+  readonly name: string
+  readonly productSelectionMode: "USER_SELECTED" | "SYSTEM_ASSIGNED" | null
+  readonly sequenceProducts: ReadonlyArray<{ readonly productId: string; readonly weight: number }>
+  readonly orderLimitPerConsumer: number | null
+  /** Those that no admin has ended. */
+  readonly mechanisms: ReadonlyArray<CheckedMechanism>
+}
+
+export interface CheckedProduct {
+  readonly productId: string
+  readonly name: string
+  /** Those that the experience offers. */
+  readonly variants: ReadonlyArray<{
+    readonly id: string
+    readonly sku: string | null
+    readonly price: string | null
+    readonly inventoryQuantity: number | null
+    readonly inventoryPolicy: string | null
+  }>
+}
+
+export interface CheckedDrop {
+  readonly now: Millis
+  readonly experience: {
+    readonly id: string
+    /** As an admin set it. */
+    readonly openAt?: Millis
+    readonly closeAt?: Millis
+    readonly timeZone: string
+    readonly currencyCode: string
+    readonly i18n?: { readonly [language: string]: unknown }
+  }
+  readonly sequences: ReadonlyArray<CheckedSequence>
+  readonly products: ReadonlyArray<CheckedProduct>
+  readonly pages: ReadonlyArray<{ readonly id: string; readonly title: string; readonly status: string }>
+  readonly webhooks: ReadonlyArray<{
+    readonly id: string
+    readonly url: string
+    readonly events: ReadonlyArray<string>
+    readonly status: string
+    readonly disabledReason: string | null
+  }>
+  readonly organization: { readonly grantMessages?: string; readonly allowedOrigins?: ReadonlyArray<string> }
+}
+
+/** Returns all mechanisms of a drop. */
+export const mechanismsOf = ({ sequences }: Pick<CheckedDrop, "sequences">): ReadonlyArray<CheckedMechanism> =>
+  sequences.flatMap(({ mechanisms }) => mechanisms)
+
+/** Returns the settings with the effective opening and closing. */
+export const effective = ({ settings }: CheckedMechanism): CheckedSettings => bounded(settings)
+
+/** Whether the mechanism only collects interest, before the drop opens: it gives away neither grants nor slots. */
+export const collectsInterest = ({ kind, settings }: CheckedMechanism): boolean => {
+  const grants: ReadonlyArray<string> = declarations[kind].grants
+  return grants.length === 0 && settings.slotsFrom === undefined
+}
+
+const weekdays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"] as const
+
+/** Returns the local time in a zone: milliseconds of the instant in UTC that looks the same. */
+export const localTime = (at: Millis, timeZone: string): Millis =>
+  readingAt(wallClock(timeZone, at - 2 * dayMillis, at + 2 * dayMillis), at)
+
+/** Returns an instant in words: `Thursday, 2026-11-26 14:05 (Europe/Berlin)`. */
+export const inWords = (at: Millis, timeZone: string): string => {
+  const local = localTime(at, timeZone)
+  const text = toText(local)
+  const weekday = weekdays[((Math.floor(local / dayMillis) % 7) + 7) % 7]!
+  return `${weekday}, ${text.slice(0, 10)} ${text.slice(11, 16)} (${timeZone})`
+}
+
+/** Returns a number with separators: `12,500`. */
+export const number = (value: number): string => `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ",")
+
+/** Returns a name in quotes. */
+export const quoted = (name: string): string => `“${name}”`

@@ -1,0 +1,74 @@
+/** Findings about units, stock and products. */
+import { grantsOnEntry } from "../mechanism/Mechanism.ts"
+import { type CheckedDrop, type CheckedMechanism, mechanismsOf, number, quoted } from "./CheckedDrop.ts"
+import { error, type Finding, warning } from "./Finding.ts"
+
+export const unitFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => [
+  ...productFindings(drop),
+  ...stockFindings(drop),
+  ...assignmentFindings(drop)
+]
+
+/** Returns the units that a mechanism gives away; undefined if it has no such number. */
+export const unitsOf = ({ kind, settings }: CheckedMechanism): number | undefined =>
+  settings.maxAdmissions ??
+  settings.winnerCount ??
+  settings.quantity ??
+  (grantsOnEntry(kind) ? settings.capacity : undefined)
+
+/** Returns the counted units of all offered variants; undefined if more can be sold than are counted. */
+export const stockOf = ({ products }: CheckedDrop): number | undefined => {
+  const variants = products.flatMap(({ variants }) => variants)
+  if (variants.length === 0 || variants.some(({ inventoryPolicy }) => inventoryPolicy !== "deny")) return undefined
+  return variants.reduce((sum, { inventoryQuantity }) => sum + Math.max(0, inventoryQuantity ?? 0), 0)
+}
+
+const productFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
+  const { experience, products } = drop
+  if (products.length === 0 && mechanismsOf(drop).some((one) => unitsOf(one) !== undefined)) {
+    const message = "The drop gives away units, but offers no product."
+    return [error("NO_PRODUCT", message, { record: "experience", id: experience.id, field: "products" })]
+  }
+  const isAuctioned = mechanismsOf(drop).some(({ settings }) => settings.auctionType !== undefined)
+  return products.flatMap(({ productId: id, name, variants }) => {
+    const at = { record: "product", id } as const
+    const nameOf = (sku: string | null) => (sku === null ? quoted(name) : `${quoted(name)}, ${sku}`)
+    const soldOut = variants.filter((one) => one.inventoryPolicy === "deny" && (one.inventoryQuantity ?? 0) <= 0)
+    const priceless = isAuctioned ? [] : variants.filter(({ price }) => price === null)
+    return [
+      ...soldOut.map(({ sku }) =>
+        error("VARIANT_SOLD_OUT", `${nameOf(sku)} has no unit in stock.`, { ...at, field: "inventoryQuantity" })
+      ),
+      ...priceless.map(({ sku }) =>
+        warning("VARIANT_WITHOUT_PRICE", `${nameOf(sku)} has no price.`, { ...at, field: "price" })
+      )
+    ]
+  })
+}
+
+const stockFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
+  const stock = stockOf(drop)
+  const giving = mechanismsOf(drop).filter((mechanism) => unitsOf(mechanism) !== undefined)
+  const units = giving.reduce((sum, mechanism) => sum + unitsOf(mechanism)!, 0)
+  if (stock === undefined || units <= stock) return []
+  const names = giving.map(({ settings }) => quoted(settings.name)).join(", ")
+  const message = `${names}: ${number(units)} units are given away, but only ${number(stock)} are in stock.`
+  const { id } = giving[0]!
+  return [error("MORE_UNITS_THAN_STOCK", message, { record: "distribution", id })]
+}
+
+const assignmentFindings = ({ sequences, products }: CheckedDrop): ReadonlyArray<Finding> => {
+  const offered = new Set(products.map(({ productId }) => productId))
+  return sequences.flatMap(({ id, name, productSelectionMode, sequenceProducts }) => {
+    const at = { record: "sequence", id, field: "sequenceProducts" } as const
+    if (productSelectionMode !== "SYSTEM_ASSIGNED") return []
+    if (sequenceProducts.every(({ weight }) => weight === 0)) {
+      const message = `${quoted(name)} assigns a product to each consumer, but has no product to assign.`
+      return [error("NOTHING_TO_ASSIGN", message, at)]
+    }
+    const missing = sequenceProducts.filter(({ productId }) => !offered.has(productId))
+    if (missing.length === 0) return []
+    const message = `${quoted(name)} assigns ${missing.length} of its products although the drop does not offer them.`
+    return [error("ASSIGNED_NOT_OFFERED", message, at)]
+  })
+}

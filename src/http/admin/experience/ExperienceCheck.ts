@@ -1,0 +1,72 @@
+/** The check of an experience: reads its settings and what it needs, and returns what looks wrong. */
+import { Effect, Option } from "effect"
+import { Organizations } from "../../../auth/keys/Organizations.ts"
+import { check } from "../../../domain/rehearsal/Check.ts"
+import type { CheckedDrop, CheckedMechanism, CheckedProduct } from "../../../domain/rehearsal/CheckedDrop.ts"
+import { isOffered, type ExperienceProduct } from "../../../domain/experience/ExperienceProduct.ts"
+import type { Tenant } from "../../../domain/values/Ids.ts"
+import * as Time from "../../../store/coordination/Time.ts"
+import { type ExperienceAggregate, ExperienceAggregates } from "../../../store/experience/ExperienceAggregates.ts"
+import { ExperiencePages } from "../../../store/experience/ExperiencePages.ts"
+import { Experiences } from "../../../store/experience/Experiences.ts"
+import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
+import { Webhooks } from "../../../store/webhook/Webhooks.ts"
+import { configurationOf } from "./AggregateRecords.ts"
+
+/** Drafts and webhooks that a check reads. */
+const readMax = 100
+
+/** Makes the function that checks an experience. */
+export const makeCheck = Effect.gen(function* () {
+  const aggregates = yield* ExperienceAggregates
+  const experiences = yield* Experiences
+  const organizations = yield* Organizations
+  const pages = yield* ExperiencePages
+  const webhooks = yield* Webhooks
+
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+    const aggregate = yield* aggregates.find(tenant, id)
+    const { openAt, closeAt, timeZone, currencyCode, i18n } = yield* experiences.settings(tenant, id)
+    const organization = yield* organizations.find(tenant.organizationId)
+    const drafts = yield* pages.list(tenant, { first: readMax }, { experienceId: id, status: "DRAFT" })
+    const endpoints = yield* webhooks.list(tenant, { first: readMax })
+    const findings = check({
+      now: yield* Time.now,
+      experience: {
+        id: aggregate.experience.id,
+        timeZone,
+        currencyCode,
+        ...(openAt !== undefined && { openAt }),
+        ...(closeAt !== undefined && { closeAt }),
+        ...(i18n !== undefined && { i18n })
+      },
+      sequences: sequencesOf(aggregate),
+      products: productsOf(aggregate.products),
+      pages: drafts.data,
+      webhooks: endpoints.data,
+      organization: Option.match(organization, { onNone: () => ({}), onSome: ({ settings }) => settings })
+    })
+    return { findings }
+  })
+})
+
+const sequencesOf = ({ sequences }: ExperienceAggregate): CheckedDrop["sequences"] =>
+  sequences.map(({ sequence, mechanisms }) => ({
+    ...sequence,
+    mechanisms: mechanisms.filter(({ status }) => status.statusOverride === null).map(checkedMechanism)
+  }))
+
+const checkedMechanism = (mechanism: StoredMechanism): CheckedMechanism => {
+  const { id, kind } = mechanism.identity
+  return { id, kind, settings: configurationOf(mechanism, kind) }
+}
+
+/** A product may be offered once for each of several variants. */
+const productsOf = (offers: ReadonlyArray<ExperienceProduct>): ReadonlyArray<CheckedProduct> => {
+  const byProduct = new Map(offers.map(({ productId, product }) => [productId, product]))
+  return [...byProduct].map(([productId, { name, variants }]) => ({
+    productId,
+    name,
+    variants: variants.filter((variant) => isOffered(offers, variant))
+  }))
+}
