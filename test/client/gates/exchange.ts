@@ -9,15 +9,56 @@ const page = { accept: "text/html" }
 const pass = "POST /api/queues/queue-1/pass"
 const ended = "GET /api/gates/gate-1/ended"
 
+/** After so many seconds an answer that has not come yet counts as wrong. */
+const patienceSeconds = 20
+
+/** How often a walk is repeated at most. */
+const walksMax = 3
+
+interface Walk {
+  readonly wrong: ReadonlyArray<string>
+  /** What was right, but not in time: the gate is slow, or the machine had no processor for it. */
+  readonly late: ReadonlyArray<string>
+}
+
+/** Repeats a walk in which something was late: a gate that is slow is so each time, a busy machine is not. */
+export const walkedInTime = async (walk: () => Promise<Walk>): Promise<Walk & { readonly walks: number }> => {
+  for (let walks = 1; ; walks++) {
+    const found = await walk()
+    if (found.wrong.length > 0 || found.late.length === 0 || walks === walksMax) return { ...found, walks }
+  }
+}
+
 /**
- * Walks through a site behind a gate, whose answer to every path is "the site" with the cookie `own=1`. Returns what was wrong. `slowest`: the
+ * Walks through a site behind a gate, whose answer to every path is "the site" with the cookie `own=1`. `slowest`: the
  * milliseconds that an answer may take while Usher is away.
  */
-export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600): Promise<ReadonlyArray<string>> => {
+export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600): Promise<Walk> => {
   const wrong: Array<string> = []
+  const late: Array<string> = []
+  const isSame = (found: unknown, expected: unknown) => JSON.stringify(found) === JSON.stringify(expected)
   const is = (what: string, found: unknown, expected: unknown) => {
-    if (JSON.stringify(found) !== JSON.stringify(expected)) {
-      wrong.push(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
+    if (!isSame(found, expected)) wrong.push(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
+  }
+  const isBelow = (what: string, found: number, most: number) => {
+    if (found > most) late.push(`${what}: after ${found.toFixed(0)} ms instead of ${most}`)
+  }
+  /** Looks until it finds what is expected, which is late after `most` milliseconds. `before`: what may be so until then. */
+  const becomes = async (
+    what: string,
+    most: number,
+    look: () => unknown,
+    expected: unknown,
+    before: Array<unknown>
+  ) => {
+    const began = performance.now()
+    for (let looks = 1; ; looks++) {
+      const found = await look()
+      const millis = performance.now() - began
+      if (isSame(found, expected)) return looks > 1 ? isBelow(what, millis, most) : undefined
+      const mayBe = before.some((one) => isSame(found, one)) && millis < patienceSeconds * 1_000
+      if (!mayBe) return is(what, found, expected)
+      await sleep(100)
     }
   }
   const asked = async (path: string, headers: object = page, form?: string) => {
@@ -30,7 +71,10 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
   }
   const inside = (cookie = "") => asked("/checkout/pay", { ...page, cookie })
 
-  is("a page without a rule", (await asked("/")).text, "the site")
+  const statusAt = (path: string) => async () => (await asked(path)).status
+
+  await becomes("a page without a rule", 0, statusAt("/"), 200, [503])
+  is("its text", (await asked("/")).text, "the site")
   is("calls of pass for it", usher.state.calls[pass] ?? 0, 0)
 
   const first = await asked("/checkout")
@@ -38,7 +82,7 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
   is("its cookies", [first.cookies.includes("own=1"), first.cookie !== undefined], [true, true])
   const second = await inside(first.cookie)
   is("the visitor again", [second.status, second.cookie], [200, undefined])
-  is("calls of pass", usher.state.calls[pass], 1)
+  is("visitors of pass", new Set(usher.state.attempts).size, 1)
 
   usher.state.isFull = true
   const room = await asked("/checkout?a=1")
@@ -62,62 +106,57 @@ export const exchanged = async (siteUrl: string, usher: FakeUsher, slowest = 600
 
   await sleep(700)
   is("a visitor half a second later", (await inside(first.cookie)).status, 200)
-  await sleep(1_100)
   // Where nothing runs between requests, the next one renews.
-  await asked("/")
-  await sleep(400)
-  is("renewed visitors", usher.state.renewed.includes("queue-1.1"), true)
+  const isRenewed = async () => (await asked("/")) && usher.state.renewed.includes("queue-1.1")
+  await becomes("renewed visitors", 1_500, isRenewed, true, [false])
 
   usher.state.ended = ["queue-1.2"]
-  await sleep(1_200)
-  await inside(returned.cookie)
-  await sleep(1_200)
-  is("after its grant has ended", (await inside(returned.cookie)).status, 303)
+  const returnedStatus = async () => (await inside(returned.cookie)).status
+  await becomes("after its grant has ended", 2_400, returnedStatus, 303, [200])
 
   usher.state.isAway = true
-  await sleep(1_100)
-  await inside(first.cookie)
-  await sleep(1_100)
+  // Where nothing runs between requests, one of them notices.
+  await becomes("a new visitor while Usher is away", 2_200 + slowest, statusAt("/checkout"), 503, [303])
   const still = await inside(first.cookie)
-  is("a visitor with a cookie while Usher is away", [still.status, still.millis < slowest], [200, true])
+  is("a visitor with a cookie while Usher is away", still.status, 200)
+  isBelow("its answer", still.millis, slowest)
   const closed = await asked("/checkout")
-  is("a new one", [closed.status, "retry-after" in closed.headers, closed.millis < slowest], [503, true, true])
+  is("another new one", [closed.status, "retry-after" in closed.headers], [503, true])
+  isBelow("its answer", closed.millis, slowest)
   is("where the rule is open", (await asked("/open")).status, 200)
 
   usher.state.isAway = false
   usher.state.isFull = false
-  await sleep(1_100)
-  await asked("/checkout")
-  await sleep(900)
-  is("two seconds after Usher is back", (await asked("/checkout")).status, 200)
+  await becomes("after Usher is back", 2_000, statusAt("/checkout"), 200, [303, 503])
 
+  // A gate that did not run in time cannot tell a lost call from an Usher that is away.
+  const enters = (what: string) => becomes(what, 0, statusAt("/checkout"), 200, [303, 503])
   for (const silence of ["break", "error"] as const) {
     usher.state.silences = { [pass]: [silence] }
-    is(`a new visitor whose call meets one ${silence}`, (await asked("/checkout")).status, 200)
+    await enters(`a new visitor whose call meets one ${silence}`)
     usher.state.silences = { [ended]: [silence] }
-    const until = performance.now() + 2_500
-    while (performance.now() < until && usher.state.silences[ended]!.length > 0) {
-      is(`new visitors while the list meets one ${silence}`, (await asked("/checkout")).status, 200)
-      await sleep(100)
+    const isMet = async () => {
+      await enters(`new visitors while the list meets one ${silence}`)
+      return usher.state.silences[ended]!.length === 0
     }
-    is(`that the list met one ${silence}`, usher.state.silences[ended], [])
-    is(`a new visitor after the list met one ${silence}`, (await asked("/checkout")).status, 200)
+    await becomes(`the list meets one ${silence}`, 2_500, isMet, true, [false])
+    await enters(`a new visitor after the list met one ${silence}`)
   }
 
   usher.state.attempts = []
   usher.state.silences = { [pass]: ["late"] }
   const waiting = asked("/checkout")
-  await sleep(300)
-  is("a new visitor while one call is late", (await asked("/checkout")).status, 200)
+  await becomes("a call", 1_000, () => usher.state.attempts.length, 1, [0])
+  await enters("a new visitor while one call is late")
   is("the visitor whose call was late", (await waiting).status, 200)
-  is("a new visitor after one call was late", (await asked("/checkout")).status, 200)
-  const [late, , again] = usher.state.attempts
-  is("who it was asked for again", again, late)
+  await enters("a new visitor after one call was late")
+  const [attempt, ...others] = usher.state.attempts
+  is("that it was asked for again", others.includes(attempt!), true)
 
   const { runtime, version, decisions } = reportIn(usher.state.report) ?? {}
   is("what the gate says of itself", [runtime !== undefined, version], [true, "first"])
   is("what it has counted", [(decisions?.pass ?? 0) > 5, (decisions?.room ?? 0) > 0], [true, true])
-  return wrong
+  return { wrong, late }
 }
 
 /** A request like a browser's: `fetch` of Node would say that it is a script's. */

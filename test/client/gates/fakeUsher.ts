@@ -26,6 +26,8 @@ export const openFakeUsher = async () => {
     calls: {} as { [operation: string]: number | undefined }
   }
   let made = 0
+  /** The answers of `pass` by the call's name: a repeated call gets its answer again. */
+  const passes: { [attempt: string]: object } = {}
   const newGrant = () => grant({ jti: `${claims.distributionId}.${++made}`, exp: Math.floor(Date.now() / 1000) + 600 })
   const server = createServer((incoming, outgoing) => void answer(incoming, outgoing))
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening))
@@ -49,7 +51,7 @@ export const openFakeUsher = async () => {
     }
   })
 
-  const answers: { readonly [operation: string]: (body: any) => object } = {
+  const answers: { readonly [operation: string]: (body: any, attempt: string) => object } = {
     "GET /.well-known/jwks.json": () => keySet,
     "GET /api/gates/gate-1": record,
     "GET /api/gates/gate-1/ended": () => ({
@@ -57,8 +59,10 @@ export const openFakeUsher = async () => {
       until: new Date().toISOString(),
       next: null
     }),
-    "POST /api/queues/queue-1/pass": () =>
-      state.isFull ? { status: "QUEUED", roomUrl } : { status: "GRANTED", admissionGrant: newGrant() },
+    "POST /api/queues/queue-1/pass": (_, attempt) =>
+      (passes[attempt] ??= state.isFull
+        ? { status: "QUEUED", roomUrl }
+        : { status: "GRANTED", admissionGrant: newGrant() }),
     "POST /api/queues/queue-1/renew": ({ grants }: { readonly grants: ReadonlyArray<string> }) => {
       state.renewed.push(...grants)
       return { renewed: grants.length, results: grants.map((jti) => ({ jti, expiresAt: null })) }
@@ -70,7 +74,8 @@ export const openFakeUsher = async () => {
     const operation = `${incoming.method} ${incoming.url!.split("?")[0]}`
     state.calls[operation] = (state.calls[operation] ?? 0) + 1
     const body = await text(incoming)
-    if (operation.endsWith("/pass")) state.attempts.push(String(incoming.headers["idempotency-key"]))
+    const attempt = String(incoming.headers["idempotency-key"])
+    if (operation.endsWith("/pass")) state.attempts.push(attempt)
     if (operation.endsWith("/ended")) state.report = String(incoming.headers["usher-gate"])
     const silence = state.silences[operation]?.shift()
     if (silence === "late") return
@@ -79,7 +84,7 @@ export const openFakeUsher = async () => {
     const isOpen = operation.includes("well-known") || incoming.headers.authorization === `Bearer ${gateKey}`
     const answering = answers[operation]
     const status = isOpen ? (answering === undefined ? 404 : 200) : 401
-    const found = status === 200 ? answering!(body === "" ? null : JSON.parse(body)) : { error: "No" }
+    const found = status === 200 ? answering!(body === "" ? null : JSON.parse(body), attempt) : { error: "No" }
     const etag = `"${JSON.stringify(found).length}-${state.isFull}"`
     const isSame = incoming.method === "GET" && incoming.headers["if-none-match"] === etag
     outgoing.writeHead(isSame ? 304 : status, { "content-type": "application/json", etag })
