@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { viewOf } from "../../../src/pages/dashboard/drop/Kinds.ts"
 import { countsOf, type Mechanism } from "../../../src/pages/dashboard/drop/Drop.ts"
 
 /** Each status of a kind, with its number of consumers, and the groups that the control room shows. */
@@ -22,4 +23,20 @@ describe("The figures of a control room", () => {
       })
     })
   }
+
+  it("promise no turn in a queue whose units are all given away", () => {
+    const live = { counts: { QUEUED: 19, COMPLETED: 5 } }
+    const settings = { admitRate: 30, maxAdmissions: 5, pausedAt: null, admissionRenewal: null, insideLimit: null }
+    const hintsOf = (unitsLeft: number) =>
+      viewOf({ type: "queue" })
+        .figures(
+          { type: "queue", ...settings, live } as never,
+          { kind: "queue", unitsLeft, admitted: 5 } as never,
+          0,
+          undefined
+        )
+        .map(({ hint }) => hint)
+    assert.match(String(hintsOf(1)[1]), /^last one: ≈ /)
+    assert.deepStrictEqual(hintsOf(0).slice(1, 3), ["no unit is left for them", "admits nobody while none is left"])
+  })
 })

@@ -60,7 +60,9 @@ const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): Readonly
   const { admitRate, maxAdmissions, live } = queue
   const left = facts?.unitsLeft
   const over = Math.max(0, (facts?.admitted ?? 0) - buying)
+  const isSoldOut = left === 0
   const isMoving = admitRate > 0 && !isPaused(queue)
+  const lastOne = isMoving ? `last one: ≈ ${span((waiting / admitRate) * 60_000)}` : undefined
   return [
     {
       label: "Sold",
@@ -72,7 +74,7 @@ const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): Readonly
     {
       label: "Waiting",
       value: count(waiting),
-      hint: waiting > 0 && isMoving ? `last one: ≈ ${span((waiting / admitRate) * 60_000)}` : undefined,
+      hint: waiting === 0 ? undefined : isSoldOut ? "no unit is left for them" : lastOne,
       series: "waiting"
     },
     isPaused(queue)
@@ -81,7 +83,7 @@ const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): Readonly
           label: "Rate",
           value: count(admitRate),
           of: "/min",
-          hint: `entering ${count(live?.entriesPerMinute ?? 0)}/min`
+          hint: isSoldOut ? "admits nobody while none is left" : `entering ${count(live?.entriesPerMinute ?? 0)}/min`
         },
     {
       label: "Buy through",
