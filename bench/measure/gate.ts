@@ -234,8 +234,8 @@ async function nginx(program: Program) {
     join(folder, "nginx.conf"),
     `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr;
     events { worker_connections 4096; }
-    http { access_log off; ${temporary.join(" ")} include ${folder}/shop.conf;
-      server { listen 127.0.0.1:${shopPort}; keepalive_requests 1000000; return 200 "the shop"; } }`
+    http { access_log off; keepalive_requests 1000000; ${temporary.join(" ")} include ${folder}/shop.conf;
+      server { listen 127.0.0.1:${shopPort}; return 200 "the shop"; } }`
   )
   const proxy = start({
     name: "nginx",
