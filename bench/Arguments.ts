@@ -14,6 +14,7 @@ export const scenarioIds = [
   "P15",
   "P16",
   "P17",
+  "P18",
   "W1",
   "C1"
 ] as const
@@ -70,6 +71,7 @@ Scenarios (default: all)
   P15  one queue behind one and two fronts: the processor time of its owner and of the fronts, reads at the owner
   P16  usher serve --processes 1, 2 and 3, and what machines with more cores take
   P17  the journal alone: commits of 128 and of 1,000 entries
+  P18  entries and streams while 1,000 rooms and 20 control rooms are open
   W1   webhooks: entries with ten subscribed and with none, the lag of an event, catching up
   C1   the cost of credentials and limits per entry: noop with and without them, and usher
 

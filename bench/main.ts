@@ -28,6 +28,7 @@ import { liveStreams } from "./scenarios/LiveStreams.ts"
 import { manyMechanisms } from "./scenarios/ManyMechanisms.ts"
 import { millionDrawn } from "./scenarios/MillionDrawn.ts"
 import { millionWaiting } from "./scenarios/MillionWaiting.ts"
+import { pagesOpen } from "./scenarios/OpenPages.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { severalNodes } from "./scenarios/SeveralNodes.ts"
 import { severalProcesses } from "./scenarios/SeveralProcesses.ts"
@@ -51,6 +52,7 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P15: hotQueue,
   P16: severalProcesses,
   P17: journalAlone,
+  P18: pagesOpen,
   W1: webhooks,
   C1: callerChecks
 }

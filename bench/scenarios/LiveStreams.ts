@@ -31,7 +31,8 @@ export async function liveStreams(bench: Bench): Promise<ScenarioResult> {
   })
 }
 
-async function measureStreams(bench: Bench, running: Inspectable, streams: number): Promise<Measured> {
+/** Moves the line of so many streams. */
+export async function measureStreams(bench: Bench, running: Inspectable, streams: number): Promise<Measured> {
   const { fixture } = bench.setup
   const seconds = Math.max(5, bench.spans.measured)
   const movers = bench.tokens.range(movesPerSecond * seconds * 2 + 20)

@@ -8,6 +8,8 @@ export interface Fixture {
   readonly publishableKey: string
   readonly secretKey: string
   readonly queueId: string
+  /** The experience of the queue; absent where Usher does not run. */
+  readonly experienceId?: string
   /** Per minute. It is 0, so that the line only grows and every program does the same work. */
   readonly admitRate: number
   readonly publicKey: JsonWebKey

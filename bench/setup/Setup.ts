@@ -59,7 +59,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     readonly secretKey: string
   }
   const limited = "update organizations set settings = $1::jsonb"
-  await database.query(templateDatabase, limited, [JSON.stringify({ rateLimits })])
+  await database.query(templateDatabase, limited, [JSON.stringify({ rateLimits, challenge: { mode: "off" } })])
   const server = start({
     name: "setup",
     command: process.execPath,
@@ -84,6 +84,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
       publishableKey: keys.publishableKey,
       secretKey: keys.secretKey,
       queueId: queue.id,
+      experienceId: experience.id,
       admitRate,
       publicKey: key!.public_key,
       issuer: {
