@@ -98,5 +98,16 @@ const cancelOrder = (state: State, { orderId, units }: ExtractTag<Command, "Canc
     ? unchanged
     : [{ _tag: "OrderCancelled", at, orderId, units: state.orders.get(orderId) ?? units }]
 
+const undoOrder = (state: State, { orderId }: ExtractTag<Command, "UndoOrder">, at: Millis): Outcome =>
+  state.cancelled.has(orderId)
+    ? unchanged
+    : [{ _tag: "OrderCancelled", at, orderId, units: state.orders.get(orderId) ?? 0 }]
+
 /** The decision on each command of a stock. */
-export const decisions = { Adjust: adjust, Settle: settle, CountOrder: countOrder, CancelOrder: cancelOrder }
+export const decisions = {
+  Adjust: adjust,
+  Settle: settle,
+  CountOrder: countOrder,
+  CancelOrder: cancelOrder,
+  UndoOrder: undoOrder
+}

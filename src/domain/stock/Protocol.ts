@@ -32,6 +32,8 @@ export type Command =
    * the counted ones; of another one, which a mechanism sold, `units`.
    */
   | { readonly _tag: "CancelOrder"; readonly orderId: string; readonly units: number }
+  /** An order that may have been counted was not written. Its units are free again. */
+  | { readonly _tag: "UndoOrder"; readonly orderId: string }
 
 /** Fewer units are free than the command needs: `free`. 409 `OUT_OF_STOCK` */
 export class TooFewUnits extends Schema.TaggedError<TooFewUnits>()("TooFewUnits", { free: Schema.Int }) {}
