@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Configuration } from "../../domain/stock/Configuration.ts"
 import type { AdjustmentReason, Level } from "../../domain/stock/Protocol.ts"
+import { type StockRecord, stockSorts } from "../../domain/stock/StockRecord.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -16,12 +17,6 @@ import { listShape, type Page, type PageQuery, type PageRefused } from "../recor
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { identityAndStamps, insertRows, type RecordRow } from "../records/Rows.ts"
 import { ofTenant, unarchivedOf } from "../records/Tenancy.ts"
-
-/** How the list of stocks can be sorted. The first is the default. */
-export const stockSorts = ["createdAt", "name"] as const
-
-/** A stock as it was last committed. */
-export type StoredStock = ReturnType<typeof toStock>
 
 /** Some variants or mechanisms do not exist for this tenant. 404 */
 export class UnknownMembers extends Schema.TaggedError<UnknownMembers>()("UnknownMembers", {
@@ -48,9 +43,19 @@ interface Row extends RecordRow {
 
 const decode = Schema.decodeUnknownSync(Configuration)
 
-const toStock = (row: Row) => {
+const toStock = (row: Row): StockRecord => {
   const { onHand, level } = row.configuration
-  return { ...identityAndStamps(row), settings: decode(row.configuration), onHand, level: level ?? ("EMPTY" as const) }
+  const { name, variantIds, takers, returnsCancelled, lowAt = null } = decode(row.configuration)
+  return {
+    ...identityAndStamps(row),
+    name,
+    variantIds,
+    takers,
+    returnsCancelled,
+    lowAt,
+    onHand,
+    level: level ?? "EMPTY"
+  }
 }
 
 const shape = listShape("stocks", "m", stockSorts, {
@@ -71,10 +76,10 @@ const listing = {
 export class Stocks extends Context.Service<
   Stocks,
   {
-    find(tenant: Tenant, id: string): Effect.Effect<StoredStock, RecordNotFound | Unavailable>
+    find(tenant: Tenant, id: string): Effect.Effect<StockRecord, RecordNotFound | Unavailable>
     /** Like `find`, but also finds an archived one. */
-    findAny(tenant: Tenant, id: string): Effect.Effect<StoredStock, RecordNotFound | Unavailable>
-    list(tenant: Tenant, query: PageQuery<Sort>): Effect.Effect<Page<StoredStock>, PageRefused | Unavailable>
+    findAny(tenant: Tenant, id: string): Effect.Effect<StockRecord, RecordNotFound | Unavailable>
+    list(tenant: Tenant, query: PageQuery<Sort>): Effect.Effect<Page<StockRecord>, PageRefused | Unavailable>
     /** Runs `create` with the units of the variants, in a transaction that gives the variants to the new stock. */
     createOf<A, E>(
       tenant: Tenant,
