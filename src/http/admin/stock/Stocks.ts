@@ -141,8 +141,10 @@ const makeArchive = Effect.gen(function* () {
     const stock = { kind: "stock", id, tenant } as const
     yield* stocks.find(tenant, id)
     yield* stocks.refuseInUse(tenant, id).pipe(orInUse)
+    // An ended stock counts no order, so the number is the last one.
+    yield* engine.sendAdmin(stock, { _tag: "End", by }).pipe(orRefused)
+    const { onHand, sold } = yield* engine.facts(stock).pipe(orRefused)
     yield* engine.sendAdmin(stock, { _tag: "Archive", by }).pipe(orRefused)
-    const { onHand, sold } = yield* engine.facts({ ...stock, includesArchived: true }).pipe(orRefused)
     yield* stocks.release(tenant, id, onHand - sold)
   })
 })
