@@ -79,6 +79,8 @@ export class Stocks extends Context.Service<
     find(tenant: Tenant, id: string): Effect.Effect<StockRecord, RecordNotFound | Unavailable>
     /** Like `find`, but also finds an archived one. */
     findAny(tenant: Tenant, id: string): Effect.Effect<StockRecord, RecordNotFound | Unavailable>
+    /** The tenant's stocks with these ids, archived or not, in no particular order. */
+    byIds(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<StockRecord>, Unavailable>
     list(tenant: Tenant, query: PageQuery<Sort>): Effect.Effect<Page<StockRecord>, PageRefused | Unavailable>
     /** Runs `create` with the units of the variants, in a transaction that gives the variants to the new stock. */
     createOf<A, E>(
@@ -114,13 +116,21 @@ export class Stocks extends Context.Service<
 const sellingKinds = ["queue", "draw", "auction", "timed_release", "waitlist"]
 
 const makeReads = (sql: PgClient.PgClient) => {
-  const findAny = Effect.fn("Stocks.findAny")(function* (tenant: Tenant, id: string) {
+  const byIds = Effect.fn("Stocks.byIds")(function* (tenant: Tenant, ids: ReadonlyArray<string>) {
+    if (ids.length === 0) return []
     const rows = yield* sql<Row>`
-      select m.* from mechanisms m where m.id = ${id} and m.kind = 'stock' and ${ofTenant(sql, tenant, "m")}`
-    return rows[0] === undefined ? yield* new RecordNotFound({ record: "Stock" }) : toStock(rows[0])
+      select m.* from mechanisms m where m.id = any(${ids}::uuid[]) and m.kind = 'stock' and ${ofTenant(sql, tenant, "m")}`
+    return rows.map(toStock)
   }, orUnavailable)
 
+  const findAny = Effect.fn("Stocks.findAny")(function* (tenant: Tenant, id: string) {
+    const [stock] = yield* byIds(tenant, [id])
+    return stock ?? (yield* new RecordNotFound({ record: "Stock" }))
+  })
+
   return {
+    byIds,
+
     findAny,
 
     find: Effect.fn("Stocks.find")(function* (tenant: Tenant, id: string) {
