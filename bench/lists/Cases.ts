@@ -94,6 +94,8 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
     // No webhook has deliveries, and no tenant has security events or an audit log.
     "/webhooks/{id}/deliveries": { ids: [consumerId], filters: { status: ["FAILED"] } },
     "/receivers": { terms: [absent], filters: { archived } },
+    "/stocks": { terms: [absent], filters: { archived } },
+    "/stocks/{id}/history": { ids: [made.queueId], filters: { type: ["Adjusted"] } },
     "/gates": { terms: [absent], filters: { archived } },
     "/pictures": {},
     "/fonts": {},

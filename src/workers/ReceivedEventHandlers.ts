@@ -19,6 +19,7 @@ import {
 } from "../domain/receiver/Meaning.ts"
 import type { Outcome } from "../domain/receiver/Receiver.ts"
 import { Engine } from "../engine/Engine.ts"
+import { countUnits } from "../engine/lifecycle/StockCounting.ts"
 import { completeGrant } from "../engine/lifecycle/GrantCompletion.ts"
 import { OrderPayments, type PaidOrder } from "../store/consumer/OrderPayments.ts"
 import { Orders } from "../store/consumer/Orders.ts"
@@ -73,6 +74,7 @@ export const make = Effect.gen(function* () {
 
 const makePayments = Effect.gen(function* () {
   const orders = yield* Orders
+  const count = countUnits(yield* Engine)
   const payments = yield* OrderPayments
   const grants = yield* NamedGrants
   const names = yield* GrantNames
@@ -112,7 +114,10 @@ const makePayments = Effect.gen(function* () {
     if (status === "CANCELLED") return done("ALREADY_DONE")
     if (!isWhole) return needsAttention("PARTLY_REFUNDED", id)
     if (status === "FULFILLED") return needsAttention("ORDER_FULFILLED", id)
-    yield* orders.change(event.tenant, id, authorOf(event), become("CANCELLED"), { keepsUnits: true })
+    yield* orders.change(event.tenant, id, authorOf(event), become("CANCELLED"), {
+      keepsUnits: true,
+      countUnits: count
+    })
     return done("ORDER_CANCELLED")
   })
 
@@ -122,6 +127,7 @@ const makePayments = Effect.gen(function* () {
 /** Makes the function that lets an order that exists already be paid. */
 const makePayExisting = Effect.gen(function* () {
   const orders = yield* Orders
+  const count = countUnits(yield* Engine)
   const payments = yield* OrderPayments
   const grants = yield* NamedGrants
 
@@ -146,7 +152,7 @@ const makePayExisting = Effect.gen(function* () {
     const isClaimed = paymentId !== undefined || (yield* payments.note(tenant, id, keyOf(paid)))
     if (!isClaimed) return needsAttention("GRANT_HAS_ANOTHER_ORDER", id)
     if (status !== "CREATED") return done("ALREADY_DONE")
-    const changed = yield* orders.change(tenant, id, authorOf(event), become("PAID"))
+    const changed = yield* orders.change(tenant, id, authorOf(event), become("PAID"), { countUnits: count })
     return changed.status === "CANCELLED" ? needsAttention("PAID_AFTER_CANCELLATION", id) : done("ORDER_PAID")
   })
 })
@@ -173,7 +179,11 @@ const makeCreatePaid = Effect.gen(function* () {
         placedAt: yield* Time.now
       }
       const create = (complete: ReturnType<typeof completeGrant>, grantLapsed: boolean) =>
-        orders.create(tenant, authorOf(event), origin, settings, complete, { paymentId: keyOf(paid), grantLapsed })
+        orders.create(tenant, authorOf(event), origin, settings, {
+          complete,
+          payment: { paymentId: keyOf(paid), grantLapsed },
+          countUnits: countUnits(engine)
+        })
       const completion = completeGrant(engine, mechanism, {
         consumerId,
         by: authorOf(event),

@@ -52,7 +52,7 @@ export const play = Effect.fnUntraced(
     const configuration = anyConfiguration(dice)
     const identity = { ...tenant, id, kind: "draw", experienceId: id, sequenceId: id } as const
     const journal = yield* Journal
-    yield* journal.create([creationOf<"draw">(identity, configuration, "admin", start, entropy)])
+    yield* journal.create([creationOf<"draw">(identity, configuration, "admin", start, { entropy })])
     const raffle = new Raffle(dice, journal, entropy)
     yield* raffle.run
     return raffle.outcome((yield* JournalMemory.Tables).get(id)!)

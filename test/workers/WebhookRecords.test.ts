@@ -90,7 +90,7 @@ describe("A webhook", () => {
         yield* aWebhook(tenant, receiver.url, { events: ["order.needs_attention"] })
         const origin = { consumerId: yield* aConsumer(tenant), ...noOrigin }
         const payment = { paymentId: "pi_1", grantLapsed: true }
-        const placed = yield* (yield* Orders).create(tenant, "x", origin, order, undefined, payment)
+        const placed = yield* (yield* Orders).create(tenant, "x", origin, order, { payment })
         yield* received.record(id, [{ id: "evt_1", type: "charge.refunded", at: 0, body: "{}" }], 0)
         const [taken] = yield* received.claim(0)
         const settled = { status: "NEEDS_ATTENTION", outcome: "GRANT_LAPSED" } as const

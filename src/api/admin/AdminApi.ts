@@ -28,6 +28,7 @@ import { ProductApi } from "./ProductApi.ts"
 import { ReceiverApi } from "./ReceiverApi.ts"
 import { SecurityEventApi } from "./SecurityEventApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
+import { StockApi } from "./StockApi.ts"
 import { SyncSourceApi } from "./SyncSourceApi.ts"
 import { TestClockApi } from "./TestClockApi.ts"
 import { VariantApi } from "./VariantApi.ts"
@@ -52,6 +53,7 @@ export const AdminApi = describe(
     .add(FontApi)
     .add(SyncSourceApi)
     .add(VariantOptionApi)
+    .add(StockApi)
     .add(OrderApi)
     .add(AnalyticsApi)
     .add(WebhookApi)

@@ -98,11 +98,34 @@ const live = Schema.NullOr(Live).annotate({
   description: "Null only in lists, for a mechanism that does not run in this process."
 })
 
+/** The units that a mechanism has from its stock. */
+export const Allocation = Schema.Struct({
+  units: count.annotate({ description: "Units that it has, held ones too." }),
+  held: count.annotate({ description: "Units that live grants hold." }),
+  free: count.annotate({ description: "Units that grants may still take." }),
+  sold: count.annotate({ description: "Units that were sold here." })
+}).annotate({ identifier: "Allocation" })
+
+const allocation = Schema.NullOr(Allocation).annotate({
+  description: "Null without a `stockId`, and in lists for a mechanism that does not run in this process."
+})
+
+/** True for a kind that can sell from a stock. */
+export const allocates = (kind: Kind): boolean => Object.hasOwn(kindSchemas[kind].settings, "stockId")
+
+/** The allocation of the kinds that can sell from a stock. */
+type AllocationOf<F> = "stockId" extends keyof F ? { readonly allocation: typeof allocation } : {}
+
 /** A mechanism of one kind with its live state. */
 type DistributionOf<K extends Kind> =
   (typeof kindSchemas)[K]["Record"] extends Schema.Struct<infer F>
     ? Schema.Struct<
-        F & { readonly type: Schema.Literal<K>; readonly lifecycle: typeof Lifecycle; readonly live: typeof live }
+        F &
+          AllocationOf<F> & {
+            readonly type: Schema.Literal<K>
+            readonly lifecycle: typeof Lifecycle
+            readonly live: typeof live
+          }
       >
     : never
 
@@ -111,7 +134,8 @@ const distributionOf = (kind: Kind) =>
     ...kindSchemas[kind].Record.fields,
     type: Schema.Literal(kind),
     lifecycle: Lifecycle,
-    live
+    live,
+    ...(allocates(kind) && { allocation })
   }).annotate({
     identifier: `${declarations[kind].name}Distribution`
   })

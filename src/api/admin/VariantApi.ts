@@ -55,10 +55,11 @@ export class VariantApi extends HttpApiGroup.make("variants")
     variant.get(),
     variant.change({
       payload: ChangeVariant,
+      error: [NotFound, Conflict],
       description:
         "Send only the fields to change. An absent field keeps its value; null removes it or resets it to its default. " +
         "`options` and `metadata` are replaced as a whole. A variant stays with its product. A sent `inventoryQuantity` " +
-        "overwrites the count of orders; leave it out to keep that count. An order that changes the count also sets " +
+        "overwrites the count of orders; leave it out to keep that count. While the variant belongs to a stock, that number is changed with `POST /stocks/{id}/adjust` only (409 `VARIANT_IN_STOCK`). An order that changes the count also sets " +
         "`updatedAt` and `updatedBy`."
     }),
     variant.archive({

@@ -44,6 +44,9 @@ import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as Alerts from "../../workers/Alerts.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
+import { StockMessages } from "../../store/stock/StockMessages.ts"
+import { Stocks } from "../../store/stock/Stocks.ts"
+import * as StockRecords from "../../workers/StockRecords.ts"
 import * as StockTransfers from "../../workers/StockTransfers.ts"
 import * as TestClockAdvances from "../../workers/TestClockAdvances.ts"
 import * as WaitlistNotices from "../../workers/WaitlistNotices.ts"
@@ -96,6 +99,8 @@ const http = Layer.merge(
   Layer.provide(Readiness.layer)
 )
 
+const stockRecords = StockRecords.layer.pipe(Layer.provide(Layer.merge(Stocks.layer, StockMessages.layer)))
+
 /**
  * Serves the actors of this process: draws that wait for randomness, waitlists with members to notify, stocks. A front has
  * none. The other workers need none of this process: they work from the database, and leases or claims divide the work.
@@ -105,7 +110,12 @@ const mechanismWorkers = Layer.unwrap(
   Effect.map(Settings, ({ clusterRole }) =>
     clusterRole === "front"
       ? Layer.empty
-      : Layer.mergeAll(Layer.provide(DrawBeacons.layer, Beacon.layer), WaitlistNotices.layer, StockTransfers.layer)
+      : Layer.mergeAll(
+          Layer.provide(DrawBeacons.layer, Beacon.layer),
+          WaitlistNotices.layer,
+          StockTransfers.layer,
+          stockRecords
+        )
   )
 )
 

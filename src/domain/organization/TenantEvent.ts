@@ -28,6 +28,7 @@ const actions = {
   order: ["created", "updated", "needs_attention"],
   webhook: [...record, "enabled", "disabled", "failed", "secret_rotated", "secret_sealed"],
   receiver: [...record, "secret_rotated", "secret_sealed"],
+  stock: ["created", "updated", "archived", "adjusted", "low", "empty", "refilled"],
   gate: [...record, "key_rotated"],
   person: record,
   stopped_address: ["lifted"]

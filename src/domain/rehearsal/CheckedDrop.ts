@@ -15,6 +15,7 @@ export interface CheckedSettings {
   readonly experienceWindow?: { readonly revision: number; readonly openAt?: Millis; readonly closeAt?: Millis }
   readonly supportsGuest?: boolean
   readonly capacity?: number
+  readonly stockId?: string
   readonly admissionExpirationSeconds?: number
   readonly admissionRenewal?: unknown
   readonly admitRate?: number
@@ -70,6 +71,15 @@ export interface CheckedProduct {
   }>
 }
 
+/** A stock that mechanisms of the drop sell from. */
+export interface CheckedStock {
+  readonly id: string
+  readonly name: string
+  /** All units, sold ones too. */
+  readonly onHand: number
+  readonly takers: ReadonlyArray<{ readonly distributionId: string; readonly units?: number }>
+}
+
 export interface CheckedDrop {
   readonly now: Millis
   readonly experience: {
@@ -83,6 +93,7 @@ export interface CheckedDrop {
   }
   readonly sequences: ReadonlyArray<CheckedSequence>
   readonly products: ReadonlyArray<CheckedProduct>
+  readonly stocks: ReadonlyArray<CheckedStock>
   readonly pages: ReadonlyArray<{ readonly id: string; readonly title: string; readonly status: string }>
   readonly webhooks: ReadonlyArray<{
     readonly id: string

@@ -6,6 +6,7 @@ import { error, type Finding, warning } from "./Finding.ts"
 export const unitFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => [
   ...productFindings(drop),
   ...stockFindings(drop),
+  ...takerFindings(drop),
   ...assignmentFindings(drop)
 ]
 
@@ -48,7 +49,10 @@ const productFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
 
 const stockFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
   const stock = stockOf(drop)
-  const giving = mechanismsOf(drop).filter((mechanism) => unitsOf(mechanism) !== undefined)
+  // A mechanism of a stock gives away what the stock sends it; its own number is a maximum.
+  const giving = mechanismsOf(drop).filter(
+    (mechanism) => unitsOf(mechanism) !== undefined && mechanism.settings.stockId === undefined
+  )
   const units = giving.reduce((sum, mechanism) => sum + unitsOf(mechanism)!, 0)
   if (stock === undefined || units <= stock) return []
   const names = giving.map(({ settings }) => quoted(settings.name)).join(", ")
@@ -56,6 +60,28 @@ const stockFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
   const { id } = giving[0]!
   return [error("MORE_UNITS_THAN_STOCK", message, { record: "distribution", id })]
 }
+
+const takerFindings = (drop: CheckedDrop): ReadonlyArray<Finding> =>
+  drop.stocks.flatMap(({ id: stockId, name, onHand, takers }) => {
+    const selling = mechanismsOf(drop).filter(({ settings }) => settings.stockId === stockId)
+    const unlisted = selling.filter(({ id }) => !takers.some(({ distributionId }) => distributionId === id))
+    const shares = takers.reduce((sum, { units = 0 }) => sum + units, 0)
+    const at = { record: "distribution", field: "stockId" } as const
+    return [
+      ...unlisted.map(({ id, settings }) =>
+        error("NO_TAKER", `${quoted(settings.name)} gets no unit: ${quoted(name)} does not list it.`, { ...at, id })
+      ),
+      ...(shares > onHand && selling[0] !== undefined
+        ? [
+            error(
+              "SHARES_ABOVE_STOCK",
+              `The fixed shares of ${quoted(name)} are ${number(shares)} units, but it has only ${number(onHand)}.`,
+              { ...at, id: selling[0].id }
+            )
+          ]
+        : [])
+    ]
+  })
 
 const assignmentFindings = ({ sequences, products }: CheckedDrop): ReadonlyArray<Finding> => {
   const offered = new Set(products.map(({ productId }) => productId))

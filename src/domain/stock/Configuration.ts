@@ -32,14 +32,19 @@ export const Configuration = Schema.Struct({
   takers: Schema.Array(Taker).check(Schema.isMaxLength(takersMax)),
   /** Units of cancelled orders are free again. */
   returnsCancelled: Schema.Boolean,
+  /** With this many units or fewer that are not sold, the stock is low. Absent: it never is. */
+  lowAt: Schema.optionalKey(count(unitsMax)),
   experienceWindow
 })
 export type Configuration = typeof Configuration.Type
 
 /** Returns the contradictions between settings that are valid by themselves. */
-export const configurationProblems = ({ takers }: Configuration): ReadonlyArray<SettingProblem<"takers">> => {
+export const configurationProblems = ({ takers, variantIds }: Configuration): ReadonlyArray<SettingProblem<"takers" | "variantIds">> => {
   const names = new Set(takers.map(({ distributionId }) => distributionId))
-  const problems: Array<SettingProblem<"takers">> = []
+  const problems: Array<SettingProblem<"takers" | "variantIds">> = []
+  if (new Set(variantIds).size < variantIds.length) {
+    problems.push({ field: "variantIds", message: "a variant is in the list once" })
+  }
   if (names.size < takers.length) problems.push({ field: "takers", message: "a mechanism is in the list once" })
   if (takers.some(({ units, upTo }) => units !== undefined && upTo !== undefined)) {
     problems.push({ field: "takers", message: "a taker has units or upTo, not both" })

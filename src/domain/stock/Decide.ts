@@ -1,12 +1,13 @@
 /** Decides each command: returns its events, none if it changes nothing, or a refusal. */
 import type { ExtractTag } from "effect/Types"
+import { unitsMax } from "../mechanism/Allocation.ts"
 import { unchanged } from "../mechanism/Administration.ts"
 import { Closed } from "../mechanism/Refusals.ts"
 import { isClosed } from "../mechanism/State.ts"
 import type { UnitsReport } from "../mechanism/UnitProtocol.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
-import { type Command, type Refusal, type Reports, TooFewUnits } from "./Protocol.ts"
+import { type Command, type Refusal, type Reports, TooFewUnits, TooManyUnits } from "./Protocol.ts"
 import { type Account, newAccount, type State } from "./State.ts"
 import { sending, type Turn } from "./Turns.ts"
 
@@ -27,6 +28,7 @@ export const fixedSetting = (
 const adjust = (state: State, { units, reason, by }: ExtractTag<Command, "Adjust">, at: Millis): Outcome => {
   if (isClosed(state, at)) return new Closed()
   if (units === 0) return unchanged
+  if (state.onHand + units > unitsMax) return new TooManyUnits({ maximum: unitsMax })
   if (state.free + units < 0) return new TooFewUnits({ free: state.free })
   return [{ _tag: "Adjusted", at, units, reason, by }]
 }
@@ -85,7 +87,8 @@ const leaving = ({ accounts }: State, { distributionId, units }: Turn, at: Milli
 })
 
 const countOrder = (state: State, { orderId, units }: ExtractTag<Command, "CountOrder">, at: Millis): Outcome => {
-  if (state.orders.has(orderId)) return unchanged
+  if (isClosed(state, at)) return new Closed()
+  if (state.orders.has(orderId) || state.cancelled.has(orderId)) return unchanged
   if (state.free < units) return new TooFewUnits({ free: state.free })
   return [{ _tag: "OrderCounted", at, orderId, units }]
 }
@@ -95,5 +98,16 @@ const cancelOrder = (state: State, { orderId, units }: ExtractTag<Command, "Canc
     ? unchanged
     : [{ _tag: "OrderCancelled", at, orderId, units: state.orders.get(orderId) ?? units }]
 
+const undoOrder = (state: State, { orderId }: ExtractTag<Command, "UndoOrder">, at: Millis): Outcome =>
+  state.cancelled.has(orderId)
+    ? unchanged
+    : [{ _tag: "OrderCancelled", at, orderId, units: state.orders.get(orderId) ?? 0 }]
+
 /** The decision on each command of a stock. */
-export const decisions = { Adjust: adjust, Settle: settle, CountOrder: countOrder, CancelOrder: cancelOrder }
+export const decisions = {
+  Adjust: adjust,
+  Settle: settle,
+  CountOrder: countOrder,
+  CancelOrder: cancelOrder,
+  UndoOrder: undoOrder
+}

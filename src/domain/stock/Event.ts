@@ -4,7 +4,7 @@ import { transferFields } from "../mechanism/Allocation.ts"
 import { reason } from "../mechanism/Author.ts"
 import { at, lifecycleEvents } from "../mechanism/Lifecycle.ts"
 import { Configuration } from "./Configuration.ts"
-import { AdjustmentReason } from "./Protocol.ts"
+import { AdjustmentReason, Level } from "./Protocol.ts"
 
 const distributionId = Schema.String
 const orderId = Schema.String
@@ -28,6 +28,8 @@ export const Event = Schema.TaggedUnion({
   OrderCounted: { at, orderId, units: Schema.Int },
   /** The units of a cancelled order are free again. */
   OrderCancelled: { at, orderId, units: Schema.Int },
+  /** The units that are not sold crossed a threshold. The first one says how the stock began. */
+  LevelChanged: { at, level: Level },
   ...lifecycleEvents
 })
 export type Event = typeof Event.Type

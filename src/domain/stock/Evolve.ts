@@ -11,6 +11,10 @@ export const apply = (state: State, event: Event): void => {
     case "Adjusted":
       state.onHand += event.units
       state.free += event.units
+      state.adjustedFor = event.reason
+      return
+    case "LevelChanged":
+      state.level = event.level
       return
     case "UnitsLeft":
     case "UnitsTaken":
@@ -55,6 +59,7 @@ const change = (state: State, account: Account, event: Extract<Event, { readonly
       return
     case "SalesNoted":
       account.allocated -= event.sold - account.sold
+      state.soldByMechanisms += event.sold - account.sold
       account.sold = event.sold
   }
 }

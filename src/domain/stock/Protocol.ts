@@ -9,6 +9,10 @@ import type { Configuration } from "./Configuration.ts"
 export const AdjustmentReason = Schema.Literals(["DELIVERED", "COUNTED", "DAMAGED", "RETURNED", "WITHDRAWN", "OTHER"])
 export type AdjustmentReason = typeof AdjustmentReason.Type
 
+/** How many units are not sold: none, at most `lowAt`, or more. */
+export const Level = Schema.Literals(["EMPTY", "LOW", "AVAILABLE"])
+export type Level = typeof Level.Type
+
 /** What the mechanisms of a stock say of their units. One that is not found is gone: nothing of it is outstanding. */
 export interface Reports {
   readonly reports: ReadonlyMap<string, UnitsReport | "gone">
@@ -21,16 +25,24 @@ export type Command =
   | { readonly _tag: "Adjust"; readonly units: number; readonly reason: AdjustmentReason; readonly by: string }
   /** Records what came, was taken and was sold, and sends free units to the next takers. */
   | (Reports & { readonly _tag: "Settle" })
-  /** An order that went through no mechanism takes free units. The same order again changes nothing. */
+  /** An order that went through no mechanism takes free units. The same order again, or a cancelled one, changes nothing. */
   | { readonly _tag: "CountOrder"; readonly orderId: string; readonly units: number }
-  /** An order was cancelled: its units, sold here or in a mechanism, are free again if the stock wishes so. */
+  /**
+   * An order was cancelled: its units are free again if the stock wishes so. Of an order that was counted here these are
+   * the counted ones; of another one, which a mechanism sold, `units`.
+   */
   | { readonly _tag: "CancelOrder"; readonly orderId: string; readonly units: number }
+  /** An order that may have been counted was not written. Its units are free again. */
+  | { readonly _tag: "UndoOrder"; readonly orderId: string }
 
 /** Fewer units are free than the command needs: `free`. 409 `OUT_OF_STOCK` */
 export class TooFewUnits extends Schema.TaggedError<TooFewUnits>()("TooFewUnits", { free: Schema.Int }) {}
 
+/** A stock holds at most `maximum` units. 409 `TOO_MANY_UNITS` */
+export class TooManyUnits extends Schema.TaggedError<TooManyUnits>()("TooManyUnits", { maximum: Schema.Int }) {}
+
 /** Every refusal of a stock. */
-export type Refusal = CommonRefusal | TooFewUnits
+export type Refusal = CommonRefusal | TooFewUnits | TooManyUnits
 
 /** The units of one mechanism, as far as the stock knows. */
 export interface AccountFacts {

@@ -1,6 +1,7 @@
 /** The state of a stock. */
 import type { Transfer } from "../mechanism/UnitProtocol.ts"
 import { type MechanismState, newState } from "../mechanism/State.ts"
+import type { AdjustmentReason, Level } from "./Protocol.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
 
 /** What the stock knows of the units of one mechanism. */
@@ -24,6 +25,12 @@ export interface State extends MechanismState<Configuration, never> {
   free: number
   /** Units that orders took here, less those of cancelled orders. */
   soldByOrders: number
+  /** Units that were sold in mechanisms. */
+  soldByMechanisms: number
+  /** The reason of the last adjustment. */
+  adjustedFor: AdjustmentReason | undefined
+  /** The last recorded level; undefined before the first. */
+  level: Level | undefined
   /** By mechanism. */
   readonly accounts: Map<string, Account>
   /** The units of orders that were counted here. */
@@ -37,6 +44,9 @@ export const initial = (): State => ({
   onHand: 0,
   free: 0,
   soldByOrders: 0,
+  soldByMechanisms: 0,
+  adjustedFor: undefined,
+  level: undefined,
   accounts: new Map(),
   orders: new Map(),
   cancelled: new Set()
@@ -45,3 +55,13 @@ export const initial = (): State => ({
 /** Whether no unit is outside: with a mechanism, or under way. */
 export const isComplete = ({ accounts }: State): boolean =>
   [...accounts.values()].every(({ allocated, underway }) => allocated === 0 && underway === undefined)
+
+/** Returns the units that are not sold, wherever they are. */
+export const unsold = ({ onHand, soldByOrders, soldByMechanisms }: State): number =>
+  onHand - soldByOrders - soldByMechanisms
+
+/** Returns the level of the units that are not sold. */
+export const levelOf = (state: State): Level => {
+  const units = unsold(state)
+  return units <= 0 ? "EMPTY" : units <= (state.configuration.lowAt ?? 0) ? "LOW" : "AVAILABLE"
+}

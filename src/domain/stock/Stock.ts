@@ -8,14 +8,14 @@
  */
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { teardownWhen } from "../mechanism/Timed.ts"
+import { teardownWhen, type TimedTransition } from "../mechanism/Timed.ts"
 import type { Millis } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, Reports } from "./Protocol.ts"
-import { initial, isComplete, type State } from "./State.ts"
+import { initial, isComplete, levelOf, type State } from "./State.ts"
 import { givingBack, type Turn } from "./Turns.ts"
 
 export { Configuration } from "./Configuration.ts"
@@ -24,13 +24,13 @@ export type { Command, Facts, Refusal } from "./Protocol.ts"
 export type { State } from "./State.ts"
 
 /** Returns where the units are. */
-const facts = ({ onHand, free, soldByOrders, accounts }: State): Facts => {
+const facts = ({ onHand, free, soldByOrders, soldByMechanisms, accounts }: State): Facts => {
   const all = [...accounts.values()]
   return {
     onHand,
     free,
     underway: all.reduce((sum, { underway }) => sum + (underway?.units ?? 0), 0),
-    sold: all.reduce((sum, { sold }) => sum + sold, soldByOrders),
+    sold: soldByOrders + soldByMechanisms,
     accounts: [...accounts].map(([distributionId, { allocated, sold, taken, underway }]) => ({
       distributionId,
       allocated,
@@ -52,17 +52,33 @@ export const asked = (
   return givingBack({ takers, free, reports, underwayTo: (id) => underway.get(id) ?? 0 }, at)
 }
 
+/** Records that the level has changed. */
+const levelling: TimedTransition<State, Event> = {
+  dueAt: (state) =>
+    state.sequence > 0 && state.closedAt === Infinity && state.level !== levelOf(state) ? state.lastAt : Infinity,
+  make: (state, at) => ({ _tag: "LevelChanged", at, level: levelOf(state) })
+}
+
 export const decider: Decider<Configuration, State, Command, Event, Refusal, undefined, Facts> = deciderOf(
   {
     initial,
     apply,
     rules,
-    timed: [teardownWhen<State>(isComplete)],
+    timed: [levelling, teardownWhen<State>(isComplete)],
     views: { view: () => undefined, place: () => undefined, facts }
   },
   {
     schemas: { configuration: Configuration, event: Event },
-    nonRecordEvents: ["UnitsLeft", "UnitsTaken", "UnitsRecalled", "UnitsCame", "SalesNoted"],
+    nonRecordEvents: [
+      "UnitsLeft",
+      "UnitsTaken",
+      "UnitsRecalled",
+      "UnitsCame",
+      "SalesNoted",
+      "OrderCounted",
+      "OrderCancelled"
+    ],
+    publishedFacts: ({ onHand, adjustedFor = null, level = null }) => ({ onHand, adjustedFor, level }),
     rated: { entries: [], grants: [] }
   }
 )

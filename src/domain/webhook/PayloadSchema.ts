@@ -7,6 +7,7 @@ import { OrderStatus } from "../consumer/Order.ts"
 import { StaffReason } from "../mechanism/Author.ts"
 import { grantingKinds, kinds } from "../mechanism/Mechanism.ts"
 import { Outcome } from "../receiver/Receiver.ts"
+import { Level } from "../stock/Protocol.ts"
 import { Price } from "../values/Amount.ts"
 import { Id, Mode } from "../values/Ids.ts"
 import { Timestamp } from "../values/Time.ts"
@@ -48,6 +49,8 @@ const fields: Fields = {
   name: text("Spring drop"),
   open_at: Timestamp,
   order_id: Id,
+  stock_id: Id,
+  level: Level.annotate({ examples: ["LOW"] }),
   currency_code: text("EUR"),
   total: Price.annotate({ examples: ["129.50"] }),
   grant_lapsed: Schema.Boolean.annotate({ examples: [true] }),

@@ -25,6 +25,8 @@ const experience = (type: string): Row => [
   { type, id: "experience_id", fields: { name: "name", openAt: "open_at", closeAt: "close_at" } }
 ]
 
+const stock = (type: string): Row => [{ type, id: "stock_id", fields: { name: "name", level: "level" } }]
+
 const orderFields = {
   consumerId: "consumer_id",
   experienceId: "experience_id",
@@ -74,6 +76,9 @@ export const reportedChanges: { readonly [T in TenantEventType]?: Row } = {
       }
     }
   ],
+  "stock.low": stock("stock.low"),
+  "stock.empty": stock("stock.empty"),
+  "stock.refilled": stock("stock.refilled"),
   "webhook.failed": [
     {
       type: "webhook.failed",

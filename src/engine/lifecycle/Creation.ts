@@ -4,10 +4,11 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Command } from "../../domain/mechanism/Decider.ts"
+import type { Command, Moment } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import {
+  type AdminCommand,
   type ActorKind,
   type ConfigurationOf,
   actorDeciders,
@@ -25,6 +26,8 @@ import { recordOf } from "../actor/Record.ts"
 import { type AnyDecider, runBatch } from "../actor/Batch.ts"
 import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
+import { Stocks } from "../../store/stock/Stocks.ts"
+import { addTaker } from "./StockTakers.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 import * as Time from "../../store/coordination/Time.ts"
 
@@ -46,10 +49,10 @@ export interface Configured<K extends Kind = Kind> {
   readonly experienceWindow: ExperienceWindow | undefined
 }
 
-/** Creates mechanisms, all or none, in the caller's transaction. Returns their ids. */
+/** Creates mechanisms, all or none, in the caller's transaction. Returns their ids. Fails if a stock is unknown. */
 export type CreateMechanisms = (
   mechanisms: ReadonlyArray<Configured>
-) => Effect.Effect<ReadonlyArray<string>, Unavailable>
+) => Effect.Effect<ReadonlyArray<string>, RecordNotFound | Unavailable>
 
 /** Mechanisms that are started at the same time. */
 const startsAtOnce = 8
@@ -80,6 +83,8 @@ export class Creation extends Context.Service<
   static readonly layer = Layer.effect(Creation)(
     Effect.gen(function* () {
       const engine = yield* Engine
+      const listTaker = addTaker(engine)
+      const stocks = yield* Stocks
       const journal = yield* Journal
       const sequences = yield* Sequences
       const notices = yield* NoticeSchedule
@@ -93,6 +98,7 @@ export class Creation extends Context.Service<
         make: (createAll: CreateMechanisms) => Effect.Effect<A, E, R>
       ) {
         const created: Array<MechanismIdentity> = []
+        const takers: Array<{ readonly stockId: string; readonly id: string }> = []
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
           const now = yield* Time.now
           const creations: Array<JournalCreation> = []
@@ -100,8 +106,16 @@ export class Creation extends Context.Service<
           for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
             const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
             identities.push(identity)
+            const stockId = stockOf(configuration)
+            if (stockId !== undefined) {
+              yield* stocks.find(tenant, stockId)
+              takers.push({ stockId, id: identity.id })
+            }
             creations.push(
-              creationOf(identity, withWindow(configuration, experienceWindow), by, now, entropy, formatVersion.current)
+              creationOf(identity, withWindow(configuration, experienceWindow), by, now, {
+                entropy,
+                formatVersion: formatVersion.current
+              })
             )
           }
           yield* journal.create(creations)
@@ -110,6 +124,10 @@ export class Creation extends Context.Service<
         })
         const made = yield* make(createAll)
         yield* Effect.forEach(created, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
+        // The check of a drop finds a mechanism that its stock does not list.
+        yield* Effect.forEach(takers, ({ stockId, id }) => Effect.ignore(listTaker(tenant, by, stockId, id)), {
+          discard: true
+        })
         const opened = new Map(created.map((identity) => [identity.sequenceId, identity]))
         yield* Effect.forEach(opened.values(), notices.reschedule, { discard: true })
         return made
@@ -140,19 +158,29 @@ export class Creation extends Context.Service<
   )
 }
 
+/** Returns the stock that a mechanism sells from. */
+export const stockOf = (configuration: object): string | undefined =>
+  "stockId" in configuration ? (configuration.stockId as string | undefined) : undefined
+
+interface CreationOptions<K extends ActorKind> {
+  readonly entropy?: Moment["entropy"]
+  readonly formatVersion?: number
+  /** Commands that follow the first configuration, in the same commit. */
+  readonly commands?: ReadonlyArray<AdminCommand<K>>
+}
+
 /** Returns the first commit that the rules make from the first configuration. */
 export function creationOf<K extends ActorKind>(
   identity: MechanismIdentity<ActorKind> & { readonly kind: K },
   configuration: ConfigurationOf<K>,
   by: string,
   now: Millis,
-  entropy = systemEntropy,
-  formatVersion = 1
+  { entropy = systemEntropy, formatVersion = 1, commands = [] }: CreationOptions<K> = {}
 ): JournalCreation {
   const decider: AnyDecider = actorDeciders[identity.kind]
   const state: unknown = decider.initial()
   const configure = { _tag: "Configure", configuration, by } as Command
-  const { events } = runBatch(decider, state, [configure], { now, entropy, level: formatVersion })
+  const { events } = runBatch(decider, state, [configure, ...commands], { now, entropy, level: formatVersion })
   return {
     identity,
     createdBy: by,

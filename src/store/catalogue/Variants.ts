@@ -39,6 +39,11 @@ import {
   withOptions
 } from "./VariantRows.ts"
 
+/** The variant belongs to a stock, where its units are counted. Nothing was written. 409 `VARIANT_IN_STOCK` */
+export class InventoryInStock extends Schema.TaggedError<InventoryInStock>()("InventoryInStock", {
+  stockId: Schema.String
+}) {}
+
 /** The product already has `variantsMax` variants. 409 */
 export class TooManyVariants extends Schema.TaggedError<TooManyVariants>()("TooManyVariants", {}) {}
 
@@ -86,7 +91,7 @@ const declaration: Declaration<Row, Variant, Sort, InUse, Wrong> = {
 export class Variants extends Context.Service<
   Variants,
   Readable<Variant, Sort, VariantFilter> &
-    Changeable<Variant, Settings, UnknownReferences, OptionChoices> &
+    Changeable<Variant, Settings, UnknownReferences | InventoryInStock, OptionChoices> &
     Archivable<Variant, InUse, Wrong> & {
       create(
         tenant: Tenant,
@@ -133,7 +138,9 @@ export class Variants extends Context.Service<
         change: (tenant, id, by, revise, choices) =>
           change(tenant, id, by, (row) =>
             Effect.gen(function* () {
-              const settings = revise(settingsOf(row))
+              const before = settingsOf(row)
+              const settings = revise(before)
+              if (settings.inventoryQuantity !== before.inventoryQuantity) yield* refuseInStock(sql, id)
               const options = choices === undefined ? undefined : yield* optionsOf(tenant, by, choices)
               yield* refuseUnknown(yield* wrongIn(tenant, settings, options ?? []))
               if (options !== undefined) yield* replaceOptions(sql, id, options)
@@ -160,6 +167,14 @@ const makeWrongIn = (references: ReturnType<typeof makeReferences>) =>
     const choices = [{ path: ["options"], choices: options }]
     return [...(yield* references.syncSources(tenant, source)), ...(yield* references.options(tenant, choices))]
   })
+
+/** Fails if the variant, which is locked, belongs to a stock. */
+const refuseInStock = Effect.fnUntraced(function* (sql: PgClient.PgClient, variantId: string) {
+  const [stock] = yield* sql<{ readonly stockId: string }>`
+    select s.stock_id as "stockId" from stock_variants s join mechanisms m on m.id = s.stock_id
+    where s.variant_id = ${variantId} and not m.archived`
+  if (stock !== undefined) return yield* new InventoryInStock(stock)
+})
 
 /** Fails if the product, which is locked, cannot have another variant. */
 const refuseTooMany = Effect.fnUntraced(function* (sql: PgClient.PgClient, productId: string) {

@@ -27,6 +27,10 @@ export interface Row extends RecordRow {
   readonly record: object
   /** The units that the order holds from the stock of each variant. */
   readonly taken_units: { readonly [variantId: string]: number }
+  /** The units that the order holds of each stock, those that its grant sold included. */
+  readonly stock_units: { readonly [stockId: string]: number }
+  /** The number of the event that made the order's grant; null without a grant. */
+  readonly grant_sequence: bigint | null
   readonly placed_at: Date
   readonly paid_at: Date | null
   readonly fulfilled_at: Date | null

@@ -1,6 +1,6 @@
 /**
  * The orders. The transaction that writes an order also updates the totals of its consumer (`ConsumerTotals`) and the
- * stock of its variants (`Stock`). Changes to the orders of one consumer run one after another. An order locks its
+ * inventory of its variants (`Stock`); variants of a stock are counted there (`StockUnits`). Changes to the orders of one consumer run one after another. An order locks its
  * organization, then its consumer, then itself, and its variants last.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -9,6 +9,16 @@ import { needsOf, type OutOfStock, type Units, unitsOf } from "../../domain/cata
 import { type Moments, type Order, type OrderStatus, type Settings, orderSorts } from "../../domain/consumer/Order.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import * as Stock from "../catalogue/Stock.ts"
+import {
+  counting,
+  type Counting,
+  type CountUnits,
+  divided,
+  giveBack,
+  type OrderStocks,
+  outside,
+  stocksOf
+} from "../stock/StockUnits.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import * as ConcurrencyLimit from "../postgres/ConcurrencyLimit.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
@@ -45,6 +55,23 @@ export interface Payment {
   readonly paymentId: string | undefined
   /** True if the order's grant had lapsed before. */
   readonly grantLapsed: boolean
+}
+
+/** What creating an order needs besides its settings. */
+export interface OrderCreation<E> {
+  /** Completes the grant. Absent: nothing is completed. */
+  readonly complete?: Effect.Effect<number | undefined, E>
+  readonly payment?: Payment
+  /** Counts units at stocks. Absent: the order must concern none. */
+  readonly countUnits?: CountUnits
+}
+
+/** What changing an order needs besides its settings. */
+interface Change {
+  /** True: the units of a cancelled order stay sold, except for those of stocks, which decide. */
+  readonly keepsUnits?: boolean
+  /** As in {@link OrderCreation}. */
+  readonly countUnits?: CountUnits
 }
 
 export interface OrderFilter {
@@ -84,8 +111,7 @@ const declaration: Declaration<Row, Order, Sort> = {
 export class Orders extends Context.Service<
   Orders,
   Readable<Order, Sort, OrderFilter> &
-    /** With `keepsUnits`, the units of a cancelled order stay sold. */
-    Revisable<Order, Settings, ExternalIdTaken | OutOfStock, { readonly keepsUnits?: boolean }> & {
+    Revisable<Order, Settings, ExternalIdTaken | OutOfStock, Change> & {
       /** Returns the origin and the currency of an order that names these records. */
       originOf(
         tenant: Tenant,
@@ -102,15 +128,14 @@ export class Orders extends Context.Service<
       /**
        * Writes an order and counts it. `complete` runs last, outside of the transaction, when only the commit can still
        * fail. It returns the sequence of the completed grant, if there is one: a grant has one order that is not
-       * cancelled. If it fails, no order is written. The write finishes even if its caller disconnects.
+       * cancelled. The unit that a grant sold in a stock counts once. If it fails, no order is written. The write finishes even if its caller disconnects.
        */
       create<E = never>(
         tenant: Tenant,
         by: string,
         origin: Origin,
         settings: Settings,
-        complete?: Effect.Effect<number | undefined, E>,
-        payment?: Payment
+        creation?: OrderCreation<E>
       ): Effect.Effect<Order, E | ExternalIdTaken | GrantHasOrder | OutOfStock | UnknownReferences | Unavailable>
     }
 >()("usher/store/consumer/Orders") {
@@ -157,23 +182,25 @@ const makeCreate = (
   { insert }: Statements<Row, Order>,
   oneOfFew: ConcurrencyLimit.ConcurrencyLimit
 ) => {
-  /** Runs an effect outside of the transaction, which waits for it. */
-  const outside = <A, E>(effect: Effect.Effect<A, E>) =>
-    Effect.updateContext(effect, (context: Context.Context<never>) => Context.omit(sql.transactionService)(context))
-
-  return Effect.fn("Orders.create")(
+  const write = Effect.fnUntraced(
     function* <E>(
       tenant: Tenant,
       by: string,
       origin: Origin,
       settings: Settings,
-      complete: Effect.Effect<number | undefined, E> = Effect.undefined,
-      payment: Payment = unreported
+      { complete = Effect.undefined, payment = unreported }: OrderCreation<E>,
+      { take, keep }: Counting
     ) {
       const consumer = yield* held(sql, tenant, sql`c.id = ${origin.consumerId} and not c.archived`)
       if (consumer === undefined) return yield* new UnknownReferences({ problems: [unknownConsumer] })
       const stamp = yield* stampOf(by)
-      const taken = yield* Stock.count(sql, tenant, stamp, none, needsOf(none, none, unitsOf(settings)))
+      const units = unitsOf(settings)
+      const stocks = yield* stocksOf(sql, tenant, [...units.keys()], origin.distributionId)
+      const { inStocks, others } = divided(units, stocks)
+      const taken = yield* Stock.count(sql, tenant, stamp, none, needsOf(none, none, others))
+      // The unit of a lapsed grant is with others.
+      const isGranted = settings.status !== "CANCELLED" && !payment.grantLapsed
+      const granted = new Map(isGranted && stocks.ofMechanism !== undefined ? [[stocks.ofMechanism, 1]] : [])
       const row = yield* insert(tenant, stamp, () => ({
         consumer_id: origin.consumerId,
         experience_id: origin.experienceId,
@@ -182,17 +209,34 @@ const makeCreate = (
         distribution_type: origin.distributionType,
         ...columnsOf(sql, settings, never, stamp.now),
         taken_units: sql.json(Object.fromEntries(taken)),
+        stock_units: sql.json(Object.fromEntries(most(inStocks, granted))),
         payment_id: payment.paymentId ?? null,
         grant_lapsed: payment.grantLapsed
       }))
       yield* recount(sql, consumer, undefined, row)
-      const grantSequence = yield* outside(complete)
-      if (grantSequence !== undefined) {
-        yield* sql`update orders set grant_sequence = ${grantSequence} where id = ${row.id}`
+      for (const [stockId, count] of inStocks) {
+        yield* take(stockId, row.id, count - (granted.get(stockId) ?? 0), variantOf(stocks, stockId))
       }
+      const grantSequence = yield* outside(sql, complete)
+      if (grantSequence !== undefined) {
+        const [former] = yield* sql`
+          select 1 from orders o where ${ofTenant(sql, tenant, "o")} and o.distribution_id = ${origin.distributionId}
+            and o.grant_sequence = ${grantSequence} and o.status = 'CANCELLED' limit 1`
+        yield* sql`update orders set grant_sequence = ${grantSequence} where id = ${row.id}`
+        // The grant's unit came back with its former order.
+        const [stockId] = former === undefined ? [] : granted.keys()
+        if (stockId !== undefined) yield* take(stockId, row.id, 1, variantOf(stocks, stockId))
+      }
+      yield* keep
       return toOrder(row)
     },
     sql.withTransaction,
+    orUnavailable
+  )
+
+  return Effect.fn("Orders.create")(
+    <E>(tenant: Tenant, by: string, origin: Origin, settings: Settings, creation: OrderCreation<E> = {}) =>
+      counting(sql, tenant, creation.countUnits)((units) => write(tenant, by, origin, settings, creation, units)),
     Effect.uninterruptible,
     oneOfFew,
     orExternalIdTaken,
@@ -205,14 +249,15 @@ const makeChange = (
   sql: PgClient.PgClient,
   { lock, update }: Statements<Row, Order>,
   oneOfFew: ConcurrencyLimit.ConcurrencyLimit
-) =>
-  Effect.fn("Orders.change")(
+) => {
+  const write = Effect.fnUntraced(
     function* <E>(
       tenant: Tenant,
       id: string,
       by: string,
       revise: (settings: Settings) => Result.Result<Settings, E>,
-      extra: { readonly keepsUnits?: boolean } = {}
+      keepsUnits: boolean,
+      { take, keep }: Counting
     ) {
       // The consumer is locked first, as in creating. Another lock order could deadlock.
       const ofOrder = sql`c.id = (select o.consumer_id from orders o where o.id = ${id} and ${ofTenant(sql, tenant, "o")})`
@@ -222,22 +267,70 @@ const makeChange = (
       const present = settingsOf(before)
       const settings = yield* Effect.fromResult(revise(present))
       const stamp = yield* stampOf(by)
-      const had = new Map(Object.entries(before.taken_units))
-      const needs = needsOf(had, unitsOf(present), unitsOf(settings))
-      // Without units of its own, the order returns none later either.
-      const taken = extra.keepsUnits === true ? none : yield* Stock.count(sql, tenant, stamp, had, needs)
+      const [was, now] = [unitsOf(present), unitsOf(settings)]
+      const stocks = yield* stocksOf(sql, tenant, [...was.keys(), ...now.keys()], before.distribution_id)
+      const had = unitsHeld(before, stocks)
+      const [former, next] = [divided(was, stocks), divided(now, stocks)]
+      // Without units of its own, the order returns none later either. Stocks decide themselves.
+      const needs = needsOf(had.others, former.others, next.others)
+      const taken = keepsUnits ? none : yield* Stock.count(sql, tenant, stamp, had.others, needs)
+      const granted = settings.status === "CANCELLED" ? none : grantedOf(before, stocks)
+      const needsOfStocks = needsOf(
+        had.inStocks,
+        most(former.inStocks, grantedOf(before, stocks)),
+        most(next.inStocks, granted)
+      )
+      const inStocks = new Map(had.inStocks)
+      for (const { variantId: stockId, kept, more } of needsOfStocks) inStocks.set(stockId, kept + more)
       const row = yield* update(id, stamp, {
         ...columnsOf(sql, settings, momentsOf(before), stamp.now),
-        taken_units: sql.json(Object.fromEntries(taken))
+        taken_units: sql.json(Object.fromEntries(taken)),
+        stock_units: sql.json(Object.fromEntries(inStocks))
       })
       yield* recount(sql, consumer, before, row)
+      for (const { variantId: stockId, more, back } of needsOfStocks) {
+        if (back > 0) yield* giveBack(sql, tenant, { orderId: id, stockId, units: back })
+        yield* take(stockId, id, more, variantOf(stocks, stockId))
+      }
+      yield* keep
       return toOrder(row)
     },
     sql.withTransaction,
+    orUnavailable
+  )
+
+  return Effect.fn("Orders.change")(
+    <E>(
+      tenant: Tenant,
+      id: string,
+      by: string,
+      revise: (settings: Settings) => Result.Result<Settings, E>,
+      { keepsUnits = false, countUnits }: Change = {}
+    ) => counting(sql, tenant, countUnits)((units) => write(tenant, id, by, revise, keepsUnits, units)),
     oneOfFew,
     orExternalIdTaken,
     orUnavailable
   )
+}
+
+/** Returns the units that an order has. Those of a variant that now belongs to a stock are the stock's. */
+const unitsHeld = ({ taken_units: taken, stock_units: ofStocks }: Row, stocks: OrderStocks) => {
+  const { inStocks, others } = divided(new Map(Object.entries(taken)), stocks)
+  for (const [stockId, units] of Object.entries(ofStocks)) inStocks.set(stockId, (inStocks.get(stockId) ?? 0) + units)
+  return { inStocks, others }
+}
+
+/** Returns the unit that the grant of a written order sold in the stock of its mechanism. */
+const grantedOf = ({ grant_sequence: grant, grant_lapsed: isLapsed }: Row, { ofMechanism }: OrderStocks): Units =>
+  new Map(grant !== null && !isLapsed && ofMechanism !== undefined ? [[ofMechanism, 1]] : [])
+
+/** Returns the larger number of units of each stock. */
+const most = (some: Units, others: Units): Units =>
+  new Map([...some, ...others].map(([id]) => [id, Math.max(some.get(id) ?? 0, others.get(id) ?? 0)]))
+
+/** Returns a variant of the order that the stock has; the stock itself if the order names none. */
+const variantOf = ({ byVariant }: OrderStocks, stockId: string): string =>
+  [...byVariant].find(([, id]) => id === stockId)?.[0] ?? stockId
 
 const orExternalIdTaken = orTaken((constraint) =>
   constraint === "orders_by_external_id" ? new ExternalIdTaken() : undefined

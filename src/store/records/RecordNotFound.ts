@@ -23,6 +23,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Variant option",
     "Variant option value",
     "Order",
+    "Stock",
     "Webhook",
     "Receiver",
     "Gate",

@@ -1,5 +1,5 @@
 /** Drops with one mistake each that a brand really makes, by the part of the check that names it. */
-import type { CheckedDrop, CheckedSettings } from "../../../src/domain/rehearsal/CheckedDrop.ts"
+import { type CheckedDrop, type CheckedSettings, mechanismsOf } from "../../../src/domain/rehearsal/CheckedDrop.ts"
 import type { FindingCode } from "../../../src/domain/rehearsal/Finding.ts"
 import { all, at, closing, hour, id, line, opening, queue, right, variant } from "./rightDrop.ts"
 
@@ -207,6 +207,31 @@ export const unitMistakes: ReadonlyArray<Mistake> = [
     { ...right, products: [{ ...right.products[0]!, variants: [{ ...variant, inventoryQuantity: 12 }] }] },
     "MORE_UNITS_THAN_STOCK",
     "276 units are given away, but only 12 are in stock"
+  ],
+  [
+    "a mechanism is no taker of its stock",
+    lineOnly({ ...right, stocks: [{ id: "pairs", name: "Pairs", onHand: 5, takers: [] }] }, { stockId: "pairs" }),
+    "NO_TAKER",
+    "“Pairs” does not list it"
+  ],
+  [
+    "the fixed shares are more than a stock has",
+    lineOnly(
+      {
+        ...right,
+        stocks: [
+          {
+            id: "pairs",
+            name: "Pairs",
+            onHand: 5,
+            takers: mechanismsOf(right).map(({ id }) => ({ distributionId: id, units: 4 }))
+          }
+        ]
+      },
+      { stockId: "pairs" }
+    ),
+    "SHARES_ABOVE_STOCK",
+    "units, but it has only 5"
   ],
   ["a size was never stocked", withVariant({ inventoryQuantity: 0 }), "VARIANT_SOLD_OUT", "“The coat”, COAT-M"],
   [

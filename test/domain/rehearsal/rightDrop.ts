@@ -122,6 +122,7 @@ export const right: CheckedDrop = {
       mechanisms: all
     }
   ],
+  stocks: [],
   products: [{ productId: id(12), name: "The coat", variants: [variant] }],
   pages: [{ id: id(13), title: "The story", status: "PUBLISHED" }],
   webhooks: [

@@ -11,6 +11,7 @@ import { catalogueInputs } from "./inputs/catalogueInputs.ts"
 import { consumerInputs } from "./inputs/consumerInputs.ts"
 import { drawInputs } from "./inputs/drawInputs.ts"
 import { gateInputs } from "./inputs/gateInputs.ts"
+import { stockInputs } from "./inputs/stockInputs.ts"
 import { messageInputs } from "./inputs/messageInputs.ts"
 import { orderInputs } from "./inputs/orderInputs.ts"
 import { withEmail } from "./inputs/withEmail.ts"
@@ -303,6 +304,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...webhookInputs,
   ...receiverInputs,
   ...gateInputs,
+  ...stockInputs,
   ...messageInputs,
   ...peopleInputs,
   ...pictureInputs,

@@ -6,7 +6,7 @@ import { isWhole } from "../../../domain/values/Amount.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { fractionDigitsOf } from "../../../domain/values/Locale.ts"
 import { ExperienceProducts } from "../../../store/experience/ExperienceProducts.ts"
-import { type TooManyVariants, Variants } from "../../../store/catalogue/Variants.ts"
+import { type InventoryInStock, type TooManyVariants, Variants } from "../../../store/catalogue/Variants.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict } from "../../../api/Errors.ts"
 import { issueAt } from "../../errors/Issues.ts"
@@ -42,7 +42,8 @@ export const VariantHandlers = HttpApiBuilder.group(AdminApi, "variants", (handl
           return variants.find(tenant, id).pipe(
             Effect.flatMap(({ productId }) => checkPrice(tenant, productId, payload)),
             Effect.andThen(variants.change(tenant, id, by, (settings) => revised(settings, payload), options)),
-            orInvalidReferences(ChangeVariant, payload)
+            orInvalidReferences(ChangeVariant, payload),
+            orInStock
           )
         }),
 
@@ -69,6 +70,15 @@ const makeCheckPrice = Effect.map(ExperienceProducts, (products) =>
 const orTooMany = answering({
   TooManyVariants: (_: TooManyVariants) =>
     new Conflict({ error: `Product has ${variantsMax} variants already`, code: "TOO_MANY_VARIANTS" })
+})
+
+/** Turns a number of units that a stock counts into a 409. */
+const orInStock = answering({
+  InventoryInStock: ({ stockId }: InventoryInStock) =>
+    new Conflict({
+      error: `The variant's units are counted in stock ${stockId}. Change them there with adjust`,
+      code: "VARIANT_IN_STOCK"
+    })
 })
 
 const inUse = orInUse({ record: "Variant", code: "VARIANT_IN_USE", users: "experience(s)" })

@@ -16,6 +16,7 @@ import type { OrderableKind } from "../../../domain/mechanism/Mechanism.ts"
 import type { OutOfStock } from "../../../domain/catalogue/Stock.ts"
 import { Engine, type MechanismNotFound } from "../../../engine/Engine.ts"
 import { completeGrant } from "../../../engine/lifecycle/GrantCompletion.ts"
+import { countUnits } from "../../../engine/lifecycle/StockCounting.ts"
 import {
   type Origin,
   type References,
@@ -39,6 +40,7 @@ export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers)
   Effect.gen(function* () {
     const orders = yield* Orders
     const completion = yield* makeCompletion
+    const count = countUnits(yield* Engine)
 
     const create = Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateOrder.Type) {
       const placedAt = yield* Time.now
@@ -58,7 +60,9 @@ export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers)
           status === "CANCELLED"
             ? Effect.undefined
             : yield* completion(tenant, by, origin, externalId).pipe(orInvalid(payload))
-        return yield* orders.create(tenant, by, origin, settings, complete).pipe(orInvalid(payload))
+        return yield* orders
+          .create(tenant, by, origin, settings, { complete, countUnits: count })
+          .pipe(orInvalid(payload))
       })
       // The same order of the same grant may be sent again, also while it is being written.
       return yield* Effect.catchTag(write, "ExternalIdTaken", (taken) =>
@@ -78,7 +82,9 @@ export const OrderHandlers = HttpApiBuilder.group(AdminApi, "orders", (handlers)
 
       changeOrder: ({ params: { id }, payload }) =>
         forTenant((tenant, by) =>
-          orders.change(tenant, id, by, (settings) => changed(settings, payload)).pipe(orTaken, orOutOfStock)
+          orders
+            .change(tenant, id, by, (settings) => changed(settings, payload), { countUnits: count })
+            .pipe(orTaken, orOutOfStock)
         )
     })
   })

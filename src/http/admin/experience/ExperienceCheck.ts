@@ -2,7 +2,12 @@
 import { Effect, Option } from "effect"
 import { Organizations } from "../../../auth/keys/Organizations.ts"
 import { check } from "../../../domain/rehearsal/Check.ts"
-import type { CheckedDrop, CheckedMechanism, CheckedProduct } from "../../../domain/rehearsal/CheckedDrop.ts"
+import {
+  type CheckedDrop,
+  type CheckedMechanism,
+  type CheckedProduct,
+  mechanismsOf
+} from "../../../domain/rehearsal/CheckedDrop.ts"
 import { isOffered, type ExperienceProduct } from "../../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import * as Time from "../../../store/coordination/Time.ts"
@@ -10,6 +15,7 @@ import { type ExperienceAggregate, ExperienceAggregates } from "../../../store/e
 import { ExperiencePages } from "../../../store/experience/ExperiencePages.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
+import { Stocks } from "../../../store/stock/Stocks.ts"
 import { Webhooks } from "../../../store/webhook/Webhooks.ts"
 import { configurationOf } from "./AggregateRecords.ts"
 
@@ -23,6 +29,7 @@ export const makeCheck = Effect.gen(function* () {
   const organizations = yield* Organizations
   const pages = yield* ExperiencePages
   const webhooks = yield* Webhooks
+  const stocks = yield* Stocks
 
   return Effect.fnUntraced(function* (tenant: Tenant, id: string) {
     const aggregate = yield* aggregates.find(tenant, id)
@@ -30,6 +37,8 @@ export const makeCheck = Effect.gen(function* () {
     const organization = yield* organizations.find(tenant.organizationId)
     const drafts = yield* pages.list(tenant, { first: readMax }, { experienceId: id, status: "DRAFT" })
     const endpoints = yield* webhooks.list(tenant, { first: readMax })
+    const sequences = sequencesOf(aggregate)
+    const stockIds = new Set(mechanismsOf({ sequences }).flatMap(({ settings }) => settings.stockId ?? []))
     const findings = check({
       now: yield* Time.now,
       experience: {
@@ -40,8 +49,9 @@ export const makeCheck = Effect.gen(function* () {
         ...(closeAt !== undefined && { closeAt }),
         ...(i18n !== undefined && { i18n })
       },
-      sequences: sequencesOf(aggregate),
+      sequences,
       products: productsOf(aggregate.products),
+      stocks: yield* stocks.byIds(tenant, [...stockIds]),
       pages: drafts.data,
       webhooks: endpoints.data,
       organization: Option.match(organization, { onNone: () => ({}), onSome: ({ settings }) => settings })

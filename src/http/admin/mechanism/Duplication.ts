@@ -79,7 +79,8 @@ export const copyOf = (
       accessCode: lost(sequence.hasAccessCode),
       mechanisms: withOneWaitlist(mechanisms).flatMap((mechanism) => {
         const { kind } = mechanism.identity
-        return [{ kind, configuration: shifted(withWindow(configurationOf(mechanism, kind), undefined)) }]
+        const configuration = withoutStock(configurationOf(mechanism, kind))
+        return [{ kind, configuration: shifted(withWindow(configuration, undefined)) }]
       })
     }))
   }
@@ -90,6 +91,12 @@ export const copyOf = (
     Result.fail(invalidInput([issueAt({ shiftSeconds: sent }, "shiftSeconds", { kind: "validation", type, expected })]))
   if (sent < least) return refused("min_value", `>=${least}, or a time of the copy would have passed`)
   return sent > most ? refused("max_value", `<=${most}`) : Result.succeed(copy)
+}
+
+/** The settings without the stock, whose units are for the original. */
+const withoutStock = <A extends object>(configuration: A): A => {
+  const { stockId: _, ...others } = configuration as A & { readonly stockId?: string }
+  return others as unknown as A
 }
 
 /** The mechanisms with the oldest waitlist only. Former versions allowed a sequence several. */

@@ -4,10 +4,11 @@
  */
 import { Effect, Schema } from "effect"
 import type { Kind, MechanismRef } from "../../../domain/mechanism/Mechanism.ts"
+import type { UnitsReport } from "../../../domain/mechanism/UnitProtocol.ts"
 import { Engine, type Inspection } from "../../../engine/Engine.ts"
 import { lifecycleOf } from "../../../store/mechanism/MechanismLifecycle.ts"
 import { Mechanisms, type StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
-import type { Distribution, Live } from "../../../api/admin/DistributionApi.ts"
+import { type Allocation, allocates, type Distribution, type Live } from "../../../api/admin/DistributionApi.ts"
 import { kindsOfMechanism } from "./Kinds.ts"
 import { mechanismRecord } from "./MechanismRecord.ts"
 import * as Time from "../../../store/coordination/Time.ts"
@@ -17,6 +18,8 @@ type Shown = typeof Distribution.Type
 /** The part of an answer that is not in the stored record. */
 interface Observed extends Pick<Inspection<Kind>, "configuration" | "status" | "lifecycle"> {
   readonly live: typeof Live.Type | null
+  /** What the mechanism says of its units. Undefined if it sells from no stock, or was not asked. */
+  readonly units?: UnitsReport | undefined
 }
 
 export const make = Effect.gen(function* () {
@@ -80,8 +83,19 @@ const refOf = (mechanism: StoredMechanism): MechanismRef<Kind> => ({
 const configurationOf = (mechanism: StoredMechanism) =>
   Schema.decodeUnknownSync(kindsOfMechanism[mechanism.identity.kind].Configuration)(mechanism.configuration)
 
-const distributionOf = (mechanism: StoredMechanism, { configuration, status, lifecycle, live }: Observed): Shown => {
+const allocationOf = ({ units, held, sold }: UnitsReport): typeof Allocation.Type => ({
+  units,
+  held,
+  free: units - held,
+  sold
+})
+
+const distributionOf = (
+  mechanism: StoredMechanism,
+  { configuration, status, lifecycle, live, units }: Observed
+): Shown => {
   const { kind } = mechanism.identity
   const record = mechanismRecord(mechanism, configuration, status, kindsOfMechanism[kind])
-  return { ...record, type: kind, lifecycle, live } as Shown
+  const allocation = allocates(kind) ? { allocation: units === undefined ? null : allocationOf(units) } : {}
+  return { ...record, type: kind, lifecycle, live, ...allocation } as Shown
 }

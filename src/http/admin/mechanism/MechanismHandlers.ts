@@ -6,7 +6,8 @@ import { Effect, Schema } from "effect"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { RegionalDefaults } from "../../../domain/values/Locale.ts"
 import { type AdminCommand, type ConfigurationOf, type Kind, kindNames } from "../../../domain/mechanism/Mechanism.ts"
-import { Creation } from "../../../engine/lifecycle/Creation.ts"
+import { Creation, stockOf } from "../../../engine/lifecycle/Creation.ts"
+import { addTaker } from "../../../engine/lifecycle/StockTakers.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { makeMutex } from "../../../engine/lifecycle/Mutex.ts"
 import { NoticeSchedule } from "../../../engine/lifecycle/NoticeSchedule.ts"
@@ -18,6 +19,7 @@ import {
   type shape,
   type StoredMechanism
 } from "../../../store/mechanism/Mechanisms.ts"
+import { Stocks } from "../../../store/stock/Stocks.ts"
 import type { PageQuery } from "../../../store/records/Pagination.ts"
 import { answering } from "../../errors/Answering.ts"
 import { Conflict, NotFound, ServiceUnavailable } from "../../../api/Errors.ts"
@@ -128,6 +130,7 @@ const makeRecords = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMec
 /** Makes the configuration with the changes made. Fails with a 400 if it makes no sense. */
 const makeRevised = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMechanism<K>) {
   const products = yield* ExperienceProducts
+  const stocks = yield* Stocks
   return Effect.fnUntraced(function* (
     below: { readonly tenant: Tenant; readonly experienceId: string },
     configuration: Partial<ConfigurationOf<K>>,
@@ -135,6 +138,8 @@ const makeRevised = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMec
     around: RegionalDefaults
   ) {
     const next = completed(what, configuration, changes, around)
+    const stockId = stockOf(next)
+    if (stockId !== undefined && stockId !== stockOf(configuration)) yield* stocks.find(below.tenant, stockId)
     // A mechanism keeps the variants it names already, also if the experience no longer offers them.
     const before = new Set(what.variants?.(configuration))
     const variantIds = (what.variants?.(next) ?? []).filter((id) => !before.has(id))
@@ -168,6 +173,7 @@ const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMech
   const mechanisms = yield* Mechanisms
   const revised = yield* makeRevised(what)
   const sendAdmin = yield* makeSendAdmin(kind)
+  const listTaker = addTaker(engine)
   // So changes at one node need no second attempt.
   const oneAtATime = makeMutex()
 
@@ -182,7 +188,12 @@ const makeChange = Effect.fnUntraced(function* <K extends Kind>(what: KindOfMech
         Effect.catchTag("ConfigurationChanged", () => Effect.succeed(false)),
         orAnswer(kind)
       )
-      if (isChanged) return
+      if (!isChanged) continue
+      const stockId = stockOf(configuration)
+      if (stockId !== undefined && stockId !== stockOf(from)) {
+        yield* Effect.ignore(listTaker(tenant, by, stockId, id))
+      }
+      return
     }
     return yield* new ServiceUnavailable({ retryAfterSeconds: 1 })
   })

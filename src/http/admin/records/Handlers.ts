@@ -57,6 +57,9 @@ import { ProductHandlers } from "../catalogue/Products.ts"
 import { QueueHandlers } from "../queue/Queues.ts"
 import { SecurityEventHandlers } from "../organization/SecurityEvents.ts"
 import { SequenceHandlers } from "../experience/Sequences.ts"
+import { StockHandlers } from "../stock/Stocks.ts"
+import { StockCreation } from "../../../engine/lifecycle/StockCreation.ts"
+import { Stocks } from "../../../store/stock/Stocks.ts"
 import { SyncSourceHandlers } from "../catalogue/SyncSources.ts"
 import { TestClockHandlers } from "../organization/TestClocks.ts"
 import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
@@ -102,6 +105,7 @@ export const layer = Layer.mergeAll(
   FontHandlers,
   SyncSourceHandlers,
   VariantOptionHandlers,
+  StockHandlers,
   OrderHandlers,
   AnalyticsHandlers,
   WebhookHandlers,
@@ -120,11 +124,12 @@ export const layer = Layer.mergeAll(
       WatchedDistributions.layer,
       WatchedExperiences.layer,
       Creation.layer,
+      StockCreation.layer,
       ExperienceAggregates.layer,
       SequenceAggregates.layer
     )
   ),
-  Layer.provide(NoticeSchedule.layer),
+  Layer.provide(Layer.merge(NoticeSchedule.layer, Stocks.layer)),
   Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
   Layer.provide(ExperienceWindows.layer),
   Layer.provide(

@@ -248,6 +248,19 @@ const variants: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
+/** Stocks, each of a new variant. */
+const stocks: MakeList = Effect.fnUntraced(function* (as) {
+  const list = yield* records("/stocks", sorted, () => ({}))(as)
+  return {
+    ...list,
+    make: Effect.fnUntraced(function* (n: number) {
+      const { id: productId } = yield* request(as, "POST", "/products", { name: name(n) })
+      const { id } = yield* request(as, "POST", "/variants", { productId })
+      return yield* request(as, "POST", "/stocks", { name: name(n), variantIds: [id] })
+    })
+  }
+})
+
 /** The values of an option, sorted by position. */
 const optionValues: MakeList = (as) =>
   Effect.flatMap(request(as, "POST", "/variant-options", { name: "Size" }), ({ id }) => {
@@ -345,6 +358,7 @@ export const lists: { readonly [rows: string]: MakeList } = {
     description: name(n)
   })),
   "received events": receivedEvents,
+  stocks,
   gates: records("/gates", sorted, (n) => ({ name: name(n), hosts: ["shop.example"], rules: [] })),
   people: records("/people", { createdAt: sorted.createdAt, email: ({ email }) => email }, (n) => ({
     email: `person-${n}@example.com`,

@@ -184,6 +184,19 @@ export const records: { readonly [kind: string]: Kind } = {
     change: { description: "Till" },
     archives: "and restores"
   },
+  stock: {
+    make: Effect.fnUntraced(function* (as: Organization) {
+      const { id: productId } = yield* create(as, "/products", { name: "Shoe" })
+      const { id: variantId } = yield* create(as, "/variants", { productId, inventoryQuantity: 3 })
+      const { id: sequenceId } = yield* aSequence({}, as)
+      const { id: distributionId } = yield* create(as, "/queues", { name: "One", sequenceId, admitRate: 0 })
+      const takers = [{ distributionId, upTo: 2 }]
+      const { id } = yield* create(as, "/stocks", { name: "Pairs", variantIds: [variantId], takers })
+      return { path: `/stocks/${id}`, list: "/stocks" }
+    }),
+    change: { name: "Another", lowAt: 2 },
+    archives: "for good"
+  },
   gate: {
     make: Effect.fnUntraced(function* (as: Organization) {
       const { id: sequenceId } = yield* aSequence({}, as)

@@ -142,7 +142,8 @@ create function note_tenant_event() returns trigger language plpgsql as $$
       data := data || jsonb_build_object('context', (
         select coalesce(jsonb_object_agg(found.field, found.value), '{}') from (
           select case when c like 'record.%' then substr(c, 8) else field_of(c) end as field,
-            case when c like 'record.%' then after -> 'record' -> substr(c, 8) else value_of(after, c) end as value
+            case when c like 'record.%' then coalesce(after -> 'record', after -> 'configuration') -> substr(c, 8)
+              else value_of(after, c) end as value
           from unnest(string_to_array(tg_argv[4], ' ')) c
         ) found
         where found.value <> 'null' and length(found.value::text) <= 1000
@@ -351,11 +352,29 @@ create trigger experience_pages_insert_noted after insert on experience_pages
 create trigger experience_pages_update_noted after update on experience_pages for each row
   execute function note_tenant_event('experience_page', '', 'experience_id slug title status creative_document record', 'experienceId slug title status creativeDesignId creativeTemplateKey', '', '');
 create trigger mechanisms_insert_noted after insert on mechanisms
-  for each row when ((new.created_by is distinct from 'seed') and (new.updated_by is distinct from 'system'))
-  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions insideLimit standby admitBurst admissionRenewal grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
+  for each row when ((new.kind <> 'stock') and (new.created_by is distinct from 'seed') and (new.updated_by is distinct from 'system'))
+  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions insideLimit standby admitBurst admissionRenewal grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount stockId continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
 create trigger mechanisms_update_noted after update on mechanisms
-  for each row when (new.updated_by is distinct from 'system')
-  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions insideLimit standby admitBurst admissionRenewal grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
+  for each row when ((new.kind <> 'stock') and (new.updated_by is distinct from 'system'))
+  execute function note_tenant_event('distribution', '', 'kind configuration status_override', 'kind name timeZone openAt closeAt supportsGuest admitRate admissionExpirationSeconds capacity maxAdmissions recycleExpiredAdmissions insideLimit standby admitBurst admissionRenewal grantsPerConsumer lobbyOpenAt loyaltyBiasEnabled loyaltyHeadStartSeconds drawAt winnerCount stockId continueSelectingUntilCompleted loyaltyWeight beacon settleAt auctionType currencyCode quantity autoExtendSeconds startPrice reservePrice minBidIncrement maxBid maxBidJump floorPrice priceDropAmount priceDropIntervalSeconds slotDurationMinutes slotsFrom slotsUntil bufferMinutes maxCapacityPerSlot locationId hours variantIds statusOverride', '', '');
+create trigger mechanisms_insert_stock_noted after insert on mechanisms
+  for each row when ((new.kind = 'stock') and (new.created_by is distinct from 'seed'))
+  execute function note_tenant_event('stock', '', 'configuration', 'name variantIds takers returnsCancelled lowAt onHand', '', '');
+create trigger mechanisms_update_stock_noted after update on mechanisms
+  for each row when ((new.kind = 'stock') and (new.updated_by is distinct from 'system') and ((new.configuration -> 'onHand') = (old.configuration -> 'onHand')))
+  execute function note_tenant_event('stock', '', 'configuration', 'name variantIds takers returnsCancelled lowAt', '', '');
+create trigger mechanisms_update_stock_adjusted after update on mechanisms
+  for each row when ((new.kind = 'stock') and ((new.configuration -> 'onHand') is distinct from (old.configuration -> 'onHand')))
+  execute function note_tenant_event('stock', 'adjusted', 'configuration', 'onHand adjustedFor', '', '');
+create trigger mechanisms_update_stock_empty after update on mechanisms
+  for each row when ((new.kind = 'stock') and ((new.configuration ->> 'level') = 'EMPTY') and ((old.configuration ->> 'level') <> 'EMPTY'))
+  execute function note_tenant_event('stock', 'empty', 'configuration', 'level', 'record.name', '');
+create trigger mechanisms_update_stock_low after update on mechanisms
+  for each row when ((new.kind = 'stock') and ((new.configuration ->> 'level') = 'LOW') and ((old.configuration ->> 'level') = 'AVAILABLE'))
+  execute function note_tenant_event('stock', 'low', 'configuration', 'level', 'record.name', '');
+create trigger mechanisms_update_stock_refilled after update on mechanisms
+  for each row when ((new.kind = 'stock') and ((old.configuration ->> 'level') in ('EMPTY', 'LOW')) and ((new.configuration ->> 'level') not in ('EMPTY', old.configuration ->> 'level')))
+  execute function note_tenant_event('stock', 'refilled', 'configuration', 'level', 'record.name', '');
 create trigger orders_insert_noted after insert on orders
   for each row when (new.created_by is distinct from 'seed')
   execute function note_tenant_event('order', '', 'consumer_id experience_id sequence_id distribution_id distribution_type external_id number status currency_code record total', 'consumerId experienceId sequenceId distributionId distributionType status currencyCode total items', 'consumer_id experience_id sequence_id distribution_id status currency_code total', '');

@@ -105,7 +105,7 @@ create table archived_journals (
 );
 create index archived_journals_by_archive on archived_journals (archive_id, mechanism_id);
 
--- `taken_units` by variant are returned to the stock when the order is cancelled. `grant_sequence` is that of the event
+-- `taken_units` by variant and `stock_units` by stock are returned when the order is cancelled. `grant_sequence` is that of the event
 -- that made the grant; null for orders of bookings. `payment_id` is the provider's, which a refund names.
 create table orders (
   id uuid primary key,
@@ -134,7 +134,8 @@ create table orders (
   taken_units jsonb not null default '{}',
   grant_sequence bigint,
   payment_id text,
-  grant_lapsed boolean not null default false
+  grant_lapsed boolean not null default false,
+  stock_units jsonb not null default '{}'
 );
 create index orders_by_cancelled_at on orders (organization_id, mode, cancelled_at) where cancelled_at is not null;
 create unique index orders_by_external_id on orders (organization_id, mode, external_id) where external_id is not null;
@@ -152,3 +153,22 @@ create index orders_in_sequences on orders (sequence_id, consumer_id) where stat
 create index orders_of_consumers on orders (consumer_id, created_at, id);
 create index orders_of_distributions on orders (distribution_id, created_at, id);
 create index orders_of_experiences on orders (experience_id, created_at, id);
+
+-- The variants of stocks. A variant belongs to one stock at most that is not archived.
+create table stock_variants (
+  variant_id uuid primary key references product_variants,
+  stock_id uuid not null references mechanisms
+);
+create index stock_variants_by_stock on stock_variants (stock_id);
+
+-- What stocks have yet to learn of orders: units that come back, or without `units`, that an order was not written. An
+-- order that takes units has such a row from before it is counted until it is written.
+create table stock_messages (
+  id text primary key,
+  organization_id uuid not null references organizations,
+  mode text not null,
+  stock_id uuid not null references mechanisms,
+  units int,
+  due_at timestamptz not null
+);
+create index stock_messages_by_time on stock_messages (due_at);
