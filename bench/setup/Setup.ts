@@ -39,6 +39,9 @@ const rateLimits = {
   queueEntriesPerSecond: requestsMax
 }
 
+/** Visitors of rooms bring no proof of work. */
+const settings = JSON.stringify({ rateLimits, challenge: { mode: "off" } })
+
 /** Creates an organization with limits out of reach and one open queue, through Usher. */
 export async function makeFixture(workDirectory: string, database: DatabaseServer): Promise<Fixture> {
   await database.create(templateDatabase)
@@ -58,8 +61,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     readonly publishableKey: string
     readonly secretKey: string
   }
-  const limited = "update organizations set settings = $1::jsonb"
-  await database.query(templateDatabase, limited, [JSON.stringify({ rateLimits, challenge: { mode: "off" } })])
+  await database.query(templateDatabase, "update organizations set settings = $1::jsonb", [settings])
   const server = start({
     name: "setup",
     command: process.execPath,
