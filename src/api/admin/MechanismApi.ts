@@ -26,7 +26,7 @@ export const statusFields = {
  * The settings of a mechanism in a request. Text is checked more strictly than in the configuration, which must decode
  * everything ever stored. The window of the experience is left out, because a request does not set it.
  */
-export const settingsOf = <F extends Schema.Struct.Fields>({ experienceWindow: _, stockId: __, ...settings }: F) => ({
+export const settingsOf = <F extends Schema.Struct.Fields>({ experienceWindow: _, ...settings }: F) => ({
   ...settings,
   name: Name,
   timeZone: TimeZone
@@ -64,7 +64,7 @@ interface Words<Path extends string> extends Names<Path>, Texts {}
  */
 export const schemasOf = <
   F extends Schema.Struct.Fields,
-  const Required extends Exclude<keyof F, "experienceWindow" | "stockId"> & string,
+  const Required extends Exclude<keyof F, "experienceWindow"> & string,
   Published extends Schema.Struct.Fields = {}
 >(
   { name }: Pick<KindData, "name">,
