@@ -225,6 +225,12 @@ export interface WaitlistState extends Recalled {
   readonly isEntered: boolean
   readonly enteredAt: string | null
   readonly position: number | null
+  /** Of a consumer that has an offer, has used it, or has let it lapse. */
+  readonly status?: "OFFERED" | "COMPLETED" | "EXPIRED"
+  readonly admissionGrant?: string
+  readonly offeredAt?: string
+  readonly expiresAt?: string
+  readonly completedAt?: string
 }
 
 /** A consumer's own standing, by the kind of the mechanism. */

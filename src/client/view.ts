@@ -91,7 +91,10 @@ const meaningOf = (place: Place, session: Session | undefined, now: number): Mea
   const isGated = !supportsGuest && session?.type !== "authenticated"
   const first = isOpen && !isGated && !facts?.isFull ? [firstActions[kind] ?? "enter"] : []
   if (admissionGrant) {
-    return ["granted", kind === "queue" ? ["leave"] : kind === "timed_release" ? ["enter", "leave"] : []]
+    return [
+      "granted",
+      kind === "queue" || kind === "waitlist" ? ["leave"] : kind === "timed_release" ? ["enter", "leave"] : []
+    ]
   }
   if (status.startsWith("NOT_")) {
     if (!isOpen) return [lifecycle === "scheduled" ? "scheduled" : "ended", []]
@@ -111,7 +114,7 @@ const meaningOf = (place: Place, session: Session | undefined, now: number): Mea
 const waits = /QUEUED|^ENTERED|^LISTED|BID|WINNING|BOOKED/
 
 /** The endings after which a consumer may enter again; after a completed grant it may by a setting. */
-const ends = /(queue|timed_release)(LEFT|EXPIRED|DENIEDADMISSION)|CANCELLED/
+const ends = /(queue|timed_release|waitlist)(LEFT|EXPIRED|DENIEDADMISSION)|CANCELLED/
 
 const firstActions: { readonly [K in Kind]?: Action } = { auction: "bid", appointment: "book", waitlist: "join" }
 

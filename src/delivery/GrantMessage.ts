@@ -59,11 +59,19 @@ const defaultText = ({ kind, experienceName }: Source, values: Values) => {
   const what = {
     queue: "It is your turn",
     draw: "You have won in the draw",
-    auction: `You have won with a bid of ${values.winningBidAmount} ${values.currencyCode}`
+    auction: `You have won with a bid of ${values.winningBidAmount} ${values.currencyCode}`,
+    waitlist: "A unit is kept for you"
   }[kind]
-  const until = values.expiresAtText === undefined ? "" : ` You have until ${values.expiresAtText}.`
+  const deadline = kind === "waitlist" ? "Your offer lasts until" : "You have until"
+  const until = values.expiresAtText === undefined ? "" : ` ${deadline} ${values.expiresAtText}.`
+  const subject = {
+    queue: "It is your turn",
+    draw: "You have won",
+    auction: "You have won",
+    waitlist: "An offer for you"
+  }[kind]
   return {
-    subject: `${kind === "queue" ? "It is your turn" : "You have won"}: ${experience}`,
+    subject: `${subject}: ${experience}`,
     text: `${what}: ${experience}.${until} Go on where you entered.\n`
   }
 }

@@ -10,6 +10,7 @@ import { Journal } from "../../src/store/journal/Journal.ts"
 import * as StockTransfers from "../../src/workers/StockTransfers.ts"
 import {
   byHand,
+  consumer,
   createQueue,
   enter,
   Hands,
@@ -60,6 +61,19 @@ const enterAll = (n: number, from: number, to: number) =>
       yield* Effect.retry(engine.send(queue(n), enter(person)), { times: 3 })
     }
   })
+
+const waitlist = (n: number) => ({ kind: "waitlist", id: queueId(n), tenant }) as const
+
+const createWaitlist = Effect.fnUntraced(function* (n: number) {
+  const journal = yield* Journal
+  const engine = yield* Engine
+  const identity = { ...tenant, id: queueId(n), kind: "waitlist", experienceId: "e", sequenceId: "s" } as const
+  const configuration = { name: "Waitlist", timeZone: "UTC", offers: true, admissionExpirationSeconds: 10, stockId }
+  yield* journal.create([creationOf(identity, configuration, "test", 0)])
+  yield* engine.start(queueId(n))
+})
+
+const standing = (person: number) => Effect.flatMap(Engine, (engine) => engine.view(waitlist(2), consumer(person)))
 
 const admitted = (n: number) =>
   Effect.flatMap(Engine, (engine) => Effect.map(engine.inspect(queue(n)), ({ live }) => live.counts["GRANTED"]))
@@ -115,6 +129,34 @@ describe("the worker for stocks", () => {
       assert.strictEqual(yield* admitted(2), 2)
       yield* assertConserved
       assert.strictEqual((yield* engine.inspect(queue(1))).units!.isOver, true)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("offers a unit that was not used to the next member of a waitlist within a second", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      yield* createQueue(1, selling)
+      yield* createWaitlist(2)
+      yield* createStock(1)
+      yield* enterAll(1, 1, 2)
+      yield* pass(1_000)
+      for (const person of [10, 11]) {
+        yield* engine.send(waitlist(2), { _tag: "Enter", consumerId: consumer(person) })
+      }
+      yield* engine.sendAdmin(queue(1), { _tag: "End", by: "test" })
+      yield* pass(8_000)
+      assert.strictEqual((yield* standing(10)).status, "ENTERED")
+      yield* pass(2_000)
+      const offer = yield* standing(10)
+      assert.strictEqual(offer.status, "OFFERED")
+      assert.strictEqual((yield* standing(11)).status, "ENTERED")
+      const lapsed = (yield* journalOf(queueId(1))).find(({ _tag }) => _tag === "Expired")!
+      assert(offer.status === "OFFERED")
+      assert.isAtMost(offer.offeredAt - lapsed.at, 1_000)
+      yield* pass(10_000)
+      assert.strictEqual((yield* standing(10)).status, "EXPIRED")
+      assert.strictEqual((yield* standing(11)).status, "OFFERED")
+      yield* assertConserved
     }).pipe(Effect.provide(layer))
   )
 

@@ -1,13 +1,15 @@
 /** Waitlists on the Consumer API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AdminReason } from "../../domain/mechanism/Denial.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { SentTimestamp } from "../../domain/values/Time.ts"
 import { ConsumerAction } from "../Credentials.ts"
 import { mechanismErrors } from "../MechanismErrors.ts"
+import { alreadyCompleted, completing, serverActions } from "./Grants.ts"
 import { publicFields } from "./PublicMechanism.ts"
 import { asOf } from "./AsOf.ts"
-import { endpointsOf } from "./MechanismApi.ts"
+import { endpointsOf, grantEndpointsOf } from "./MechanismApi.ts"
 import { declaration } from "../../domain/waitlist/Waitlist.ts"
 import { count, isFull } from "./LiveFields.ts"
 
@@ -15,7 +17,9 @@ import { count, isFull } from "./LiveFields.ts"
 export const PublicWaitlist = Schema.Struct(
   publicFields({
     capacity: Schema.NullOr(Schema.Int),
-    supportsGuest: Schema.Boolean
+    supportsGuest: Schema.Boolean,
+    offers: Schema.NullOr(Schema.Boolean),
+    admissionExpirationSeconds: Schema.NullOr(Schema.Int)
   })
 ).annotate({ identifier: "Waitlist" })
 
@@ -38,6 +42,22 @@ export const WaitlistState = Schema.Struct({
   enteredAt: Schema.NullOr(SentTimestamp),
   /** 1 + the members that entered before. Null if the consumer is not a member. */
   position: Schema.NullOr(Schema.Int),
+  status: Schema.optionalKey(
+    Schema.Literals(["OFFERED", "COMPLETED", "EXPIRED"]).annotate({
+      description:
+        "Present for a consumer that has an offer, has used it, or has let it lapse. Leaving declines an offer; after " +
+        "one that lapsed the consumer may enter again."
+    })
+  ),
+  alreadyCompleted,
+  /** Present if `OFFERED`. */
+  admissionGrant: Schema.optionalKey(Schema.String),
+  /** Present if `OFFERED`. */
+  offeredAt: Schema.optionalKey(SentTimestamp),
+  /** `OFFERED`: absent if the offer does not expire. `EXPIRED`: when it lapsed. */
+  expiresAt: Schema.optionalKey(SentTimestamp),
+  /** Present if `COMPLETED`. */
+  completedAt: Schema.optionalKey(SentTimestamp),
   asOf
 }).annotate({ identifier: "WaitlistState" })
 export type WaitlistState = typeof WaitlistState.Type
@@ -45,16 +65,19 @@ export type WaitlistState = typeof WaitlistState.Type
 const group = HttpApiGroup.make(declaration.group).annotateMerge(
   OpenApi.annotations({
     title: "Waitlists",
-    description: "Collects interest before a release opens. Members get a message when it opens."
+    description: `Collects interest before a release opens. Members get a message when it opens, or offers of units of a stock. ${serverActions}`
   })
 )
 
-const waitlist = endpointsOf({
+/** Where the kind is found, and how it is seen. */
+export const location = {
   path: declaration.path,
   param: declaration.parameter,
   State: WaitlistState,
   Public: PublicWaitlist
-})
+} as const
+const waitlist = endpointsOf(location)
+const grant = grantEndpointsOf({ ...location, Reason: AdminReason })
 
 export class WaitlistsGroup extends group.add(
   waitlist.get.annotate(OpenApi.Summary, "Get a waitlist"),
@@ -68,5 +91,8 @@ export class WaitlistsGroup extends group.add(
     .middleware(ConsumerAction)
     .annotate(OpenApi.Summary, "Leave a waitlist, by DELETE"),
   waitlist.status.annotate(OpenApi.Summary, "The consumer's standing"),
-  waitlist.events.annotate(OpenApi.Summary, "Follow the consumer's standing")
+  waitlist.events.annotate(OpenApi.Summary, "Follow the consumer's standing"),
+  grant.deny.annotate(OpenApi.Summary, "Deny a place or an offer"),
+  grant.complete.annotateMerge(OpenApi.annotations({ summary: "Complete a grant", description: completing })),
+  grant.validate.annotate(OpenApi.Summary, "Check a grant")
 ) {}

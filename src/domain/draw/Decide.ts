@@ -24,7 +24,7 @@ export { hasOpened } from "../mechanism/State.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 
-const grants = grantRules<State, Status>({ statusOf, waiting: "ENTERED", granted: "WON" })
+const grants = grantRules<State, Status>({ statusOf, waiting: ["ENTERED"], granted: "WON" })
 
 /** The grants that an extension moves. */
 export const liveGrants = expiringGrants

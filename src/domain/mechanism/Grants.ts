@@ -54,7 +54,7 @@ export interface GrantStatuses<State, Status extends string> {
   /** The place holds a grant. */
   readonly granted: Status
   /** The place waits for a grant; absent where a consumer enters with one. */
-  readonly waiting?: Status
+  readonly waiting?: ReadonlyArray<Status>
 }
 
 /** Returns whether this grant was completed before, with this redemption or another one. */
@@ -106,14 +106,14 @@ const completed = (
 export const grantRules = <State extends GrantsHeld, Status extends string>({
   statusOf,
   granted,
-  waiting
+  waiting = []
 }: GrantStatuses<State, Status>) => {
   /** Returns the status of a consumer's place, with the field of the event that ends the grant it holds. */
   const standingOf = (state: State, consumerId: string, at: Millis) => {
     const status = statusOf(state, consumerId, at)
     const record = state.places.get(consumerId)?.grants
     const isGranted = status === granted
-    const isOutstanding = isGranted || (waiting !== undefined && status === waiting)
+    const isOutstanding = isGranted || (waiting as ReadonlyArray<string>).includes(status)
     return { status, record, isGranted, isOutstanding, grant: isGranted ? ended(record) : {} }
   }
 

@@ -57,9 +57,10 @@ const reasons = [
 export const ownFields = {
   grantedAt: own(instant, "GRANTED."),
   wonAt: own(instant, "WON."),
+  offeredAt: own(instant, "OFFERED."),
   expiresAt: own(
     instant,
-    "When the grant of a place that is GRANTED, WON or ENTERED (timed release) expires, or has expired (EXPIRED); absent if it does not expire."
+    "When the grant of a place that is GRANTED, WON, OFFERED or ENTERED (timed release) expires, or has expired (EXPIRED); absent if it does not expire."
   ),
   completedAt: own(instant, "COMPLETED, except of an appointment."),
   reason: own(Schema.Literals(reasons), "DENIED: why."),

@@ -46,7 +46,7 @@ import { expiryOf } from "./Timed.ts"
 
 type Outcome = ReadonlyArray<Event> | Refusal
 
-const grants = grantRules<State, Status>({ statusOf, waiting: "QUEUED", granted: "GRANTED" })
+const grants = grantRules<State, Status>({ statusOf, waiting: ["QUEUED"], granted: "GRANTED" })
 
 const units = unitRules(unitUse)
 

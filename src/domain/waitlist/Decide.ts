@@ -3,20 +3,28 @@
  * `now`, even if their events are not recorded yet.
  */
 import type { ExtractTag } from "effect/Types"
-import { authored } from "../mechanism/Author.ts"
 import { unchanged } from "../mechanism/Administration.ts"
 import { type ExperienceWindow, withoutOpening, withWindow } from "../experience/ExperienceWindow.ts"
 import * as Configuring from "../mechanism/Configuring.ts"
-import { Closed, Full, GuestsRefused, NotOpen, WrongStatus } from "../mechanism/Refusals.ts"
-import { isClosed } from "../mechanism/State.ts"
+import { expiringGrants } from "../mechanism/extension/Extension.ts"
+import { grantRules } from "../mechanism/Grants.ts"
+import { Closed, Full, GuestsRefused, NotOpen } from "../mechanism/Refusals.ts"
+import { hasOpened, isClosed } from "../mechanism/State.ts"
+import { unitRules } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
+import type { Configuration } from "./Configuration.ts"
 import type { Event } from "./Event.ts"
 import type { Command, Refusal } from "./Protocol.ts"
-import { isEnded, placesMax, type State, statusOf } from "./State.ts"
+import { isEnded, isOffering, placesMax, type State, type Status, statusAsOf, unitUse } from "./State.ts"
 
-export { hasOpened } from "../mechanism/State.ts"
+export { hasOpened }
 
 type Outcome = ReadonlyArray<Event> | Refusal
+
+const grants = grantRules<State, Status>({ statusOf, waiting: ["ENTERED", "NOTIFIED"], granted: "OFFERED" })
+
+/** The grants that an extension moves. */
+export const liveGrants = expiringGrants
 
 /** When to try again at a full waitlist. No one can know when a member leaves. */
 const retryAfterSeconds = 60
@@ -30,12 +38,18 @@ export const created = ({ configuration, by }: ExtractTag<Command, "Configure">,
   return Configuring.first({ configuration: withWindow(configuration, window), by }, at)
 }
 
-/** The opening cannot change once it has passed. */
-export const fixedSetting = Configuring.fixedOpening
+/** The opening, the stock and the kind of waitlist cannot change once the opening has passed. */
+export const fixedSetting = (state: State, next: Configuration, at: Millis): keyof Configuration | undefined => {
+  const setting = Configuring.fixedAtOpening(state, next, at)
+  if (setting !== undefined) return setting
+  const isChanged = (next.offers ?? false) !== (state.configured.offers ?? false)
+  return isChanged && hasOpened(state, at) ? "offers" : undefined
+}
 
 const enter = (state: State, { consumerId, isGuest }: ExtractTag<Command, "Enter">, at: Millis): Outcome => {
   const place = state.places.get(consumerId)
-  if (place !== undefined && statusOf(state, place) !== "LEFT") return unchanged
+  const status = place === undefined ? undefined : statusAsOf(state, place, at)
+  if (status !== undefined && status !== "LEFT" && status !== "EXPIRED") return unchanged
   if (isClosed(state, at)) return place === undefined ? new Closed() : unchanged
   const { openAt, capacity, supportsGuest = true } = state.configuration
   if (isGuest === true && !supportsGuest) return new GuestsRefused()
@@ -43,22 +57,14 @@ const enter = (state: State, { consumerId, isGuest }: ExtractTag<Command, "Enter
   if (state.members.size >= (capacity ?? Infinity) || (place === undefined && state.places.size >= placesMax)) {
     return new Full({ retryAfterSeconds })
   }
-  return [{ _tag: "Entered", at, consumerId }]
+  const entered: Event = { _tag: "Entered", at, consumerId }
+  if (place === undefined || place.status !== "OFFERED") return [entered]
+  return [{ _tag: "Expired", at: Math.max(state.lastAt, place.order), consumerId }, entered]
 }
 
-const leave = (state: State, { consumerId, by }: ExtractTag<Command, "Leave">, at: Millis): Outcome => {
+function statusOf(state: State, consumerId: string, at: Millis): Status | "NOT_ENTERED" {
   const place = state.places.get(consumerId)
-  const status = place === undefined ? "NOT_ENTERED" : statusOf(state, place)
-  if (status === "LEFT") return unchanged
-  return status === "ENTERED" || status === "NOTIFIED"
-    ? [{ _tag: "Left", at, consumerId, ...authored(by) }]
-    : new WrongStatus({ status })
-}
-
-const remove = (state: State, { consumerId, by }: ExtractTag<Command, "Remove">, at: Millis): Outcome => {
-  const place = state.places.get(consumerId)
-  const status = place === undefined ? "NOT_ENTERED" : statusOf(state, place)
-  return status === "ENTERED" || status === "NOTIFIED" ? [{ _tag: "Left", at, consumerId, by }] : unchanged
+  return place === undefined ? "NOT_ENTERED" : statusAsOf(state, place, at)
 }
 
 const scheduleNotice = (state: State, { at: noticeAt }: ExtractTag<Command, "ScheduleNotice">, at: Millis): Outcome => {
@@ -72,7 +78,7 @@ const markNotified = (
   at: Millis
 ): Outcome => {
   const place = state.places.get(consumerId)
-  if (place === undefined || statusOf(state, place) !== "ENTERED") return unchanged
+  if (place === undefined || statusAsOf(state, place, at) !== "ENTERED" || isOffering(state)) return unchanged
   return [{ _tag: "Notified", at, consumerId, ...(channel !== undefined && { channel }) }]
 }
 
@@ -83,8 +89,11 @@ export const isOver = (state: State, at: Millis): boolean =>
 /** The decision on each command of a waitlist. */
 export const decisions = {
   Enter: enter,
-  Leave: leave,
-  Remove: remove,
+  Leave: grants.leave,
+  Remove: grants.remove,
+  Deny: grants.deny,
+  Complete: grants.complete,
+  SettleUnits: unitRules(unitUse).settle,
   ScheduleNotice: scheduleNotice,
   MarkNotified: markNotified
 }

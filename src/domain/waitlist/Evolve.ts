@@ -2,11 +2,15 @@
  * How each event changes a waitlist. An event is a fact: nothing is checked here, and an event of an unknown consumer
  * changes no place.
  */
+import { evolveUnits, noteSale } from "../mechanism/Allocation.ts"
+import { moveExpiry } from "../mechanism/extension/Extension.ts"
+import { noteRedemption } from "../mechanism/GrantRecord.ts"
+import { startGrant } from "../mechanism/Grants.ts"
 import { evolveLifecycle } from "../mechanism/Lifecycle.ts"
 import { setConfiguration } from "../mechanism/State.ts"
 import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
-import type { Channel } from "./Protocol.ts"
+import type { Channel, DenialReason } from "./Protocol.ts"
 import { Place, type State, type Status, Wait } from "./State.ts"
 
 export const apply = (state: State, event: Event): void => {
@@ -18,7 +22,19 @@ export const apply = (state: State, event: Event): void => {
     case "Left":
       return takeOut(state, state.places.get(event.consumerId), "LEFT", event.at)
     case "Denied":
-      return takeOut(state, state.places.get(event.consumerId), "DENIED", event.at)
+      return deny(state, state.places.get(event.consumerId), event.reason, event.at)
+    case "Offered":
+      return offer(state, state.places.get(event.consumerId), event.at)
+    case "Expired":
+      return expire(state, state.places.get(event.consumerId), event.at)
+    case "Completed":
+      return complete(state, state.places.get(event.consumerId), event.at, event.redemptionId)
+    case "UnitsCame":
+    case "UnitsLeft":
+    case "UnitsTaken":
+      return evolveUnits(state.allocation, event)
+    case "GrantExtended":
+      return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)
     case "NoticeScheduled":
       state.noticeAt = event.noticeAt ?? Infinity
       state.isNoticeDue = false
@@ -42,6 +58,7 @@ const enter = (state: State, consumerId: string, at: Millis): void => {
     state.counts.ENTERED++
   } else {
     takeOut(state, place, place.notifiedAt === Infinity ? "ENTERED" : "NOTIFIED", at)
+    place.enteredAt = at
     place.order = at
   }
   state.members.insert(place)
@@ -61,10 +78,35 @@ const notify = (state: State, place: Place | undefined, channel: Channel | undef
   if (place.status === "ENTERED") move(state, place, "NOTIFIED", at)
 }
 
+const deny = (state: State, place: Place | undefined, reason: DenialReason | undefined, at: Millis): void => {
+  takeOut(state, place, "DENIED", at)
+  if (place !== undefined) place.reason = reason
+}
+
+const offer = (state: State, place: Place | undefined, at: Millis): void => {
+  if (place === undefined) return
+  takeOut(state, place, "OFFERED", at)
+  startGrant(state, place, at)
+}
+
+const expire = (state: State, place: Place | undefined, at: Millis): void => {
+  if (place === undefined) return
+  takeOut(state, place, "EXPIRED", at)
+  place.order = Math.min(place.order, at)
+}
+
+const complete = (state: State, place: Place | undefined, at: Millis, redemptionId: string | undefined): void => {
+  if (place === undefined) return
+  takeOut(state, place, "COMPLETED", at)
+  noteRedemption(place, redemptionId)
+  noteSale(state)
+}
+
 /** Removes the place from its lists and gives it a new status. */
 const takeOut = (state: State, place: Place | undefined, status: Status, at: Millis): void => {
   if (place === undefined) return
-  state.members.remove(place)
+  if (place.status === "OFFERED") state.expiring.remove(place)
+  else state.members.remove(place)
   stopWaiting(state, place)
   move(state, place, status, at)
 }

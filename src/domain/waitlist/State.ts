@@ -4,23 +4,30 @@
  * A member is in two lists: in the list of all members, which gives its position, and in the list of those to be
  * notified, with a {@link Wait} of its own.
  */
-import { type MechanismState, newState } from "../mechanism/State.ts"
+import { type Allocation, newAllocation, unitsFree } from "../mechanism/Allocation.ts"
+import type { GrantRecord } from "../mechanism/GrantRecord.ts"
+import { isClosed, type MechanismState, newState } from "../mechanism/State.ts"
 import { type Chunk, IndexedList, type Member } from "../mechanism/IndexedList.ts"
+import type { UnitUse } from "../mechanism/Units.ts"
 import type { Millis } from "../values/Time.ts"
 import { type Configuration, unconfigured } from "./Configuration.ts"
-import type { Channel } from "./Protocol.ts"
+import type { Channel, DenialReason } from "./Protocol.ts"
 
 /** Most consumers in one waitlist. Further ones are refused as in a full one. */
 export const placesMax = 10_000_000
 
 /** The statuses of a place. ENTERED and NOTIFIED places are members. */
-export type Status = "ENTERED" | "NOTIFIED" | "LEFT" | "DENIED"
+export type Status = "ENTERED" | "NOTIFIED" | "OFFERED" | "COMPLETED" | "EXPIRED" | "LEFT" | "DENIED"
 
 /** One consumer's place. */
 export class Place implements Member<Place> {
   readonly consumerId: string
   status: Status = "ENTERED"
-  /** When it last entered; the sort key of the members. */
+  /** Read only while DENIED; undefined: the end of the waitlist denied it. */
+  reason: DenialReason | undefined = undefined
+  /** When it last entered. */
+  enteredAt: Millis
+  /** The sort key: of members, when they entered; of other places, when the offer expires or has expired. */
   order: Millis
   /** When the current status began. */
   since: Millis
@@ -28,18 +35,21 @@ export class Place implements Member<Place> {
   notifiedAt = Infinity
   /** How it was notified; undefined if no message could reach it. */
   channel: Channel | undefined = undefined
-  /** Its entry in the list of members to be notified; undefined if it is not in it. */
+  /** Undefined before its first offer. */
+  grants: GrantRecord | undefined = undefined
+  /** Its entry in the list of members to be notified or offered a unit; undefined if it is not in it. */
   wait: Wait | undefined = undefined
   chunk: Chunk<Place> | undefined = undefined
 
   constructor(consumerId: string, enteredAt: Millis) {
     this.consumerId = consumerId
+    this.enteredAt = enteredAt
     this.order = enteredAt
     this.since = enteredAt
   }
 }
 
-/** A member's entry in the list of those to be notified. */
+/** A member's entry in the list of those to be notified or offered a unit. */
 export class Wait implements Member<Wait> {
   readonly place: Place
   readonly order: Millis
@@ -52,11 +62,14 @@ export class Wait implements Member<Wait> {
 }
 
 export interface State extends MechanismState<Configuration, Status> {
+  readonly allocation: Allocation
   readonly places: Map<string, Place>
   /** All members, in the order they entered. */
   readonly members: IndexedList<Place>
-  /** The members that are still to be notified, in the same order. */
+  /** The members that are still to be notified or offered a unit, in the same order. */
   readonly waiting: IndexedList<Wait>
+  /** The OFFERED places that expire, the next to expire first. */
+  readonly expiring: IndexedList<Place>
   /** When the sequence opens; Infinity: not known. */
   noticeAt: Millis
   /** Whether that time has come. */
@@ -64,10 +77,12 @@ export interface State extends MechanismState<Configuration, Status> {
 }
 
 export const initial = (): State => ({
-  ...newState(unconfigured, { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 0 }),
+  ...newState(unconfigured, { ENTERED: 0, NOTIFIED: 0, OFFERED: 0, COMPLETED: 0, EXPIRED: 0, LEFT: 0, DENIED: 0 }),
+  allocation: newAllocation(),
   places: new Map(),
   members: new IndexedList(),
   waiting: new IndexedList(),
+  expiring: new IndexedList(),
   noticeAt: Infinity,
   isNoticeDue: false
 })
@@ -78,9 +93,27 @@ export const initial = (): State => ({
  */
 export const isEnded = ({ endedAt }: State): boolean => endedAt !== Infinity
 
-/** Returns the place's status; a denial that is not recorded yet is applied. */
-export const statusOf = (state: State, place: Place): Status =>
-  place.status === "ENTERED" && isEnded(state) ? "DENIED" : place.status
+/** Whether members wait for units of a stock, and not for the opening. */
+export const isOffering = ({ configuration }: State): boolean => configuration.offers === true
+
+/** Whether no member that waits gets what it waits for. The closing ends offers; a notice still comes after it. */
+const isInVain = (state: State, now: Millis): boolean => (isOffering(state) ? isClosed(state, now) : isEnded(state))
+
+/** Returns the place's status at `now`; deadlines whose events are not recorded yet are applied. */
+export const statusAsOf = (state: State, place: Place, now: Millis): Status => {
+  if (place.status === "ENTERED" && isInVain(state, now)) return "DENIED"
+  return place.status === "OFFERED" && place.order <= now ? "EXPIRED" : place.status
+}
+
+/** Returns how many units can be offered now. */
+export const unitsToOffer = (state: State): number =>
+  isOffering(state) && state.closedAt === Infinity ? unitsFree(state, state.counts.OFFERED) : 0
+
+/** The units that members could be offered. */
+export const unitUse: UnitUse<State> = {
+  held: ({ counts }) => counts.OFFERED,
+  needed: (state) => (state.closedAt === Infinity ? state.waiting.size : 0)
+}
 
 /** A member to be notified. */
 export interface Awaiting {
@@ -90,7 +123,8 @@ export interface Awaiting {
 }
 
 /** Whether members are to be notified now. */
-export const areNoticesDue = (state: State): boolean => state.isNoticeDue && !isEnded(state) && state.waiting.size > 0
+export const areNoticesDue = (state: State): boolean =>
+  state.isNoticeDue && !isOffering(state) && !isEnded(state) && state.waiting.size > 0
 
 /** Returns the first `count` members to be notified now that are not in `except`; undefined if there are none. */
 export const awaitingNotice = (

@@ -1,25 +1,27 @@
 /**
- * The waitlist: it collects interest before a sequence opens, and its members are notified, once, when it does. This
+ * The waitlist: it collects interest before a sequence opens, and its members are notified, once, when it does. With
+ * `offers` it sells from a stock instead: a member gets a grant for a unit that came, in the order of the entries. This
  * file declares it. Evolve contains what events change, Decide what commands lead to, Timed what time brings.
  *
  * Commands say when the sequence opens, because that depends on other mechanisms, and which members were notified.
  */
-import { windowProblems } from "../experience/ExperienceWindow.ts"
+import { unitTags } from "../mechanism/Allocation.ts"
 import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
-import { denied, joined, left, reportedOfAll } from "../mechanism/ReportedEvents.ts"
-import { Configuration } from "./Configuration.ts"
+import { admitted, joined, left, reportedOfAll, reportedOfGrants } from "../mechanism/ReportedEvents.ts"
+import { unitRules } from "../mechanism/Units.ts"
+import { Configuration, configurationProblems, offerSeconds } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Refusal, View } from "./Protocol.ts"
-import { areNoticesDue, initial, type State, type Status } from "./State.ts"
+import { areNoticesDue, initial, type State, type Status, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import * as views from "./View.ts"
 
 export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
-export type { Channel, Command, Refusal, View } from "./Protocol.ts"
+export { type Channel, type Command, DenialReason, type Refusal, type View } from "./Protocol.ts"
 export { type Awaiting, awaitingNotice, type State } from "./State.ts"
 
 export const declaration = {
@@ -31,19 +33,33 @@ export const declaration = {
   parameter: "waitlistId",
   singleField: "waitlist",
   invitation: "Join the waitlist",
-  statuses: { ENTERED: "waiting", NOTIFIED: "waiting", LEFT: "gone", DENIED: "gone" },
+  statuses: {
+    ENTERED: "waiting",
+    NOTIFIED: "waiting",
+    OFFERED: "admitted",
+    COMPLETED: "completed",
+    EXPIRED: "gone",
+    LEFT: "gone",
+    DENIED: "gone"
+  },
   entries: ["Entered"],
-  grants: [],
+  grants: ["Offered"],
   reported: {
     ...reportedOfAll,
     Entered: joined,
     Left: left,
-    Denied: denied,
+    Offered: admitted,
+    ...reportedOfGrants,
     Notified: [{ type: "distribution.notified", fields: { channel: "channel" } }]
   },
+  isDeniable: true,
   isEndableClosed: true,
-  defaults: () => ({ supportsGuest: true }),
-  problems: windowProblems
+  defaults: ({ offers }) => ({
+    supportsGuest: true,
+    offers: false,
+    ...(offers === true && { admissionExpirationSeconds: offerSeconds })
+  }),
+  problems: configurationProblems
 } as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>
 
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View> = deciderOf(
@@ -53,6 +69,7 @@ export const decider: Decider<Configuration, State, Command, Event, Refusal, Vie
     needsEffect: areNoticesDue,
     rated: declaration,
     lines: ({ members }) => [members],
-    nonRecordEvents: ["NoticeScheduled", "NoticeDue"]
+    units: unitRules(unitUse).report,
+    nonRecordEvents: ["NoticeScheduled", "NoticeDue", ...unitTags]
   }
 )

@@ -55,7 +55,7 @@ const having = (status: string, grants?: GrantRecord) => ({ status, places: new 
 const statusOf = ({ status }: ReturnType<typeof having>) => status
 
 describe("the rules for places that wait for a grant, and for grants", () => {
-  const grants = grantRules({ statusOf, waiting: "QUEUED", granted: "GRANTED" })
+  const grants = grantRules({ statusOf, waiting: ["QUEUED"], granted: "GRANTED" })
   const command = { consumerId: "ada", by: "admin" }
   const leave = { _tag: "Leave", ...command } as const
   const remove = { _tag: "Remove", ...command } as const

@@ -31,11 +31,11 @@ describe("the lists of kinds", () => {
   it("follow from what the kinds declare", () => {
     const known = ["queue", "draw", "auction", "appointment", "timed_release", "waitlist"]
     const among = (list: ReadonlyArray<string>) => known.filter((kind) => list.includes(kind))
-    const granting = ["queue", "draw", "auction", "timed_release"]
+    const granting = ["queue", "draw", "auction", "timed_release", "waitlist"]
     assert.deepStrictEqual(among(grantingKinds), granting)
     assert.deepStrictEqual(among(deniableKinds), granting)
-    assert.deepStrictEqual(among(lateGrantKinds), ["queue", "draw", "auction"])
-    assert.deepStrictEqual(among(orderableKinds), known.slice(0, 5))
+    assert.deepStrictEqual(among(lateGrantKinds), ["queue", "draw", "auction", "waitlist"])
+    assert.deepStrictEqual(among(orderableKinds), known)
     assert.deepStrictEqual(among(selectingKinds), ["timed_release"])
     assert.deepStrictEqual(among(kinds.filter(grantsOnEntry)), ["timed_release"])
     assert.deepStrictEqual(among(kinds.filter(isSingle)), ["waitlist"])

@@ -76,7 +76,7 @@ describe("The events", () => {
       ],
       appointment: ["booked", "rescheduled", "checked_in", "completed", "cancelled", "missed"],
       timed_release: [...units, "entered", "selected", "grant_extended", "expired", "denied", "completed", "left"],
-      waitlist: ["entered", "left", "denied", "notified"]
+      waitlist: [...units, "entered", "left", "denied", "notified", "offered", "expired", "completed", "grant_extended"]
     }
     const expected = Object.entries(own).flatMap(([kind, types]) =>
       [...life, ...types].map((type) => `${kind}_${type}`)

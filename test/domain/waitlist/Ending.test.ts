@@ -66,9 +66,19 @@ describe("the end of a waitlist", () => {
     ])
     assert.deepStrictEqual(waitlist.unnoticed(9, end), [ended(9)])
     waitlist.apply(ended(9))
-    assert.deepStrictEqual(waitlist.standing("bob"), { status: "DENIED", enteredAt: at(2), deniedAt: at(9) })
+    assert.deepStrictEqual(waitlist.standing("bob"), {
+      status: "DENIED",
+      enteredAt: at(2),
+      reason: "WAITLIST_CLOSED",
+      deniedAt: at(9)
+    })
     assert.deepStrictEqual(waitlist.until(9), [denied(9, "bob"), denied(9, "eve"), tornDown(9)])
-    assert.deepStrictEqual(waitlist.standing("bob"), { status: "DENIED", enteredAt: at(2), deniedAt: at(9) })
+    assert.deepStrictEqual(waitlist.standing("bob"), {
+      status: "DENIED",
+      enteredAt: at(2),
+      reason: "WAITLIST_CLOSED",
+      deniedAt: at(9)
+    })
     assert.deepStrictEqual(waitlist.standing("ada"), { status: "NOTIFIED", enteredAt: at(1), position: 1 })
     assert.strictEqual(waitlist.standing("joe").status, "LEFT")
     assert.deepStrictEqual(waitlist.when(10, end), [])

@@ -9,6 +9,8 @@ import {
 } from "../../../src/domain/waitlist/Waitlist.ts"
 import { askedOf, isEvents } from "../mechanism/support/History.ts"
 import { itAcceptsAny, assertFollows, itReplays, pick, play, present } from "../mechanism/support/Properties.ts"
+import { assertGrantsNamed } from "../mechanism/support/redemption.ts"
+import { stockId } from "../mechanism/support/units.ts"
 import { at, configuration, History, start } from "./history.ts"
 import { Reference } from "./Reference.ts"
 import { windowOf } from "../mechanism/support/window.ts"
@@ -19,9 +21,15 @@ const settingsArbitrary = Arbitrary.map(
   Arbitrary.all({
     openAt: pick(undefined, undefined, at(1), at(3)),
     closeAt: pick(undefined, undefined, at(4), at(9)),
-    capacity: pick(undefined, 1, 3, 5)
+    capacity: pick(undefined, 1, 3, 5),
+    isOffering: pick(false, true),
+    offerSeconds: pick(undefined, 1, 2)
   }),
-  (settings) => present<Partial<Configuration>>(settings)
+  ({ isOffering, offerSeconds, ...settings }) =>
+    present<Partial<Configuration>>({
+      ...settings,
+      ...(isOffering && { offers: true, stockId, admissionExpirationSeconds: offerSeconds })
+    })
 )
 
 const changes: ReadonlyArray<Partial<Configuration>> = [
@@ -29,10 +37,11 @@ const changes: ReadonlyArray<Partial<Configuration>> = [
   { capacity: 6 },
   { openAt: at(2) },
   { closeAt: at(5) },
-  { name: "Renamed" }
+  { name: "Renamed" },
+  { offers: true, stockId }
 ]
 
-const kinds = [
+const allKinds = [
   "Enter",
   "Enter",
   "Enter",
@@ -41,6 +50,11 @@ const kinds = [
   "Remove",
   "MarkNotified",
   "MarkNotified",
+  "Deny",
+  "Complete",
+  "Complete",
+  "SettleUnits",
+  "SettleUnits",
   "ScheduleNotice",
   "Configure",
   "SetExperienceWindow",
@@ -48,21 +62,30 @@ const kinds = [
   "None"
 ] as const
 
-const stepsArbitrary = Arbitrary.array(
-  Arbitrary.all({
-    wait: pick(0, 0, 1, 60, 250, 700, 1_000, 3_000),
-    kind: pick(...kinds),
-    consumerId: pick(...consumers),
-    channel: pick(undefined, "email", "phone"),
-    noticeAt: pick(undefined, at(-1), at(2), at(5), at(8)),
-    change: pick(...changes),
-    windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
-    windowCloseAt: pick(undefined, undefined, at(5), at(7)),
-    /** Ends or archives the waitlist, in few steps. */
-    rare: pick(...Array.from({ length: 60 }, (_, index) => index))
-  }),
-  { minLength: 20, maxLength: 90 }
-)
+const stepsWith = (kinds: ReadonlyArray<(typeof allKinds)[number]>) =>
+  Arbitrary.array(
+    Arbitrary.all({
+      wait: pick(0, 0, 1, 60, 250, 700, 1_000, 3_000),
+      kind: pick(...kinds),
+      consumerId: pick(...consumers),
+      channel: pick(undefined, "email", "phone"),
+      noticeAt: pick(undefined, at(-1), at(2), at(5), at(8)),
+      change: pick(...changes),
+      transfer: pick(1, 2, 3, 4),
+      units: pick(1, 2, 3),
+      giveBack: pick(undefined, undefined, 1, 2),
+      windowOpenAt: pick(undefined, at(0.5), at(1.5), at(4)),
+      windowCloseAt: pick(undefined, undefined, at(5), at(7)),
+      /** Ends or archives the waitlist, in few steps. */
+      rare: pick(...Array.from({ length: 60 }, (_, index) => index))
+    }),
+    { minLength: 20, maxLength: 90 }
+  )
+
+const stepsArbitrary = stepsWith(allKinds)
+
+/** Without units, and so without offers: an offer is dated when it is made, and so depends on when time is noticed. */
+const stepsWithoutUnits = stepsWith(allKinds.filter((kind) => kind !== "SettleUnits"))
 
 type Step = typeof stepsArbitrary extends Arbitrary.Arbitrary<ReadonlyArray<infer S>> ? S : never
 
@@ -77,6 +100,14 @@ const commandOf = (step: Step, current: Configuration): Command | undefined => {
       return { _tag: kind, ...(noticeAt !== undefined && { at: noticeAt }) }
     case "Configure":
       return { _tag: kind, configuration: { ...current, ...step.change }, by: "admin" }
+    case "Deny":
+      return { _tag: kind, consumerId, reason: "FRAUD_DETECTED", by: "admin" }
+    case "SettleUnits": {
+      const { transfer, units, giveBack } = step
+      const back = giveBack !== undefined && { giveBack }
+      return { _tag: kind, taken: units, arriving: { transfer, units }, ...back }
+    }
+    case "Complete":
     case "Remove":
       return { _tag: kind, consumerId, by: "admin" }
     case "SetExperienceWindow":
@@ -164,7 +195,25 @@ describe("a waitlist under random commands", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  itReplays(decider, { settings: settingsArbitrary, steps: stepsArbitrary, run, told })
+  itReplays(decider, {
+    settings: settingsArbitrary,
+    steps: stepsArbitrary,
+    noticedSteps: stepsWithoutUnits,
+    run,
+    told
+  })
+
+  it.prop(
+    "names the grant that an event ends, and holds no more units than it has",
+    { settings: settingsArbitrary, steps: stepsArbitrary },
+    ({ settings, steps }) => {
+      const { events, state } = run(settings, steps, "until")
+      assertGrantsNamed(events, "Offered")
+      const report = decider.units!(state)
+      if (report !== undefined) assert.isAtMost(report.held, report.units)
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
 
   itAcceptsAny(decider, consumers, told, start)
 })
@@ -177,5 +226,12 @@ describe("contradictory settings of a waitlist", () => {
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(1) }), ["closeAt"])
     assert.deepStrictEqual(fields({ openAt: at(1), closeAt: at(2) }), [])
     assert.deepStrictEqual(fields({ closeAt: at(2) }), [])
+  })
+
+  it("include offers without a stock, and a stock or a time to use offers without offers", () => {
+    assert.deepStrictEqual(fields({ offers: true }), ["offers"])
+    assert.deepStrictEqual(fields({ stockId }), ["stockId"])
+    assert.deepStrictEqual(fields({ admissionExpirationSeconds: 60 }), ["admissionExpirationSeconds"])
+    assert.deepStrictEqual(fields({ offers: true, stockId, admissionExpirationSeconds: 60 }), [])
   })
 })

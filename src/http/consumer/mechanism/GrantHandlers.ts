@@ -31,7 +31,12 @@ export interface GrantingPresentation<
   /** The instant at which the grant of a consumer was made. */
   readonly grantedAt: (view: Holding<K>) => Millis
   /** The standing of a consumer that holds no grant. */
-  readonly standing: (view: NotHolding<K>) => State["Type"]
+  readonly standing: (view: NotHolding<K>, mechanism: MechanismRef<K>) => State["Type"]
+  /** The standing of a consumer that holds a grant, given its view with the token. Absent: that view. */
+  readonly held?: (
+    view: Omit<Holding<K>, "grantSequence" | "tokenExpiresAt"> & { readonly admissionGrant: string },
+    mechanism: MechanismRef<K>
+  ) => State["Type"]
   /** The reasons of denials that did not end a grant. */
   readonly reasonsWithoutGrant?: ReadonlyArray<string>
 }
@@ -55,12 +60,12 @@ export const makeGrantHandlers = Effect.fnUntraced(function* <
 
   /** A consumer's view in a response: a grant comes with its token. */
   const present: Present<K, State["Type"]> = (mechanism, consumerId, view) => {
-    if (!isHolding<K>(view)) return Effect.succeed(standing(view as NotHolding<K>))
+    if (!isHolding<K>(view)) return Effect.succeed(standing(view as NotHolding<K>, mechanism))
     const { grantSequence: _, tokenExpiresAt: __, ...shown } = view
-    return Effect.map(grants.token(mechanism, consumerId, heldGrant(view)), (admissionGrant) => ({
-      ...shown,
-      admissionGrant
-    }))
+    return Effect.map(grants.token(mechanism, consumerId, heldGrant(view)), (admissionGrant) => {
+      const held = { ...shown, admissionGrant }
+      return what.held === undefined ? held : what.held(held, mechanism)
+    })
   }
 
   const heldGrant = (view: Holding<K>): GrantAnswers.HeldGrant => {
