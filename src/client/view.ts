@@ -90,12 +90,7 @@ const meaningOf = (place: Place, session: Session | undefined, now: number): Mea
   const isOpen = lifecycle === "open" || (lifecycle === "scheduled" && Date.parse(place.lobbyOpenAt!) <= now)
   const isGated = !supportsGuest && session?.type !== "authenticated"
   const first = isOpen && !isGated && !facts?.isFull ? [firstActions[kind] ?? "enter"] : []
-  if (admissionGrant) {
-    return [
-      "granted",
-      kind === "queue" || kind === "waitlist" ? ["leave"] : kind === "timed_release" ? ["enter", "leave"] : []
-    ]
-  }
+  if (admissionGrant) return ["granted", grantedActions[kind] ?? []]
   if (status.startsWith("NOT_")) {
     if (!isOpen) return [lifecycle === "scheduled" ? "scheduled" : "ended", []]
     return [isGated ? "gated" : "enterable", first]
@@ -114,7 +109,13 @@ const meaningOf = (place: Place, session: Session | undefined, now: number): Mea
 const waits = /QUEUED|^ENTERED|^LISTED|BID|WINNING|BOOKED/
 
 /** The endings after which a consumer may enter again; after a completed grant it may by a setting. */
-const ends = /(queue|timed_release|waitlist)(LEFT|EXPIRED|DENIEDADMISSION)|CANCELLED/
+const ends = /(queue|release|waitlist)(LEFT|EXPIRED|DENIEDADMISSION)|CANCELLED/
+
+const grantedActions: { readonly [K in Kind]?: ReadonlyArray<Action> } = {
+  queue: ["leave"],
+  timed_release: ["enter", "leave"],
+  waitlist: ["leave"]
+}
 
 const firstActions: { readonly [K in Kind]?: Action } = { auction: "bid", appointment: "book", waitlist: "join" }
 

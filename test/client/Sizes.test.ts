@@ -33,7 +33,7 @@ layer(Fixture.layer)("a module of this server", (it) => {
     Effect.gen(function* () {
       const { consumer } = yield* Usher
       const budgets = {
-        "/client/v1.js": 5_120,
+        "/client/v1.js": 5_184,
         "/embed/v1.js": 7_250,
         "/embed/enhancements.js": 1_536,
         "/client/challenge.js": 1_024,
