@@ -47,6 +47,9 @@ export const actorDeciders = { ...deciders, stock: Stock.decider } as const
 export type ActorKind = keyof typeof actorDeciders
 export const actorKinds = Object.keys(actorDeciders) as ReadonlyArray<ActorKind>
 
+/** The kinds that can sell from a stock. */
+export const sellingKinds = kinds.filter((kind) => "units" in deciders[kind])
+
 export const isKind = (name: string): name is Kind => Object.hasOwn(declarations, name)
 
 /** Returns a table of the kinds. */

@@ -2,6 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 import type { Mode, Tenant } from "../../domain/values/Ids.ts"
+import * as Time from "../coordination/Time.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
@@ -49,12 +50,13 @@ const toMessage = ({ id, organization_id: organizationId, mode, stock_id: stockI
 
 const makeDeliver = (sql: PgClient.PgClient) =>
   Effect.fn("StockMessages.deliver")(function* <R>(tell: (message: StockMessage) => Effect.Effect<boolean, never, R>) {
-    const [due] = yield* sql`select 1 from stock_messages where due_at <= now() limit 1`
+    const now = new Date(yield* Time.serverNow)
+    const [due] = yield* sql`select 1 from stock_messages where due_at <= ${now} limit 1`
     if (due === undefined) return false
     return yield* sql.withTransaction(
       Effect.gen(function* () {
         const rows = yield* sql<Row>`
-            select * from stock_messages where due_at <= now() order by due_at limit ${messagesMax}
+            select * from stock_messages where due_at <= ${now} order by due_at limit ${messagesMax}
             for update skip locked`
         const told: Array<string> = []
         for (const row of rows) if (yield* tell(toMessage(row))) told.push(row.id)

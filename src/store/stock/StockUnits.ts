@@ -9,6 +9,7 @@ import { Context, Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { OutOfStock, type Units } from "../../domain/catalogue/Stock.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
+import * as Time from "../coordination/Time.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import { ofTenant } from "../records/Tenancy.ts"
@@ -24,7 +25,7 @@ export type CountUnits = (
 ) => Effect.Effect<void, StockShort | Unavailable>
 
 /** How long an order may take to be written after it was counted. */
-const orderSecondsMax = 60
+export const orderSecondsMax = 60
 
 /** The stocks of variants, and of the mechanism that an order came from. */
 export interface OrderStocks {
@@ -109,11 +110,7 @@ export const counting =
         if (kept.length < ids.length) return yield* new Unavailable({ cause: "an order took too long to be written" })
       }).pipe(orUnavailable)
       const undo = Effect.suspend(() =>
-        ids.length === 0
-          ? Effect.void
-          : Effect.asVoid(
-              sql`update stock_messages m set due_at = now() where m.id = any(${ids}) and ${ofTenant(sql, tenant, "m")}`
-            )
+        ids.length === 0 ? Effect.void : Effect.flatMap(Time.serverNow, (now) => bringForward(sql, tenant, ids, now))
       )
       return Effect.onError(write({ take, keep }), () => Effect.ignore(undo))
     })
@@ -125,10 +122,20 @@ export const giveBack = (
   { orderId, stockId, units }: { readonly orderId: string; readonly stockId: string; readonly units: number }
 ) => note(sql, tenant, { id: `${orderId}/${randomUUID()}`, stockId, units, seconds: 0 })
 
+/** Lets stocks undo at once what was counted under these names. */
+const bringForward = (sql: PgClient.PgClient, tenant: Tenant, ids: ReadonlyArray<string>, now: number) =>
+  Effect.asVoid(sql`
+    update stock_messages m set due_at = ${new Date(now)} where m.id = any(${ids}) and ${ofTenant(sql, tenant, "m")}`)
+
 const note = (
   sql: PgClient.PgClient,
   { organizationId, mode }: Tenant,
   message: { readonly id: string; readonly stockId: string; readonly units: number | null; readonly seconds: number }
-) => sql`
-  insert into stock_messages (id, organization_id, mode, stock_id, units, due_at)
-  values (${message.id}, ${organizationId}, ${mode}, ${message.stockId}, ${message.units}, now() + make_interval(secs => ${message.seconds}))`
+) =>
+  Effect.flatMap(
+    Time.serverNow,
+    (now) => sql`
+      insert into stock_messages (id, organization_id, mode, stock_id, units, due_at)
+      values (${message.id}, ${organizationId}, ${mode}, ${message.stockId}, ${message.units},
+        ${new Date(now + message.seconds * 1_000)})`
+  )

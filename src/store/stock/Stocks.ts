@@ -6,6 +6,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Configuration } from "../../domain/stock/Configuration.ts"
+import { sellingKinds } from "../../domain/mechanism/Mechanism.ts"
 import type { AdjustmentReason, Level } from "../../domain/stock/Protocol.ts"
 import { type StockRecord, stockSorts } from "../../domain/stock/StockRecord.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
@@ -89,7 +90,7 @@ export class Stocks extends Context.Service<
       variantIds: ReadonlyArray<string>,
       create: (units: number) => Effect.Effect<A, E>
     ): Effect.Effect<A, E | UnknownMembers | VariantInStock | Unavailable>
-    /** Fails if a taker is no mechanism of the tenant that can sell units. */
+    /** Fails if a taker is no mechanism of the tenant that can sell from a stock. */
     refuseUnknownTakers(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<void, UnknownMembers | Unavailable>
     /** Fails if mechanisms sell from the stock. */
     refuseInUse(tenant: Tenant, id: string): Effect.Effect<void, StockInUse | Unavailable>
@@ -111,9 +112,6 @@ export class Stocks extends Context.Service<
     })
   )
 }
-
-/** The kinds of mechanism that can sell from a stock. */
-const sellingKinds = ["queue", "draw", "auction", "timed_release", "waitlist"]
 
 const makeReads = (sql: PgClient.PgClient) => {
   const byIds = Effect.fn("Stocks.byIds")(function* (tenant: Tenant, ids: ReadonlyArray<string>) {

@@ -18,6 +18,35 @@ describe("a stock", () => {
     assert.deepStrictEqual(stock.when(3, adjust(0)), [])
   })
 
+  it("records how it began, and then when it is low, empty and refilled", () => {
+    const stock = given(10, [], { lowAt: 3 })
+    const levels: Array<string> = []
+    for (const [second, command] of [
+      [1, adjust(-6)],
+      [2, adjust(-1)],
+      [3, { _tag: "CountOrder", orderId: "order", units: 3 }],
+      [4, adjust(2)],
+      [5, adjust(9)],
+      [6, adjust(0)]
+    ] as const) {
+      stock.when(second, command)
+      levels.push(stock.state.level ?? "none")
+    }
+    assert.deepStrictEqual(levels, ["AVAILABLE", "AVAILABLE", "LOW", "EMPTY", "LOW", "AVAILABLE"])
+  })
+
+  it("frees the units of an order that was not written, and counts it no more", () => {
+    const stock = given(3)
+    const count = { _tag: "CountOrder", orderId: "order", units: 2 } as const
+    stock.when(1, count)
+    stock.when(2, { _tag: "UndoOrder", orderId: "order" })
+    assert.deepInclude(stock.facts(), { free: 3, sold: 0 })
+    assert.deepStrictEqual(stock.when(3, count), [])
+    stock.when(4, { _tag: "UndoOrder", orderId: "late" })
+    assert.deepStrictEqual(stock.when(5, { ...count, orderId: "late" }), [])
+    assert.deepInclude(stock.facts(), { onHand: 3, free: 3 })
+  })
+
   it("sends free units to who needs them, and knows them there when they were taken", () => {
     const stock = given(10, [taker("queue")])
     assert.deepStrictEqual(stock.when(1, settle({ queue: report({ needed: 4 }) })), [

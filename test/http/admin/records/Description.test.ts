@@ -118,6 +118,7 @@ describe("The Admin API's description", () => {
       "delete /api/media-assets/{id}",
       "delete /api/pictures/{id}",
       "delete /api/products/{id}",
+      "delete /api/stocks/{id}",
       "delete /api/sync-sources/{id}",
       "delete /api/variant-options/{optionId}",
       "delete /api/variant-options/{optionId}/values/{valueId}",
@@ -130,9 +131,11 @@ describe("The Admin API's description", () => {
       "put /api/experience-pages/{id}",
       "put /api/orders/{id}",
       "put /api/queues/{id}",
+      "put /api/stocks/{id}",
       "put /api/test-clock",
       "put /api/timed-releases/{id}",
       "put /api/variant-options/{optionId}/values/{valueId}",
+      "put /api/variants/{id}",
       "put /api/waitlists/{id}"
     ])
   })
