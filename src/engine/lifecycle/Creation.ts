@@ -84,51 +84,31 @@ export class Creation extends Context.Service<
     Effect.gen(function* () {
       const engine = yield* Engine
       const listTaker = addTaker(engine)
-      const stocks = yield* Stocks
+      const prepare = yield* makePrepare
       const journal = yield* Journal
       const sequences = yield* Sequences
       const notices = yield* NoticeSchedule
-      const random = yield* SecureRandom.SecureRandom
-      const entropy = yield* Entropy
-      const formatVersion = yield* FormatVersion
 
       const together = Effect.fn("Creation.together")(function* <A, E, R>(
         tenant: Tenant,
         by: string,
         make: (createAll: CreateMechanisms) => Effect.Effect<A, E, R>
       ) {
-        const created: Array<MechanismIdentity> = []
-        const takers: Array<{ readonly stockId: string; readonly id: string }> = []
+        const created: Array<Prepared> = []
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
-          const now = yield* Time.now
-          const creations: Array<JournalCreation> = []
-          const identities: Array<MechanismIdentity> = []
-          for (const { kind, experienceId, sequenceId, configuration, experienceWindow } of mechanisms) {
-            const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
-            identities.push(identity)
-            const stockId = stockOf(configuration)
-            if (stockId !== undefined) {
-              yield* stocks.find(tenant, stockId)
-              takers.push({ stockId, id: identity.id })
-            }
-            creations.push(
-              creationOf(identity, withWindow(configuration, experienceWindow), by, now, {
-                entropy,
-                formatVersion: formatVersion.current
-              })
-            )
-          }
-          yield* journal.create(creations)
-          created.push(...identities)
-          return identities.map(({ id }) => id)
+          const prepared = yield* Effect.forEach(mechanisms, (mechanism) => prepare(tenant, by, mechanism))
+          yield* journal.create(prepared.map(({ creation }) => creation))
+          created.push(...prepared)
+          return prepared.map(({ identity }) => identity.id)
         })
         const made = yield* make(createAll)
-        yield* Effect.forEach(created, ({ id }) => engine.start(id), { concurrency: startsAtOnce, discard: true })
-        // The check of a drop finds a mechanism that its stock does not list.
-        yield* Effect.forEach(takers, ({ stockId, id }) => Effect.ignore(listTaker(tenant, by, stockId, id)), {
-          discard: true
-        })
-        const opened = new Map(created.map((identity) => [identity.sequenceId, identity]))
+        const start = ({ identity }: Prepared) => engine.start(identity.id)
+        yield* Effect.forEach(created, start, { concurrency: startsAtOnce, discard: true })
+        for (const { identity, stockId } of created) {
+          // The check of a drop finds a mechanism that its stock does not list.
+          if (stockId !== undefined) yield* Effect.ignore(listTaker(tenant, by, stockId, identity.id))
+        }
+        const opened = new Map(created.map(({ identity }) => [identity.sequenceId, identity]))
         yield* Effect.forEach(opened.values(), notices.reschedule, { discard: true })
         return made
       })
@@ -157,6 +137,34 @@ export class Creation extends Context.Service<
     })
   )
 }
+
+/** A mechanism that is to be written. */
+interface Prepared {
+  readonly identity: MechanismIdentity
+  readonly creation: JournalCreation
+  readonly stockId: string | undefined
+}
+
+/** Makes the function that lets the rules judge a new mechanism. It fails if its stock is unknown. */
+const makePrepare = Effect.gen(function* () {
+  const stocks = yield* Stocks
+  const random = yield* SecureRandom.SecureRandom
+  const entropy = yield* Entropy
+  const formatVersion = yield* FormatVersion
+  return Effect.fnUntraced(function* (
+    tenant: Tenant,
+    by: string,
+    { kind, experienceId, sequenceId, configuration, experienceWindow }: Configured
+  ) {
+    const now = yield* Time.now
+    const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
+    const stockId = stockOf(configuration)
+    if (stockId !== undefined) yield* stocks.find(tenant, stockId)
+    const options = { entropy, formatVersion: formatVersion.current }
+    const creation = creationOf(identity, withWindow(configuration, experienceWindow), by, now, options)
+    return { identity, creation, stockId } satisfies Prepared
+  })
+})
 
 /** Returns the stock that a mechanism sells from. */
 export const stockOf = (configuration: object): string | undefined =>

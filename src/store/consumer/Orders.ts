@@ -177,12 +177,9 @@ export class Orders extends Context.Service<
   )
 }
 
-const makeCreate = (
-  sql: PgClient.PgClient,
-  { insert }: Statements<Row, Order>,
-  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
-) => {
-  const write = Effect.fnUntraced(
+/** Makes the transaction that writes a new order. */
+const makeInsert = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>) =>
+  Effect.fnUntraced(
     function* <E>(
       tenant: Tenant,
       by: string,
@@ -234,6 +231,13 @@ const makeCreate = (
     orUnavailable
   )
 
+const makeCreate = (
+  sql: PgClient.PgClient,
+  statements: Statements<Row, Order>,
+  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
+) => {
+  const write = makeInsert(sql, statements)
+
   return Effect.fn("Orders.create")(
     <E>(tenant: Tenant, by: string, origin: Origin, settings: Settings, creation: OrderCreation<E> = {}) =>
       counting(sql, tenant, creation.countUnits)((units) => write(tenant, by, origin, settings, creation, units)),
@@ -245,12 +249,9 @@ const makeCreate = (
   )
 }
 
-const makeChange = (
-  sql: PgClient.PgClient,
-  { lock, update }: Statements<Row, Order>,
-  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
-) => {
-  const write = Effect.fnUntraced(
+/** Makes the transaction that changes an order. */
+const makeRevise = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Order>) =>
+  Effect.fnUntraced(
     function* <E>(
       tenant: Tenant,
       id: string,
@@ -298,6 +299,13 @@ const makeChange = (
     sql.withTransaction,
     orUnavailable
   )
+
+const makeChange = (
+  sql: PgClient.PgClient,
+  statements: Statements<Row, Order>,
+  oneOfFew: ConcurrencyLimit.ConcurrencyLimit
+) => {
+  const write = makeRevise(sql, statements)
 
   return Effect.fn("Orders.change")(
     <E>(

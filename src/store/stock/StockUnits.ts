@@ -50,7 +50,7 @@ export const stocksOf = Effect.fnUntraced(function* (
   return {
     byVariant: new Map(rows.flatMap(({ variantId, stockId }) => (variantId === null ? [] : [[variantId, stockId]]))),
     ofMechanism: rows.find(({ variantId }) => variantId === null)?.stockId
-  } satisfies OrderStocks as OrderStocks
+  } satisfies OrderStocks
 })
 
 /** Returns the units of the variants by stock, and those of the variants that belong to none. */

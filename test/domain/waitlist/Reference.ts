@@ -219,7 +219,7 @@ export class Reference {
           closeAt,
           holding: this.#holding
         })
-        return events as ReadonlyArray<Draft>
+        return events
       }
       case "End":
         return ended
