@@ -13,13 +13,20 @@ import { type AnyDecider, runBatch } from "../../../src/engine/actor/Batch.ts"
 import { configuration as drawOf } from "../draw/history.ts"
 import { configuration as queueOf } from "../queue/history.ts"
 import { configuration as releaseOf } from "../timedRelease/history.ts"
+import { configuration as waitlistOf } from "../waitlist/history.ts"
 import { at, configuration as stockOf, start, stockId } from "./history.ts"
 
 /** The mechanisms of a drop, by name. */
-export const names = ["draw", "queue", "release", "second"] as const
+export const names = ["draw", "queue", "release", "second", "waitlist"] as const
 export type Name = (typeof names)[number]
 
-const kindOf = { draw: "draw", queue: "queue", release: "timed_release", second: "queue" } as const
+const kindOf = {
+  draw: "draw",
+  queue: "queue",
+  release: "timed_release",
+  second: "queue",
+  waitlist: "waitlist"
+} as const
 
 /** One actor: a state that only its own events change, and its journal. */
 class Actor {
@@ -60,6 +67,7 @@ const configurationOf = {
   queue: queueOf({ ...settings, admitRate: 60_000, recycleExpiredAdmissions: true }),
   second: queueOf({ ...settings, admitRate: 60_000, recycleExpiredAdmissions: true }),
   release: releaseOf(settings),
+  waitlist: waitlistOf({ ...settings, offers: true }),
   draw: drawOf({
     ...settings,
     closeAt: at(drawMillis / 1_000),
@@ -190,6 +198,7 @@ export class Drop {
   peopleWaiting(name: Name): number {
     const { counts } = this.mechanisms[name]
     if (name === "release") return 0
+    if (name === "waitlist") return counts["ENTERED"]!
     if (name !== "draw") return counts["QUEUED"]!
     return Math.min(counts["ENTERED"]!, 50 - counts["WON"]! - counts["COMPLETED"]!)
   }
@@ -209,8 +218,8 @@ class Ledger {
   free = 0
   /** Units that orders took from the stock, less those of cancelled orders. */
   ordered = 0
-  readonly units: Units = { draw: 0, queue: 0, release: 0, second: 0 }
-  readonly sold: Units = { draw: 0, queue: 0, release: 0, second: 0 }
+  readonly units: Units = { draw: 0, queue: 0, release: 0, second: 0, waitlist: 0 }
+  readonly sold: Units = { draw: 0, queue: 0, release: 0, second: 0, waitlist: 0 }
   readonly #underway = new Map<string, number>()
   readonly #read = new Map<string, number>()
 

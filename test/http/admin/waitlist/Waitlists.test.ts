@@ -51,6 +51,9 @@ describe("Waitlists on the Admin API", () => {
           closeAt: null,
           capacity: null,
           supportsGuest: true,
+          offers: false,
+          admissionExpirationSeconds: null,
+          stockId: null,
           statusOverride: null,
           statusOverrideAt: null,
           statusOverrideBy: null,
@@ -151,7 +154,15 @@ describe("Waitlists on the Admin API", () => {
           ({ body }) => body.teardownStatus === "completed"
         )
         assert.deepInclude(torn.body, { type: "waitlist", lifecycle: "closed" })
-        assert.deepStrictEqual(torn.body.live.counts, { ENTERED: 0, NOTIFIED: 0, LEFT: 0, DENIED: 3 })
+        assert.deepStrictEqual(torn.body.live.counts, {
+          ENTERED: 0,
+          NOTIFIED: 0,
+          OFFERED: 0,
+          COMPLETED: 0,
+          EXPIRED: 0,
+          LEFT: 0,
+          DENIED: 3
+        })
         const { data } = (yield* call("GET", `/distributions/${id}/consumers?status=DENIED`)).body
         assert.deepStrictEqual(
           data.map(({ reason }: { readonly reason: string }) => reason),
