@@ -1,5 +1,5 @@
 /** Auctions on the Admin API. */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { bidsShownMax, Configuration, declaration } from "../../domain/auction/Auction.ts"
 import { bidSorts } from "../../domain/mechanism/PlaceFields.ts"
@@ -12,10 +12,7 @@ import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 import { DistributionConsumer } from "./PlaceSchemas.ts"
 import { listBelow } from "./RecordApi.ts"
 
-export const auctionSchemas = schemasOf(declaration, Struct.omit(Configuration.fields, ["stockId"]), [
-  "settleAt",
-  "startPrice"
-])
+export const auctionSchemas = schemasOf(declaration, Configuration.fields, ["settleAt", "startPrice"])
 
 const Bid = Schema.Struct({ bidderHandle: Schema.String, amount: Price, placedAt: SentTimestamp })
 

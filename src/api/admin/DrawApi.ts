@@ -1,5 +1,5 @@
 /** Draws on the Admin API. */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Configuration, declaration } from "../../domain/draw/Draw.ts"
 import { Id } from "../../domain/values/Ids.ts"
@@ -21,12 +21,7 @@ const publishedFields = {
   drawnAt: Schema.NullOr(Schema.String.annotate({ format: "date-time" }))
 }
 
-export const drawSchemas = schemasOf(
-  declaration,
-  Struct.omit(Configuration.fields, ["stockId"]),
-  ["drawAt", "winnerCount"],
-  publishedFields
-)
+export const drawSchemas = schemasOf(declaration, Configuration.fields, ["drawAt", "winnerCount"], publishedFields)
 
 export class DrawApi extends mechanismGroup(
   declaration,

@@ -1,5 +1,5 @@
 /** Queues on the Admin API. */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
 import { StaffReason } from "../../domain/mechanism/Author.ts"
 import { Configuration, declaration } from "../../domain/queue/Queue.ts"
@@ -41,12 +41,7 @@ const inFrontOfASite =
   "who was seen. The `exp` of a grant's token is the latest end. A grant that ends earlier is in `GET /grants/revoked`, and " +
   "`…/validate` knows it at once."
 
-export const queueSchemas = schemasOf(
-  declaration,
-  Struct.omit(Configuration.fields, ["stockId"]),
-  ["admitRate"],
-  publishedFields
-)
+export const queueSchemas = schemasOf(declaration, Configuration.fields, ["admitRate"], publishedFields)
 
 export class QueueApi extends mechanismGroup(
   declaration,

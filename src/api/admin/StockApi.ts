@@ -54,7 +54,7 @@ const StockHistoryEntry = Schema.Struct({
   text: Schema.String.annotate({ description: "The event in English." })
 }).annotate({ identifier: "StockHistoryEntry" })
 
-const stock = operationsOn(StockRecord, { name: "Stock", aNoun: "a stock", path: "stocks" })
+const stock = operationsOn(StockWithUnits, { name: "Stock", aNoun: "a stock", path: "stocks" })
 
 export class StockApi extends HttpApiGroup.make("stocks")
   .add(
@@ -77,19 +77,13 @@ export class StockApi extends HttpApiGroup.make("stocks")
     stock.list({
       sorts: stockSorts,
       search: "the name",
+      item: StockRecord,
+      page: "StockPage",
       description: "Lists stocks that are not archived, or with `archived=true` only archived ones."
     }),
-    HttpApiEndpoint.get("getStock", "/stocks/:id", {
-      params: { id: Id },
-      success: StockWithUnits,
-      error: NotFound
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Get a stock",
-        description:
-          "With the places of its units at this moment: `onHand` is `free` + `underway` + `sold` + the sum of `allocated`. A " +
-          "unit that a mechanism has just sold is `allocated` for up to a second."
-      })
+    stock.get(
+      "With the places of its units at this moment: `onHand` is `free` + `underway` + `sold` + the sum of `allocated`. A " +
+        "unit that a mechanism has just sold is `allocated` for up to a second."
     ),
     stock.change({
       payload: ChangeStock,

@@ -1,10 +1,9 @@
 /** Timed releases on the Admin API. */
-import { Struct } from "effect"
 import { OpenApi } from "effect/http-api"
 import { Configuration, declaration } from "../../domain/timedRelease/TimedRelease.ts"
 import { mechanismGroup, schemasOf } from "./MechanismApi.ts"
 
-export const timedReleaseSchemas = schemasOf(declaration, Struct.omit(Configuration.fields, ["stockId"]), [])
+export const timedReleaseSchemas = schemasOf(declaration, Configuration.fields, [])
 
 export class TimedReleaseApi extends mechanismGroup(
   declaration,

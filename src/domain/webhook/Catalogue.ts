@@ -48,7 +48,7 @@ const descriptions = {
   "order.cancelled": "An order was cancelled.",
   "order.needs_attention": "A payment or a refund at a provider needs a person's decision.",
   "stock.low": "A stock has as few units that are not sold as its `lowAt` says.",
-  "stock.empty": "All units of a stock are sold.",
+  "stock.empty": "A stock has no unit left that is not sold.",
   "stock.refilled": "A stock that was empty or low has more units that are not sold.",
   "webhook.failed": "Deliveries to another webhook failed permanently.",
   "webhook.disabled": "Another webhook was disabled."

@@ -35,16 +35,17 @@ export const StockHandlers = HttpApiBuilder.group(AdminApi, "stocks", (handlers)
     const create = yield* makeCreate
 
     return handlers.handleAll({
-      createStock: ({ payload }) => forTenant((tenant, by) => create(tenant, by, payload)),
+      createStock: ({ payload }) =>
+        forTenant((tenant, by) => Effect.flatMap(create(tenant, by, payload), (id) => shown(tenant, id))),
 
       listStocks: onList(stocks.list),
 
       getStock: onRecord(shown),
 
       changeStock: ({ params: { id }, payload }) =>
-        forTenant((tenant, by) => Effect.andThen(change(tenant, by, id, payload), stocks.find(tenant, id))),
+        forTenant((tenant, by) => Effect.andThen(change(tenant, by, id, payload), shown(tenant, id))),
 
-      archiveStock: onRecord((tenant, id, by) => Effect.andThen(archive(tenant, by, id), stocks.findAny(tenant, id))),
+      archiveStock: onRecord((tenant, id, by) => Effect.andThen(archive(tenant, by, id), shown(tenant, id, true))),
 
       adjustStock: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => Effect.andThen(adjust(tenant, by, id, payload), shown(tenant, id))),
@@ -80,13 +81,12 @@ const makeChecked = Effect.map(Stocks, (stocks) =>
 )
 
 const makeCreate = Effect.gen(function* () {
-  const stocks = yield* Stocks
   const creation = yield* StockCreation
   const checked = yield* makeChecked
   return Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof CreateStock.Type) {
     const configuration = yield* checked(tenant, revised(defaults, payload))
     const id = yield* creation.create(tenant, by, configuration).pipe(orUnknown, orTaken)
-    return yield* stocks.find(tenant, id)
+    return id
   })
 })
 
@@ -165,10 +165,10 @@ const makeShown = Effect.gen(function* () {
     )
   })
 
-  return Effect.fnUntraced(function* (tenant: Tenant, id: string) {
-    const record = yield* stocks.find(tenant, id)
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string, includesArchived = false) {
+    const record = yield* (includesArchived ? stocks.findAny : stocks.find)(tenant, id)
     const { free, underway, sold, onHand, accounts } = yield* engine
-      .facts({ kind: "stock", id, tenant })
+      .facts({ kind: "stock", id, tenant, includesArchived })
       .pipe(orRefused)
     const ids = new Set([...record.takers, ...accounts].map(({ distributionId }) => distributionId))
     const allocations = yield* Effect.forEach(ids, (distributionId) =>
@@ -198,9 +198,9 @@ const orRefused = answering({
     new Conflict({ error: `A stock has at most ${maximum} units`, code: "TOO_MANY_UNITS" })
 })
 
-/** Turns variants and mechanisms that do not exist into a 404 that names them. */
+/** Turns variants and mechanisms that do not exist into a 404. */
 const orUnknown = answering({
-  UnknownMembers: ({ record, ids }: UnknownMembers) => NotFound.of(`${record} ${ids.join(", ")}`)
+  UnknownMembers: ({ record }: UnknownMembers) => NotFound.of(record)
 })
 
 /** Turns a variant of another stock into a 409. */

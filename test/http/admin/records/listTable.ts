@@ -261,6 +261,20 @@ const stocks: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
+/** The recorded events of a stock: one for its creation, and one for each adjustment. */
+const stockHistory: MakeList = Effect.fnUntraced(function* (as) {
+  const { id: productId } = yield* request(as, "POST", "/products", { name: "Coat" })
+  const { id: variantId } = yield* request(as, "POST", "/variants", { productId })
+  const { id } = yield* request(as, "POST", "/stocks", { name: "Coats", variantIds: [variantId] })
+  return {
+    path: `/stocks/${id}/history`,
+    sorts: { sequence: ({ sequence }) => sequence },
+    idOf: ({ sequence }) => sequence,
+    filter: "type=Adjusted",
+    make: () => request(as, "POST", `/stocks/${id}/adjust`, { by: 1, reason: "DELIVERED" })
+  }
+})
+
 /** The values of an option, sorted by position. */
 const optionValues: MakeList = (as) =>
   Effect.flatMap(request(as, "POST", "/variant-options", { name: "Size" }), ({ id }) => {
@@ -359,6 +373,7 @@ export const lists: { readonly [rows: string]: MakeList } = {
   })),
   "received events": receivedEvents,
   stocks,
+  "stock history": stockHistory,
   gates: records("/gates", sorted, (n) => ({ name: name(n), hosts: ["shop.example"], rules: [] })),
   people: records("/people", { createdAt: sorted.createdAt, email: ({ email }) => email }, (n) => ({
     email: `person-${n}@example.com`,

@@ -46,7 +46,7 @@ export const inputsOf = (group: string, param: string, settings: () => object, g
 
   /** The server's operation for a consumer with a grant. */
   const forHolder =
-    (more: object = {}): MakeInput =>
+    (more: object = {}, status = 200): MakeInput =>
     (own, world) =>
       Effect.gen(function* () {
         const name = yield* named(own, world)
@@ -57,7 +57,7 @@ export const inputsOf = (group: string, param: string, settings: () => object, g
           params: { [param]: name.own },
           body: { consumerId, ...more, ...("token" in more && { token: admissionGrant }) },
           names: [name, { own: consumerId, others, unknown: randomUUID() }],
-          status: 200
+          status
         }
       })
 

@@ -1,9 +1,20 @@
 /** Inputs of the operations on timed releases and waitlists. */
+import { Effect } from "effect"
 import type { MakeInput } from "../inputs.ts"
+import { byServer } from "../world.ts"
 import { inputsOf } from "./mechanismInputs.ts"
 
 const releases = inputsOf("timed-releases", "timedReleaseId", () => ({ capacity: 10 }))
-const waitlists = inputsOf("waitlists", "waitlistId", () => ({}))
+/** Its members wait. None has an offer. */
+const waitlists = inputsOf(
+  "waitlists",
+  "waitlistId",
+  () => ({}),
+  (own, id) =>
+    Effect.as(byServer("consumer", own, `/waitlists/${id}/enter`, undefined, own.consumerId), {
+      admissionGrant: "none"
+    })
+)
 
 /** The inputs, by operation. */
 export const timedReleaseInputs: { readonly [operation: string]: MakeInput } = {
@@ -26,5 +37,8 @@ export const waitlistInputs: { readonly [operation: string]: MakeInput } = {
   "DELETE /api/waitlists/:waitlistId/leave": waitlists.on({ status: 200, guestStatus: 409 }, "enter"),
   "GET /api/waitlists/:waitlistId/status": waitlists.on({ status: 200, guestStatus: 200 }, "enter"),
   "GET /api/waitlists/:waitlistId/events": waitlists.on({ status: 200, guestStatus: 200 }, "end"),
+  "POST /api/waitlists/:waitlistId/deny": waitlists.forHolder({ reason: "ADMIN_ACTION" }),
+  "POST /api/waitlists/:waitlistId/complete": waitlists.forHolder({}, 409),
+  "POST /api/waitlists/:waitlistId/validate": waitlists.forHolder({ token: "" }),
   ...waitlists.admin
 }
