@@ -45,7 +45,7 @@ export const StockHandlers = HttpApiBuilder.group(AdminApi, "stocks", (handlers)
       changeStock: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => Effect.andThen(change(tenant, by, id, payload), shown(tenant, id))),
 
-      archiveStock: onRecord((tenant, id, by) => Effect.andThen(archive(tenant, by, id), shown(tenant, id, true))),
+      archiveStock: onRecord((tenant, id, by) => archive(tenant, by, id)),
 
       adjustStock: ({ params: { id }, payload }) =>
         forTenant((tenant, by) => Effect.andThen(adjust(tenant, by, id, payload), shown(tenant, id))),
@@ -134,21 +134,6 @@ const makeAdjust = Effect.map(
       )
 )
 
-const makeArchive = Effect.gen(function* () {
-  const engine = yield* Engine
-  const stocks = yield* Stocks
-  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string) {
-    const stock = { kind: "stock", id, tenant } as const
-    yield* stocks.find(tenant, id)
-    yield* stocks.refuseInUse(tenant, id).pipe(orInUse)
-    // An ended stock counts no order, so the number is the last one.
-    yield* engine.sendAdmin(stock, { _tag: "End", by }).pipe(orRefused)
-    const { onHand, sold } = yield* engine.facts(stock).pipe(orRefused)
-    yield* engine.sendAdmin(stock, { _tag: "Archive", by }).pipe(orRefused)
-    yield* stocks.release(tenant, id, onHand - sold)
-  })
-})
-
 /** Makes the function that reads a stock with the places of its units. */
 const makeShown = Effect.gen(function* () {
   const engine = yield* Engine
@@ -165,16 +150,33 @@ const makeShown = Effect.gen(function* () {
     )
   })
 
-  return Effect.fnUntraced(function* (tenant: Tenant, id: string, includesArchived = false) {
-    const record = yield* (includesArchived ? stocks.findAny : stocks.find)(tenant, id)
+  return Effect.fnUntraced(function* (tenant: Tenant, id: string) {
+    const record = yield* stocks.find(tenant, id)
     const { free, underway, sold, onHand, accounts } = yield* engine
-      .facts({ kind: "stock", id, tenant, includesArchived })
+      .facts({ kind: "stock", id, tenant })
       .pipe(orRefused)
     const ids = new Set([...record.takers, ...accounts].map(({ distributionId }) => distributionId))
     const allocations = yield* Effect.forEach(ids, (distributionId) =>
       Effect.map(heldIn(tenant, id, distributionId), (held) => ({ ...allocationOf(accounts, distributionId), held }))
     )
     return { ...record, onHand, free, underway, sold, allocations } satisfies typeof StockWithUnits.Type
+  })
+})
+
+const makeArchive = Effect.gen(function* () {
+  const engine = yield* Engine
+  const stocks = yield* Stocks
+  const shown = yield* makeShown
+  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string) {
+    const stock = { kind: "stock", id, tenant } as const
+    yield* stocks.find(tenant, id)
+    yield* stocks.refuseInUse(tenant, id).pipe(orInUse)
+    // An ended stock counts no order, so the number is the last one.
+    yield* engine.sendAdmin(stock, { _tag: "End", by }).pipe(orRefused)
+    const units = yield* shown(tenant, id)
+    yield* engine.sendAdmin(stock, { _tag: "Archive", by }).pipe(orRefused)
+    yield* stocks.release(tenant, id, units.onHand - units.sold)
+    return { ...units, ...(yield* stocks.findAny(tenant, id)) }
   })
 })
 
