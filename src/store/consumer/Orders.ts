@@ -177,6 +177,12 @@ export class Orders extends Context.Service<
   )
 }
 
+const orExternalIdTaken = orTaken((constraint) =>
+  constraint === "orders_by_external_id" ? new ExternalIdTaken() : undefined
+)
+
+const orGrantHasOrder = orTaken((constraint) => (constraint === "orders_by_grant" ? new GrantHasOrder() : undefined))
+
 /** Makes the transaction that writes a new order. */
 const makeInsert = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>) =>
   Effect.fnUntraced(
@@ -228,6 +234,8 @@ const makeInsert = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>) 
       return toOrder(row)
     },
     sql.withTransaction,
+    orExternalIdTaken,
+    orGrantHasOrder,
     orUnavailable
   )
 
@@ -243,8 +251,6 @@ const makeCreate = (
       counting(sql, tenant, creation.countUnits)((units) => write(tenant, by, origin, settings, creation, units)),
     Effect.uninterruptible,
     oneOfFew,
-    orExternalIdTaken,
-    orGrantHasOrder,
     orUnavailable
   )
 }
@@ -297,6 +303,7 @@ const makeRevise = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Or
       return toOrder(row)
     },
     sql.withTransaction,
+    orExternalIdTaken,
     orUnavailable
   )
 
@@ -316,7 +323,6 @@ const makeChange = (
       { keepsUnits = false, countUnits }: Change = {}
     ) => counting(sql, tenant, countUnits)((units) => write(tenant, id, by, revise, keepsUnits, units)),
     oneOfFew,
-    orExternalIdTaken,
     orUnavailable
   )
 }
@@ -339,12 +345,6 @@ const most = (some: Units, others: Units): Units =>
 /** Returns a variant of the order that the stock has; the stock itself if the order names none. */
 const variantOf = ({ byVariant }: OrderStocks, stockId: string): string =>
   [...byVariant].find(([, id]) => id === stockId)?.[0] ?? stockId
-
-const orExternalIdTaken = orTaken((constraint) =>
-  constraint === "orders_by_external_id" ? new ExternalIdTaken() : undefined
-)
-
-const orGrantHasOrder = orTaken((constraint) => (constraint === "orders_by_grant" ? new GrantHasOrder() : undefined))
 
 const none: Units = new Map()
 

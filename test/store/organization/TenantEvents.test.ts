@@ -208,7 +208,7 @@ describe("The journal of a tenant", () => {
           (
             "id organization_id mode created_at created_by updated_at updated_by archived last_refreshed_at window_revision " +
             "activated_at completed_at published_at last_published_at document_bytes placed_at paid_at fulfilled_at cancelled_at " +
-            "taken_units grant_sequence payment_id grant_lapsed status_override_at status_override_by teardown_status " +
+            "taken_units stock_units grant_sequence payment_id grant_lapsed status_override_at status_override_by teardown_status " +
             "mailed_at failing_since last_sign_in_at " +
             "secret_sealed_by challenge_secret_sealed_by former_secret former_secret_sealed_by former_secret_until hash display " +
             "key_hash queue_ids"
