@@ -35,8 +35,8 @@ export const keysOf = async (page: Page) => {
   const isOn = async (text: string): Promise<void> => {
     const focused = `document.activeElement === document.body ? "" : document.activeElement.textContent.trim()`
     const wait = page.waitForFunction(`(${focused}).startsWith(${JSON.stringify(text)})`)
-    await wait.catch(async () => {
-      throw new Error(`The focus is not on "${text}", but on "${await page.evaluate<string>(focused)}"`)
+    await wait.catch(async (cause: unknown) => {
+      throw new Error(`The focus is not on "${text}", but on "${await page.evaluate<string>(focused)}"`, { cause })
     })
   }
 
