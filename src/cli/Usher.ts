@@ -18,6 +18,7 @@ import * as Migrate from "./Migrate.ts"
 import * as Nodes from "./Nodes.ts"
 import * as Organizations from "./Organizations.ts"
 import * as Replay from "./Replay.ts"
+import * as ServerRandom from "../store/coordination/ServerRandom.ts"
 import * as Presentation from "./runtime/Presentation.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Seed from "./Seed.ts"
@@ -63,6 +64,7 @@ export const program = Command.run(usher, { version: release.version }).pipe(
   Effect.tapErrorTag(["StartRefused", "DemoFailed", "ProofRefused", "JournalDiffers", "LoadFailed"], (error) =>
     Presentation.explain(error.message)
   ),
+  Effect.provide(ServerRandom.layer),
   Effect.provide(Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, Presentation.layer))
 )
 

@@ -16,6 +16,7 @@ export interface CheckedSettings {
   readonly supportsGuest?: boolean
   readonly capacity?: number
   readonly stockId?: string
+  readonly offers?: boolean
   readonly admissionExpirationSeconds?: number
   readonly admissionRenewal?: unknown
   readonly admitRate?: number
@@ -114,6 +115,7 @@ export const effective = ({ settings }: CheckedMechanism): CheckedSettings => bo
 
 /** Whether the mechanism only collects interest, before the drop opens: it gives away neither grants nor slots. */
 export const collectsInterest = ({ kind, settings }: CheckedMechanism): boolean => {
+  if (kind === "waitlist") return settings.offers !== true
   const grants: ReadonlyArray<string> = declarations[kind].grants
   return grants.length === 0 && settings.slotsFrom === undefined
 }

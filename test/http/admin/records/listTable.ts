@@ -7,7 +7,7 @@ import { Engine } from "../../../../src/engine/Engine.ts"
 import { SecurityEvents } from "../../../../src/store/organization/SecurityEvents.ts"
 import { ofTenant } from "../../../../src/store/records/Tenancy.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
-import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
+import { anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
 import { bids, bookings } from "./orderedLists.ts"
 import { messages, stoppedAddresses } from "./messageLists.ts"
 import { fonts, pictures } from "./uploadLists.ts"
@@ -248,32 +248,25 @@ const variants: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** Stocks, each of a new variant. */
-const stocks: MakeList = Effect.fnUntraced(function* (as) {
-  const list = yield* records("/stocks", sorted, () => ({}))(as)
-  return {
-    ...list,
-    make: Effect.fnUntraced(function* (n: number) {
-      const { id: productId } = yield* request(as, "POST", "/products", { name: name(n) })
-      const { id } = yield* request(as, "POST", "/variants", { productId })
-      return yield* request(as, "POST", "/stocks", { name: name(n), variantIds: [id] })
-    })
-  }
+/** Creates a stock of a new variant. */
+const aStock = Effect.fnUntraced(function* (as: Organization, n: number) {
+  const { id: productId } = yield* request(as, "POST", "/products", { name: name(n) })
+  const { id } = yield* request(as, "POST", "/variants", { productId })
+  return yield* request(as, "POST", "/stocks", { name: name(n), variantIds: [id] })
 })
 
+const stocks: MakeList = (as) =>
+  Effect.map(records("/stocks", sorted, () => ({}))(as), (list) => ({ ...list, make: (n) => aStock(as, n) }))
+
 /** The recorded events of a stock: one for its creation, and one for each adjustment. */
-const stockHistory: MakeList = Effect.fnUntraced(function* (as) {
-  const { id: productId } = yield* request(as, "POST", "/products", { name: "Coat" })
-  const { id: variantId } = yield* request(as, "POST", "/variants", { productId })
-  const { id } = yield* request(as, "POST", "/stocks", { name: "Coats", variantIds: [variantId] })
-  return {
+const stockHistory: MakeList = (as) =>
+  Effect.map(aStock(as, 0), ({ id }) => ({
     path: `/stocks/${id}/history`,
     sorts: { sequence: ({ sequence }) => sequence },
     idOf: ({ sequence }) => sequence,
     filter: "type=Adjusted",
     make: () => request(as, "POST", `/stocks/${id}/adjust`, { by: 1, reason: "DELIVERED" })
-  }
-})
+  }))
 
 /** The values of an option, sorted by position. */
 const optionValues: MakeList = (as) =>
