@@ -1,6 +1,6 @@
 /**
- * Secure randomness whose UUIDs begin with the server's time, whoever asks. A generator never goes back, so an id of a
- * test clock in the future would give all later ids of the process its time.
+ * Secure randomness whose UUIDs begin with the server's time, also for a caller in the time of a test clock. A generator
+ * never goes back, so one id of a test clock in the future would give its time to all later ids of the process.
  */
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
