@@ -34,7 +34,7 @@ layer(Fixture.layer)("a module of this server", (it) => {
       const { consumer } = yield* Usher
       const budgets = {
         "/client/v1.js": 5_184,
-        "/embed/v1.js": 7_250,
+        "/embed/v1.js": 7_296,
         "/embed/enhancements.js": 1_536,
         "/client/challenge.js": 1_024,
         "/embed/challenge.js": 1_024

@@ -42,6 +42,7 @@ describe("Distributions on the Admin API", () => {
           ...record,
           type: "queue",
           lifecycle: "open",
+          allocation: null,
           live: {
             counts: { QUEUED: 1, GRANTED: 1, COMPLETED: 1, DENIED: 1, LEFT: 1 },
             entriesPerMinute: 5,
