@@ -39,7 +39,10 @@ export const Configuration = Schema.Struct({
 export type Configuration = typeof Configuration.Type
 
 /** Returns the contradictions between settings that are valid by themselves. */
-export const configurationProblems = ({ takers, variantIds }: Configuration): ReadonlyArray<SettingProblem<"takers" | "variantIds">> => {
+export const configurationProblems = ({
+  takers,
+  variantIds
+}: Configuration): ReadonlyArray<SettingProblem<"takers" | "variantIds">> => {
   const names = new Set(takers.map(({ distributionId }) => distributionId))
   const problems: Array<SettingProblem<"takers" | "variantIds">> = []
   if (new Set(variantIds).size < variantIds.length) {

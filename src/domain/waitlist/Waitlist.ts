@@ -21,7 +21,7 @@ import * as views from "./View.ts"
 
 export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
-export { type Channel, type Command, DenialReason, type Refusal, type View } from "./Protocol.ts"
+export { type Channel, type Command, type Refusal, type View } from "./Protocol.ts"
 export { type Awaiting, awaitingNotice, type State } from "./State.ts"
 
 export const declaration = {
