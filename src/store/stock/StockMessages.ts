@@ -18,12 +18,15 @@ export interface StockMessage {
 /** Messages of one round. */
 const messagesMax = 100
 
+/** A message that could not be told waits so long, and lets others pass. */
+const retryMillis = 5_000
+
 export class StockMessages extends Context.Service<
   StockMessages,
   {
     /**
-     * Runs `tell` for messages that are due, the oldest first, and removes those for which it returns true. An order
-     * whose message is told meanwhile cannot be written. Returns true if there may be more.
+     * Runs `tell` for messages that are due, the oldest first, and removes those for which it returns true. The others
+     * are due again later. An order whose message is told meanwhile cannot be written. Returns true if there may be more.
      */
     deliver<R>(
       tell: (message: StockMessage) => Effect.Effect<boolean, never, R>
@@ -59,9 +62,12 @@ const makeDeliver = (sql: PgClient.PgClient) =>
             select * from stock_messages where due_at <= ${now} order by due_at limit ${messagesMax}
             for update skip locked`
         const told: Array<string> = []
-        for (const row of rows) if (yield* tell(toMessage(row))) told.push(row.id)
+        const untold: Array<string> = []
+        for (const row of rows) ((yield* tell(toMessage(row))) ? told : untold).push(row.id)
         yield* sql`delete from stock_messages where id = any(${told})`
-        return told.length === messagesMax
+        const later = new Date(now.getTime() + retryMillis)
+        if (untold.length > 0) yield* sql`update stock_messages set due_at = ${later} where id = any(${untold})`
+        return rows.length === messagesMax
       })
     )
   }, orUnavailable)
