@@ -28,11 +28,15 @@ interface Waitlist {
   readonly live?: LiveFacts | undefined
 }
 
+/** What members get: a message at the opening, or offers. */
+const ruleOf = (scene: Scene, { offers }: WaitlistRecord): string =>
+  say(scene, offers === true ? "offerRule" : "waitlistRule")
+
 export const waitlist: RoomKind<Waitlist, State> = {
   name: "waitlist",
   action: "enterWaitlist",
   status: "status",
-  rule: (scene) => say(scene, "waitlistRule"),
+  rule: ruleOf,
   piece: (scene, waitlist, state) => {
     const { record } = waitlist
     const isMember = state?.isEntered === true
@@ -53,10 +57,11 @@ export const waitlist: RoomKind<Waitlist, State> = {
   steps: (scene, { record }, state) => {
     if (state?.status === "OFFERED") return stepsOfTurn(scene, record)
     if (state?.status === "COMPLETED") return []
-    if (state?.isEntered === true) return [say(scene, "nextNotice"), say(scene, "nextOpen"), say(scene, "nextList")]
+    const next = record.offers === true ? [ruleOf(scene, record)] : [say(scene, "nextNotice"), say(scene, "nextOpen")]
+    if (state?.isEntered === true) return [...next, say(scene, "nextList")]
     if (record.lifecycle !== "open" && record.lifecycle !== "scheduled") return []
     const address = scene.visitor === "authenticated" ? [] : [say(scene, "nextAddress")]
-    return [...address, say(scene, "nextNotice"), say(scene, "nextOpen")]
+    return [...address, ...next]
   },
   // The list has no name and no times.
   read: ({ id }, { api, caller, share }) =>
@@ -92,11 +97,11 @@ const offer = (scene: Scene, { id }: WaitlistRecord, grant: Grant): Html =>
 
 const giveUp = { action: "leave", label: "giveUp", effect: "giveUpText" } as const
 
-const member = (scene: Scene, { id }: WaitlistRecord, { position }: State): Html =>
+const member = (scene: Scene, record: WaitlistRecord, { position }: State): Html =>
   html`${heading(say(scene, "listed"))}
-    <p>${say(scene, "waitlistRule")}</p>
+    <p>${ruleOf(scene, record)}</p>
     ${position !== null && facts([[say(scene, "position"), html`<span data-text="position">${scene.formats.number(position)}</span>`]])}
-    ${wayOut(scene, id, leaveList)}`
+    ${wayOut(scene, record.id, leaveList)}`
 
 const leaveList = { action: "leave", label: "leaveList", effect: "leaveListText" } as const
 
@@ -109,12 +114,13 @@ const after = (scene: Scene, waitlist: Waitlist, state: State | undefined): Html
 
 const outside = (scene: Scene, waitlist: Waitlist): Html => {
   const { record } = waitlist
-  if (record.lifecycle === "scheduled") return scheduled(scene, record, say(scene, "waitlistRule"))
+  if (record.lifecycle === "scheduled") return scheduled(scene, record, ruleOf(scene, record))
   if (record.lifecycle !== "open") return closed(scene, record)
-  const label = say(scene, scene.opensLater === true ? "remindMe" : "enterWaitlist")
+  const isReminder = scene.opensLater === true && record.offers !== true
+  const label = say(scene, isReminder ? "remindMe" : "enterWaitlist")
   // A message needs an address, so a visitor without one gives it, and proves it with a code.
   const fields = scene.visitor === "authenticated" ? undefined : emailField(scene)
   return html`${nameHeading(record.name)}
-    <p>${say(scene, "waitlistRule")}</p>
+    <p>${ruleOf(scene, record)}</p>
     ${barred(scene, waitlist) ?? form(scene, "join", { at: record.id, label, fields, id: `join-${record.id}` })}`
 }
