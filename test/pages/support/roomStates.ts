@@ -239,17 +239,18 @@ export const states: { readonly [name: string]: State } = {
     }
   },
   "auction-won": {
-    // Its times are fixed from its opening on. A slow machine needs most of this for the bid.
-    sequence: () => auction(30),
+    sequence: () => auction(600),
     bring: async (at) => {
       await states["auction-winning"]!.bring(at)
+      await at.apis.doAsAdmin("POST", `${at.mechanism}/close`, {})
       await sees(at.page, "You have won")
     }
   },
   "auction-lost": {
-    sequence: () => auction(30),
+    sequence: () => auction(600),
     bring: async (at) => {
       await states["auction-outbid"]!.bring(at)
+      await at.apis.doAsAdmin("POST", `${at.mechanism}/close`, {})
       await sees(at.page, "Not this time")
     }
   },
