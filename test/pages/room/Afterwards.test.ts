@@ -56,6 +56,18 @@ describe("A visitor that got nothing", () => {
       })
     )
 
+    it.effect("is promised offers by a waitlist that makes them, and no message at the opening", () =>
+      Effect.gen(function* () {
+        const { id: productId } = yield* Fixture.brand("POST", "/products", { name: "Sneaker" })
+        const { id: variantId } = yield* Fixture.brand("POST", "/variants", { productId, inventoryQuantity: 0 })
+        const { id: stockId } = yield* Fixture.brand("POST", "/stocks", { name: "Pairs", variantIds: [variantId] })
+        const room = yield* Fixture.room({ waitlist: { name: "List", offers: true, stockId } })
+        const text = textOf(yield* room.get("place"))
+        assert.include(text, "is offered to the next person on the list")
+        assert.notInclude(text, "when it opens")
+      })
+    )
+
     it.effect("stays in a room that has more to offer", () =>
       Effect.gen(function* () {
         const late = yield* soldOut({ queues: [{ name: "Queue", admitRate: 0 }] })
