@@ -1,7 +1,7 @@
 /** The ways out of a place: apart from the way on, small, and confirmed, in a room and in the widget. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Locator, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 import { at, leave, ofPages, press, sees, visiting } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 import { embedded } from "../support/widgetFixture.ts"
@@ -11,8 +11,6 @@ const distanceMin = 12
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true })
 
-const boxOf = async (found: Locator) => (await found.boundingBox())!
-
 /** Fails unless the way out is below all other buttons of its card, apart from them, and in smaller letters. */
 const standsApart = async (page: Page, out: string, on: string): Promise<void> => {
   const letters = (name: string) =>
@@ -20,12 +18,14 @@ const standsApart = async (page: Page, out: string, on: string): Promise<void> =
       const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { fontSize: string } }
       return Number.parseFloat(getComputedStyle(element).fontSize)
     })
-  const way = await boxOf(button(page, out))
+  const way = (await button(page, out).boundingBox())!
   const card = page.locator("[data-kind]").filter({ has: button(page, out) })
   for (const other of await card.getByRole("button").all()) {
-    if ((await other.textContent())?.trim() === out || !(await other.isVisible())) continue
-    const { y, height } = await boxOf(other)
-    assert.isAtLeast(way.y - (y + height), distanceMin, `${out} below ${await other.textContent()}`)
+    const text = (await other.textContent())?.trim()
+    // A button that is hidden has none.
+    const box = await other.boundingBox()
+    if (text === out || box === null) continue
+    assert.isAtLeast(way.y - (box.y + box.height), distanceMin, `${out} below ${text}`)
   }
   assert.isBelow(await letters(out), await letters(on))
 }

@@ -51,6 +51,7 @@ describe("Auctions on the Admin API", () => {
           priceDropAmount: null,
           priceDropIntervalSeconds: null,
           admissionExpirationSeconds: null,
+          stockId: null,
           statusOverride: null,
           statusOverrideAt: null,
           statusOverrideBy: null,

@@ -48,6 +48,7 @@ describe("Draws on the Admin API", () => {
           drawAt,
           winnerCount: 10,
           capacity: null,
+          stockId: null,
           admissionExpirationSeconds: null,
           supportsGuest: true,
           continueSelectingUntilCompleted: false,
@@ -67,8 +68,8 @@ describe("Draws on the Admin API", () => {
         assert.deepStrictEqual([updatedAt, updatedBy], [createdAt, createdBy])
         assert.deepStrictEqual((yield* call("GET", `/draws/${id}`)).body, body)
         assert.deepStrictEqual((yield* call("GET", `/draws?sequenceId=${sequenceId}`)).body.data, [body])
-        const { type, lifecycle, live, ...record } = (yield* call("GET", `/distributions/${id}`)).body
-        assert.deepStrictEqual([type, lifecycle, live.lastSequence], ["draw", "open", 2])
+        const { type, allocation, lifecycle, live, ...record } = (yield* call("GET", `/distributions/${id}`)).body
+        assert.deepStrictEqual([type, lifecycle, allocation, live.lastSequence], ["draw", "open", null, 2])
         assert.deepStrictEqual(live.counts, { ENTERED: 0, WON: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 })
         assert.deepStrictEqual(record, body)
       })

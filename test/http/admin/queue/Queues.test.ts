@@ -38,6 +38,7 @@ describe("Queues on the Admin API", () => {
           admitRate: 120,
           admissionExpirationSeconds: null,
           capacity: null,
+          stockId: null,
           maxAdmissions: null,
           recycleExpiredAdmissions: false,
           insideLimit: null,

@@ -103,9 +103,10 @@ describe("Denying many places", () => {
           assert.strictEqual(status, 404)
         }
         assert.deepStrictEqual(yield* statuses(id), ["QUEUED"])
-        const { body: waitlist } = yield* call("POST", "/waitlists", { name: "Soon", sequenceId })
+        const slots = { slotDurationMinutes: 30, slotsFrom: "2033-01-01T00:00:00Z", slotsUntil: "2033-01-02T00:00:00Z" }
+        const { body: fitting } = yield* call("POST", "/appointments", { name: "Fitting", sequenceId, ...slots })
         assert.strictEqual(
-          (yield* call("POST", `/distributions/${waitlist.id}/deny`, { minRiskScore: 0.01, reason })).status,
+          (yield* call("POST", `/distributions/${fitting.id}/deny`, { minRiskScore: 0.01, reason })).status,
           404
         )
       })

@@ -41,6 +41,7 @@ describe("Timed releases on the Admin API", () => {
           closeAt: null,
           supportsGuest: true,
           capacity: null,
+          stockId: null,
           admissionExpirationSeconds: null,
           grantsPerConsumer: null,
           variantIds: null,
