@@ -24,9 +24,10 @@ export const follow = (place: HTMLElement): void => {
   if (live === undefined) return
   let sequences = sequencesOf(place)
   let nextAt = Date.now() + happenedMillis
-  let hasChanged = true
+  let hasChanged = false
   let isLooking = false
-  let lookedAt = 0
+  // The page itself was the first look.
+  let lookedAt = Date.now()
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const fetchNew = async (): Promise<void> => {
@@ -65,7 +66,8 @@ export const follow = (place: HTMLElement): void => {
   document.addEventListener("visibilitychange", lookSoon)
   // A form that was closed may be replaced.
   place.addEventListener("toggle", lookSoon, true)
-  void look()
+  stream.follow(!document.hidden)
+  lookSoon()
 }
 
 /** Which events the figures have counted. */
@@ -84,7 +86,7 @@ const fetchParts = async (place: HTMLElement, address: string): Promise<void> =>
   localTimes(fresh.content)
   fresh.content.querySelectorAll<HTMLElement>("[data-part]").forEach((part) => {
     const old = document.querySelector<HTMLElement>(`[data-part="${part.dataset["part"]}"]`)
-    if (old !== null && !isKept(old, part)) old.replaceWith(part)
+    if (old !== null && !old.isEqualNode(part) && !isKept(old, part)) old.replaceWith(part)
   })
   // A person may be on one of the links that are replaced.
   if (typeof link === "string") place.querySelector<HTMLElement>(`[data-part] a[href="${link}"]`)?.focus()
