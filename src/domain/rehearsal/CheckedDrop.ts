@@ -135,7 +135,7 @@ export const inWords = (at: Millis, timeZone: string): string => {
 }
 
 /** Returns a number with separators: `12,500`. */
-export const number = (value: number): string => `${value}`.replace(/\B(?=(?:\d{3})+$)/g, ",")
+export const number = (value: number): string => value.toLocaleString("en")
 
 /** Returns a name in quotes. */
 export const quoted = (name: string): string => `“${name}”`
