@@ -2,16 +2,15 @@
  * `usher replay`: runs the journal of one mechanism through the rules again, as it was or with other settings, and shows
  * the figures of both.
  */
-import { Console, Effect, Layer, Result } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import type { Event } from "../domain/mechanism/Decider.ts"
-import { deciders, declarations, type Kind, kindNames } from "../domain/mechanism/Mechanism.ts"
+import { type Kind, kindNames } from "../domain/mechanism/Mechanism.ts"
 import { isUuid } from "../domain/values/Ids.ts"
-import { playChanged } from "../engine/replay/Changed.ts"
-import { type Figures, figuresOf } from "../engine/replay/Figures.ts"
+import type { Figures } from "../engine/replay/Figures.ts"
+import { onceMore, type Outcome, type Replayed } from "../engine/replay/OnceMore.ts"
 import { readJournal, replayedEventsMax } from "../engine/replay/RecordedJournal.ts"
-import { type AnyConfiguration, parseChanges } from "../engine/replay/Settings.ts"
-import { type Difference, replay, type Step } from "../engine/replay/Unchanged.ts"
+import { changeOfText } from "../engine/replay/Settings.ts"
+import type { Difference } from "../engine/replay/Unchanged.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { columns, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
@@ -40,42 +39,20 @@ const options = {
   json
 }
 
-/** A replay of one mechanism. */
-interface Report {
-  readonly mechanismId: string
-  readonly kind: Kind
-  readonly events: number
-  readonly commands: number
-  /** The first event that the rules do not lead to. Absent if they lead to all. */
-  readonly difference?: Difference
-  readonly figures: Figures
-  /** Absent without `--set`. */
-  readonly changed?: Changed
-}
-
-interface Changed {
-  readonly assumption: string
-  /** As they were given. */
-  readonly set: ReadonlyArray<string>
-  readonly seed: number
-  readonly figures: Figures
-}
-
 /** The command `replay`. */
 export const command = Command.make("replay", options, ({ mechanismId, changes, seed, json }) =>
   Effect.gen(function* () {
     const { head, events, kind } = yield* recorded(mechanismId)
-    const { difference, steps } = replay(deciders[kind], events, head.formatVersion)
-    const figures = figuresOf(kind, events)
-    const report = { mechanismId, kind, events: events.length, commands: steps.length, figures }
-    if (difference !== undefined) {
-      yield* Console.log(
-        json ? JSON.stringify({ ...report, difference }) : differenceInWords(difference, events.length)
-      )
+    const outcome = onceMore({ kind, changes: changes.map(changeOfText), seed }, head.formatVersion, events)
+    if (outcome._tag === "Refused") {
+      return yield* new StartRefused({ message: `--set ${outcome.problem.name}: ${outcome.problem.message}` })
+    }
+    if (json) yield* Console.log(JSON.stringify({ mechanismId, kind, ...reported(outcome, changes, seed) }))
+    if (outcome._tag === "Differs") {
+      if (!json) yield* Console.log(differenceInWords(outcome.difference, events.length))
       return yield* new JournalDiffers({ message: "The rules of this release do not lead to the recorded events." })
     }
-    const changed = changes.length === 0 ? {} : { changed: yield* changedFigures(kind, events, steps, changes, seed) }
-    yield* Console.log(json ? JSON.stringify({ ...report, ...changed }) : readable({ ...report, ...changed }))
+    if (!json) yield* Console.log(readable(kind, outcome, changes))
   }).pipe(orDatabaseProblem, Effect.provide(services), interruptible)
 ).pipe(
   Command.withDescription(
@@ -95,6 +72,13 @@ export const command = Command.make("replay", options, ({ mechanismId, changes, 
     }
   ])
 )
+
+/** The outcome as JSON shows it. */
+const reported = (
+  { _tag, ...outcome }: Exclude<Outcome, { _tag: "Refused" }>,
+  set: ReadonlyArray<string>,
+  seed: number
+) => ("changed" in outcome ? { ...outcome, changed: { ...outcome.changed, set, seed } } : outcome)
 
 /** Reads the journal. Refuses one that cannot be replayed. */
 const recorded = Effect.fnUntraced(function* (mechanismId: string) {
@@ -116,33 +100,6 @@ const recorded = Effect.fnUntraced(function* (mechanismId: string) {
   return { ...journal, kind }
 })
 
-/** Plays the journal with the changes. */
-const changedFigures = Effect.fnUntraced(function* (
-  kind: Kind,
-  events: ReadonlyArray<Event>,
-  steps: ReadonlyArray<Step>,
-  set: ReadonlyArray<string>,
-  seed: number
-) {
-  const configurations = steps.flatMap(({ command }) =>
-    command._tag === "Configure" ? [command["configuration"] as AnyConfiguration] : []
-  )
-  const changes = parseChanges(kind, set, configurations)
-  if (Result.isFailure(changes)) return yield* new StartRefused({ message: `--set ${changes.failure}` })
-  const figures = figuresOf(kind, playChanged(kind, events, steps, changes.success, seed))
-  return { assumption: assumptionOf(kind, seed), set, seed, figures } satisfies Changed
-})
-
-/** What the figures of a changed replay rest on. */
-const assumptionOf = (kind: Kind, seed: number): string => {
-  const drawn =
-    declarations[kind].grants.length > 0 ? `; what follows a grant is drawn from what people did (seed ${seed})` : ""
-  return (
-    `Assumed: people came and gave up as they did${drawn}. Staff did what they did. ` +
-    "Refused attempts are not recorded, so nobody comes who did not get in."
-  )
-}
-
 const differenceInWords = ({ sequence, recorded, expected }: Difference, events: number): string =>
   [
     `Event ${sequence} of ${events} is not what the rules lead to.`,
@@ -150,15 +107,13 @@ const differenceInWords = ({ sequence, recorded, expected }: Difference, events:
     `  expected: ${expected}`
   ].join("\n")
 
-const readable = ({ kind, events, commands, figures, changed }: Report): string => {
+const readable = (kind: Kind, { events, commands, figures, changed }: Replayed, set: ReadonlyArray<string>): string => {
   const unchanged = `${kindNames[kind]}: ${events} events of ${commands} commands, all as they were recorded.`
   const rows = rowsOf(figures)
   if (changed === undefined) return [unchanged, "", columns(rows)].join("\n")
   const others = rowsOf(changed.figures)
   const table = rows.map(([name, value], index) => [name, value, others[index]![1]])
-  return [changed.assumption, "", columns([["", "recorded", changed.set.join(" ")], ...table]), "", unchanged].join(
-    "\n"
-  )
+  return [changed.assumption, "", columns([["", "recorded", set.join(" ")], ...table]), "", unchanged].join("\n")
 }
 
 const rowsOf = (figures: Figures): ReadonlyArray<readonly [name: string, value: string]> => {

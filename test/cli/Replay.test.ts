@@ -117,7 +117,7 @@ layer(layerWith({ codecs: JournalCodec.codecs(deciders) }), { excludeTestService
           [[idOf(999)], `There is no mechanism ${idOf(999)}.`],
           [["Drop"], "the id of a mechanism"],
           [[id, "--set", "speed=3"], "speed: a queue has no such setting"],
-          [[id, "--set", "admitRate=-1"], "admitRate=-1: "],
+          [[id, "--set", "admitRate=-1"], "admitRate: "],
           [[id, "--set", "admitBurst=3"], "admitBurst needs standby"]
         ]
         for (const [args, words] of cases) {

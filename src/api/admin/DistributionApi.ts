@@ -21,6 +21,7 @@ import { statusFields } from "./MechanismApi.ts"
 import { denyEndpoint, RiskScore } from "./SteeringApi.ts"
 import { listBelow } from "./RecordApi.ts"
 import { kindSchemas } from "./KindsApi.ts"
+import { replayEndpoint } from "./ReplayApi.ts"
 import { waitsEndpoint } from "./WaitsApi.ts"
 import { LifeChange, watchOf } from "./WatchApi.ts"
 import { extensionSecondsMax } from "../../domain/mechanism/extension/Extension.ts"
@@ -238,6 +239,7 @@ export class DistributionApi extends HttpApiGroup.make("distributions")
     }),
     consumersCsvEndpoint,
     waitsEndpoint,
+    replayEndpoint,
     contactsEndpoint,
     denyEndpoint,
     extendEndpoint,

@@ -15,6 +15,19 @@ export interface RecordedJournal {
 
 /** Returns the journal; undefined if there is no such mechanism. Fails if it is archived, too long or unreadable. */
 export const readJournal = Effect.fnUntraced(function* (mechanismId: string) {
+  const events: Array<Event> = []
+  const head = yield* readPages(mechanismId, replayedEventsMax, (page) => {
+    for (const event of page) events.push(event)
+  })
+  return head === undefined ? undefined : ({ head, events } satisfies RecordedJournal)
+})
+
+/** Hands the events of the journal over page by page, and returns its head. Otherwise like {@link readJournal}. */
+export const readPages = Effect.fnUntraced(function* (
+  mechanismId: string,
+  eventsMax: number,
+  take: (events: ReadonlyArray<Event>) => void
+) {
   const { atOneMoment, count } = yield* Projections
   const journal = yield* Journal
   const read = Effect.gen(function* () {
@@ -22,14 +35,9 @@ export const readJournal = Effect.fnUntraced(function* (mechanismId: string) {
     if (head === undefined) return undefined
     const { archived } = yield* count({ mechanismId })
     if (archived > 0) return yield* Effect.fail({ _tag: "JournalArchived" as const })
-    if (head.sequence > replayedEventsMax) return yield* Effect.fail({ _tag: "JournalTooLong" as const })
-    const events: Array<Event> = []
-    yield* Stream.runForEach(journal.read(head, 0), (page) =>
-      Effect.sync(() => {
-        for (const { event } of page) events.push(event)
-      })
-    )
-    return { head, events } satisfies RecordedJournal
+    if (head.sequence > eventsMax) return yield* Effect.fail({ _tag: "JournalTooLong" as const })
+    yield* Stream.runForEach(journal.read(head, 0), (page) => Effect.sync(() => take(page.map(({ event }) => event))))
+    return head
   })
   return yield* atOneMoment(read).pipe(
     Effect.catchDefect((defect) => (defect instanceof JournalCorrupt ? Effect.fail(defect) : Effect.die(defect)))

@@ -46,48 +46,63 @@ export const withChanges = (configuration: AnyConfiguration, changes: Changes): 
   return Object.fromEntries(changed.filter(([, value]) => value !== undefined))
 }
 
-/**
- * Reads changes as `NAME=VALUE`; an empty value removes the setting. Each configuration of the journal must be valid with
- * them. Fails with the problem in words.
- */
-export const parseChanges = (
+/** A setting with another value. */
+export interface Change {
+  readonly name: string
+  /** The value as the Admin API takes it, or several readings of it, of which the first valid one counts. */
+  readonly readings: readonly [unknown, ...Array<unknown>]
+}
+
+/** Why a change cannot be made. */
+export interface ChangeProblem {
+  readonly name: string
+  readonly message: string
+}
+
+/** Reads a change as `NAME=VALUE`. A value is JSON, such as a number, or else text. An empty one removes the setting. */
+export const changeOfText = (text: string): Change => {
+  const at = text.indexOf("=")
+  const value = text.slice(at + 1)
+  if (at < 0) return { name: text, readings: [noValue] }
+  return { name: text.slice(0, at), readings: value === "" ? [undefined] : ([...jsonOf(value), value] as [unknown]) }
+}
+
+/** A text without a sign. No setting takes it. */
+const noValue = Symbol("no value")
+
+/** Checks the changes. Each configuration of the journal must be valid with them. */
+export const checkChanges = (
   kind: Kind,
-  texts: ReadonlyArray<string>,
+  asked: ReadonlyArray<Change>,
   configurations: ReadonlyArray<AnyConfiguration>
-): Result.Result<Changes, string> => {
+): Result.Result<Changes, ChangeProblem> => {
   const changes = new Map<string, unknown>()
-  for (const text of texts) {
-    const [name, value] = split(text)
-    if (value === undefined || !changeable(kind).includes(name)) return Result.fail(unknownSetting(kind, name))
-    const parsed = valueOf(kind, name, value, configurations[0]!)
-    if (Result.isFailure(parsed)) return Result.fail(`${text}: ${parsed.failure}`)
-    changes.set(name, parsed.success)
+  for (const { name, readings } of asked) {
+    if (readings[0] === noValue) return Result.fail({ name, message: "needs a value, as NAME=VALUE" })
+    if (!changeable(kind).includes(name)) return Result.fail({ name, message: unknownSetting(kind, name) })
+    const value = valueOf(kind, name, readings, configurations[0]!)
+    if (Result.isFailure(value)) return Result.fail({ name, message: value.failure })
+    changes.set(name, value.success)
   }
   const { problems } = declarations[kind] as unknown as Pick<KindDeclaration<AnyConfiguration>, "problems">
   for (const configuration of configurations) {
     const [problem] = problems(withChanges(configuration, changes), configuration)
-    if (problem !== undefined) return Result.fail(problem.message)
+    if (problem !== undefined) return Result.fail({ name: problem.field, message: problem.message })
   }
   return Result.succeed(changes)
-}
-
-const split = (text: string): readonly [name: string, value: string | undefined] => {
-  const at = text.indexOf("=")
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
 const unknownSetting = (kind: Kind, name: string): string => {
   const reason = fixed.has(name)
     ? "the journal does not say what people would have done otherwise"
     : `${declarations[kind].aNoun} has no such setting`
-  return `${name}: ${reason}. Settings that can be changed, as NAME=VALUE: ${changeable(kind).join(", ")}`
+  return `${reason}. Settings that can be changed: ${changeable(kind).join(", ")}`
 }
 
-/** A value is JSON, such as a number; or else text, such as a price or an instant. */
 const valueOf = (
   kind: Kind,
   name: string,
-  text: string,
+  readings: Change["readings"],
   configuration: AnyConfiguration
 ): Result.Result<unknown, string> => {
   const codec = (deciders[kind] as AnyDecider).configuration as Schema.Codec<AnyConfiguration, AnyConfiguration>
@@ -97,8 +112,7 @@ const valueOf = (
       Schema.decodeUnknownResult(codec)(withChanges(encoded, new Map([[name, value]]))),
       (decoded) => decoded[name]
     )
-  const candidates = text === "" ? [undefined] : [...jsonOf(text), text]
-  const results = candidates.map(decode)
+  const results = readings.map(decode)
   const found = results.find(Result.isSuccess) ?? results[0]!
   return Result.mapError(found, ({ message }) => message.split("\n")[0]!)
 }

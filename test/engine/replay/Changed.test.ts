@@ -4,7 +4,7 @@ import type { Event } from "../../../src/domain/mechanism/Decider.ts"
 import { deciders, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import { playChanged } from "../../../src/engine/replay/Changed.ts"
 import { figuresOf, percentile } from "../../../src/engine/replay/Figures.ts"
-import { type AnyConfiguration, changeable, parseChanges } from "../../../src/engine/replay/Settings.ts"
+import { type AnyConfiguration, changeable, changeOfText, checkChanges } from "../../../src/engine/replay/Settings.ts"
 import { replay } from "../../../src/engine/replay/Unchanged.ts"
 import { consumer, journalOf, oneASecond, played as journalOfCommands } from "./Journals.ts"
 
@@ -31,7 +31,7 @@ const changedJournal = (kind: Kind, events: ReadonlyArray<Event>, texts: Readonl
   const configurations = steps.flatMap(({ command }) =>
     command._tag === "Configure" ? [command["configuration"] as AnyConfiguration] : []
   )
-  const changes = Result.getOrThrow(parseChanges(kind, texts, configurations))
+  const changes = Result.getOrThrow(checkChanges(kind, texts.map(changeOfText), configurations))
   return playChanged(kind, events, steps, changes, seed)
 }
 
@@ -97,13 +97,15 @@ describe("a drop that is played with other settings", () => {
 describe("a setting of a replay", () => {
   const configuration = settings
   const problem = (...texts: ReadonlyArray<string>): string => {
-    const parsed = parseChanges("queue", texts, [configuration])
-    return Result.isFailure(parsed) ? parsed.failure : "none"
+    const parsed = checkChanges("queue", texts.map(changeOfText), [configuration])
+    return Result.isFailure(parsed) ? parsed.failure.message : "none"
   }
 
   it("is read as the Admin API reads it", () => {
     const parsed = Result.getOrThrow(
-      parseChanges("queue", ["admitRate=120", "closeAt=2026-11-21T19:00:00Z", "capacity="], [configuration])
+      checkChanges("queue", ["admitRate=120", "closeAt=2026-11-21T19:00:00Z", "capacity="].map(changeOfText), [
+        configuration
+      ])
     )
     assert.deepStrictEqual(
       [...parsed],
@@ -116,16 +118,16 @@ describe("a setting of a replay", () => {
   })
 
   it("is refused with the settings that there are", () => {
-    assert.include(problem("speed=3"), "speed: a queue has no such setting. Settings that can be changed")
+    assert.include(problem("speed=3"), "a queue has no such setting. Settings that can be changed")
     assert.include(problem("speed=3"), "admitRate")
-    assert.include(problem("admitRate"), "as NAME=VALUE")
+    assert.strictEqual(problem("admitRate"), "needs a value, as NAME=VALUE")
     assert.include(problem("openAt=2026-11-21T19:00:00Z"), "the journal does not say what people would have done")
   })
 
   it("is refused with a value out of range, of another type, or against another setting", () => {
-    assert.include(problem("admitRate=-1"), "admitRate=-1: ")
-    assert.include(problem("admitRate=fast"), "admitRate=fast: ")
-    assert.include(problem("admitRate="), "admitRate=: ")
+    assert.include(problem("admitRate=-1"), "between 0 and")
+    assert.include(problem("admitRate=fast"), "Expected")
+    assert.include(problem("admitRate="), "Missing key")
     assert.strictEqual(problem("admitBurst=3"), "admitBurst needs standby")
   })
 

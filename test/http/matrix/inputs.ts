@@ -330,6 +330,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   "GET /api/distributions/:id/consumers": record("id", "queueId"),
   "GET /api/distributions/:id/waiting-time": record("id", "queueId"),
   "GET /api/distributions/:id/contacts": record("id", "queueId"),
+  "POST /api/distributions/:id/replay": record("id", "queueId", {}),
   "GET /api/distributions/:id/consumers.csv": record("id", "queueId"),
   "POST /api/distributions/:id/deny": record("id", "queueId", { minRiskScore: 1, reason: "BOT_DETECTED" }),
   "POST /api/distributions/:id/extend": record("id", "queueId", { seconds: 60 }),

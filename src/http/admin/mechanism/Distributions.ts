@@ -17,6 +17,7 @@ import { orAnswer } from "../../errors/Refusals.ts"
 import { orBusy } from "../records/Answers.ts"
 import type { Contact } from "../../../api/admin/ContactsApi.ts"
 import type { ExtensionBody } from "../../../api/admin/DistributionApi.ts"
+import type { ReplayBody } from "../../../api/admin/ReplayApi.ts"
 import type { BulkDenial } from "../../../api/admin/SteeringApi.ts"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
 import { forTenant } from "../records/Operations.ts"
@@ -28,6 +29,7 @@ import * as Contacts from "./Contacts.ts"
 import * as DistributionFacts from "./DistributionFacts.ts"
 import * as Inspections from "./Inspections.ts"
 import { bookingOf, consumerOf } from "./PlaceAnswers.ts"
+import * as Replays from "./Replays.ts"
 import * as Waits from "./Waits.ts"
 import { WatchedDistributions } from "./WatchedDistributions.ts"
 
@@ -108,6 +110,7 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
   const factsOf = yield* DistributionFacts.make
   const csvOf = yield* ConsumersCsv.make
   const waitsOf = yield* Waits.make
+  const replayOf = yield* Replays.make
   const contactsOf = yield* Contacts.make
   return {
     getDistributionContacts: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
@@ -136,6 +139,14 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
       const { tenant } = yield* CurrentTenant
       const { identity } = yield* current(tenant, id)
       return yield* waitsOf(tenant, id, identity.kind)
+    }, orBusy),
+    replayDistribution: Effect.fnUntraced(function* ({
+      params: { id },
+      payload
+    }: OfOne & { readonly payload: typeof ReplayBody.Type }) {
+      const { tenant } = yield* CurrentTenant
+      const { identity } = yield* current(tenant, id)
+      return yield* replayOf(identity, payload)
     }, orBusy)
   }
 })

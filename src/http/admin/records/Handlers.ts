@@ -13,6 +13,7 @@ import { ExperiencePages } from "../../../store/experience/ExperiencePages.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
 import { ExperienceWindows } from "../../../store/experience/ExperienceWindows.ts"
 import { History } from "../../../store/journal/History.ts"
+import { Projections } from "../../../store/journal/Projections.ts"
 import { MediaAssets } from "../../../store/catalogue/MediaAssets.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { Operations } from "../../../store/mechanism/Operations.ts"
@@ -133,7 +134,15 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Experiences.layer, ExperienceProducts.layer, ExperiencePages.layer, Sequences.layer)),
   Layer.provide(ExperienceWindows.layer),
   Layer.provide(
-    Layer.mergeAll(Mechanisms.layer, Places.layer, History.layer, Analytics.layer, Operations.layer, TenantEvents.layer)
+    Layer.mergeAll(
+      Mechanisms.layer,
+      Places.layer,
+      History.layer,
+      Projections.layer,
+      Analytics.layer,
+      Operations.layer,
+      TenantEvents.layer
+    )
   ),
   Layer.provide(OrderedPlaces.layer),
   Layer.provide(Layer.mergeAll(Audiences.layer, AudienceMembers.layer, ConsumerRecords.layer, Orders.layer)),
