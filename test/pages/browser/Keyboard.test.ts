@@ -173,7 +173,7 @@ ofPages("A person with a keyboard", (it) => {
 
   it.effect("books a slot, moves it and cancels it", () =>
     Effect.gen(function* () {
-      const [slotsFrom, slotsUntil] = [at(86_400), at(3 * 86_400)]
+      const [slotsFrom, slotsUntil] = [`${at(86_400).slice(0, 10)}T00:00:00Z`, at(3 * 86_400)]
       const appointments = [
         { name: "Fitting", slotDurationMinutes: 240, timeZone: "UTC", hours: allDay, slotsFrom, slotsUntil }
       ]
