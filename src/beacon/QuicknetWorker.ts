@@ -3,5 +3,4 @@ import { parentPort, workerData } from "node:worker_threads"
 import type { Round } from "./Network.ts"
 import { verifyBeacon } from "./Quicknet.ts"
 
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(verifyBeacon(workerData as Round))

@@ -6,7 +6,7 @@ import { Console, Effect, Layer } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type Kind, kindNames } from "../domain/mechanism/Mechanism.ts"
 import { isUuid } from "../domain/values/Ids.ts"
-import type { Figures } from "../engine/replay/Figures.ts"
+import { rowsOf } from "../engine/replay/FigureRows.ts"
 import { onceMore, type Outcome, type Replayed } from "../engine/replay/OnceMore.ts"
 import { readJournal, replayedEventsMax } from "../engine/replay/RecordedJournal.ts"
 import { changeOfText } from "../engine/replay/Settings.ts"
@@ -114,35 +114,4 @@ const readable = (kind: Kind, { events, commands, figures, changed }: Replayed, 
   const others = rowsOf(changed.figures)
   const table = rows.map(([name, value], index) => [name, value, others[index]![1]])
   return [changed.assumption, "", columns([["", "recorded", set.join(" ")], ...table]), "", unchanged].join("\n")
-}
-
-const rowsOf = (figures: Figures): ReadonlyArray<readonly [name: string, value: string]> => {
-  const { waitSeconds, soldOutAt, largestSecond } = figures
-  const wait = (seconds: number | undefined) => (seconds === undefined ? "-" : durationInWords(seconds))
-  return [
-    ["people", `${figures.people}`],
-    ["entries", `${figures.entries}`],
-    ["admitted", `${figures.admitted}`],
-    ["used", `${figures.used}`],
-    ["lapsed", `${figures.lapsed}`],
-    ["given back", `${figures.returned}`],
-    ["gave up waiting", `${figures.gaveUp}`],
-    ["turned away at the end", `${figures.turnedAway}`],
-    ["denied by staff", `${figures.denied}`],
-    ["still waiting", `${figures.stillWaiting}`],
-    ["wait, median", wait(waitSeconds?.median)],
-    ["wait, 95 of 100 within", wait(waitSeconds?.p95)],
-    ["wait, longest", wait(waitSeconds?.longest)],
-    ["nothing left at", soldOutAt ?? "-"],
-    ["largest second, entries", `${largestSecond.entries}`],
-    ["largest second, grants", `${largestSecond.grants}`]
-  ]
-}
-
-/** Returns a time as people read it: `45 s`, `12 min 5 s`, `3 h 20 min`. */
-const durationInWords = (seconds: number): string => {
-  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
-  const whole = Math.round(seconds)
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`
 }

@@ -7,7 +7,6 @@ const events: Array<Event> = []
 
 parentPort?.on("message", (sent: ReadonlyArray<Event> | number) => {
   if (typeof sent === "number") {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     parentPort?.postMessage(onceMore(workerData as Request, sent, events))
     return
   }

@@ -25,5 +25,4 @@ async function read(): Promise<void> {
 
 await Promise.all(Array.from({ length: 8 }, read))
 client.close()
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort!.postMessage(`${summary(responses)}; the largest of ${bytesMax} bytes`)

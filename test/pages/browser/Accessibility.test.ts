@@ -166,7 +166,8 @@ ofPages("Pages", (it) => {
         ]
         const results = `/experiences/${experienceId}/results`
         const history = `/mechanisms/${sequence.queues[0].id}/history`
-        for (const path of [...lists, ...records, results, history]) await look(path, findingsNow)
+        const onceMore = `${results}/once-more?mechanism=${sequence.queues[0].id}&was.admitRate=0&admitRate=60`
+        for (const path of [...lists, ...records, results, onceMore, history]) await look(path, findingsNow)
       })
       assert.deepStrictEqual(found, [])
     })

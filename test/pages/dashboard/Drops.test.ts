@@ -102,6 +102,28 @@ layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
     })
   )
 
+  it.effect("play a mechanism once more with other settings, and show both figures under the assumption", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId } = yield* drop
+      yield* asBrandServer("POST", `/queues/${queueId}/admit`, { count: 1 })
+      const results = yield* get(`${path}/results`)
+      const [, link] = /href="([^"]*once-more[^"]*)"/.exec(results.text)!
+      const recorded = textOf(yield* get(link!))
+      assert.match(recorded, /Figure Recorded people 3 entries 3 admitted 1 /)
+      assert.include(recorded, "Change a setting above")
+      const changed = yield* get(`${link}&was.admitRate=0&admitRate=600`)
+      assert.match(textOf(changed), /Assumed: people came and gave up as they did/)
+      assert.match(textOf(changed), /Figure Recorded With these settings people 3 3 entries 3 3 admitted 1 3 /)
+      assert.include(changed.text, 'name="admitRate"')
+      const refused = yield* get(`${link}&was.admitRate=0&admitRate=-1`)
+      assert.strictEqual(refused.status, 400)
+      assert.include(textOf(refused), "Nothing was played.")
+      const stranger = yield* operator
+      yield* stranger.signIn((yield* Usher).stranger.secretKey)
+      assert.strictEqual((yield* stranger.get(link!)).status, 404)
+    })
+  )
+
   it.effect("show results: the funnel, revenue by currency, a former drop beside it, files and proofs", () =>
     Effect.gen(function* () {
       const { get, path, queueId, guests, experienceId } = yield* drop

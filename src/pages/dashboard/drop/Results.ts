@@ -13,6 +13,7 @@ import { countsOf, type Drop, makeMechanismsOf, type Mechanism } from "./Drop.ts
 import { makeSeen, type Seen } from "./Figures.ts"
 import { viewOf } from "./Kinds.ts"
 import { allPlaces, money, span } from "./KindView.ts"
+import { makeRoutes, onceMoreCard } from "./OnceMore.ts"
 import type { Tab, TabNeeds } from "./Tab.ts"
 
 /** Former drops that one can be compared with. */
@@ -28,6 +29,7 @@ export const make = ({ api }: TabNeeds): Tab => {
   return {
     path: "/results",
     title: "Results",
+    routes: (frame) => makeRoutes(api, frame),
     show: Effect.fnUntraced(function* (operator, drop, { query }) {
       const { experience, mechanisms, path } = drop
       const seen = yield* seenOf(operator, mechanisms)
@@ -48,7 +50,8 @@ export const make = ({ api }: TabNeeds): Tab => {
         body: html`
           <div class="cards">${seen.map((one) => funnelOf(one, visits, seen.length === 1))}</div>
           ${visits > 0 && visitsHint} ${waitsCard(waits)} ${revenueCard(revenue)}
-          ${comparison(drop, revenue, compared, others, `${path}/results`)} ${files(drop)} ${proofs(drop)}
+          ${comparison(drop, revenue, compared, others, `${path}/results`)} ${onceMoreCard(drop)} ${files(drop)}
+          ${proofs(drop)}
         `
       }
     })

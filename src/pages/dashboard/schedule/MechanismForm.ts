@@ -81,7 +81,8 @@ const factOf = (mechanism: Mechanism, term: Term): string => {
   return value.replace("T", " ") || "–"
 }
 
-const termField = (form: Form, mechanism: Mechanism, term: Term): Html => {
+/** The field of a setting, and what it shows at first. {@link changesIn} reads both. */
+export const termField = (form: Form, mechanism: Mechanism, term: Term): Html => {
   const value = shownIn(mechanism, term)
   const { setting, label, isOptional, min = 0 } = term
   const shared = { label, value, isOptional, ...(term.hint !== undefined && term.hint !== "" && { hint: term.hint }) }
