@@ -7,7 +7,7 @@ import { RateCategory } from "../Annotations.ts"
 import { Conflict, NotFound } from "../Errors.ts"
 
 /** The events of a journal that a server replays. `usher replay` takes longer ones. */
-export const replayedEventsMax = 250_000
+export const servedEventsMax = 250_000
 
 const settingsMax = 20
 
@@ -70,7 +70,7 @@ export const replayEndpoint = HttpApiEndpoint.post("replayDistribution", "/distr
       description:
         "Runs the journal of a mechanism through the rules again, and changes nothing. With `settings` it also computes " +
         "what they would have led to: everybody comes and gives up as they did, and what follows a grant is drawn from " +
-        `what people did. A mechanism with more than ${replayedEventsMax.toLocaleString("en")} events, or whose replay ` +
+        `what people did. A mechanism with more than ${servedEventsMax.toLocaleString("en")} events, or whose replay ` +
         "takes a minute, is a 400: `usher replay` takes it. A 409 says that the journal is archived (JOURNAL_ARCHIVED), " +
         "or that it does not follow from the rules of this release (JOURNAL_DIFFERS)."
     })

@@ -1,6 +1,6 @@
 /** Replays mechanisms on a thread, one at a time. */
 import { Duration, Effect, Option, Semaphore } from "effect"
-import { type ReplayBody, replayedEventsMax } from "../../../api/admin/ReplayApi.ts"
+import { type ReplayBody, servedEventsMax } from "../../../api/admin/ReplayApi.ts"
 import { Conflict } from "../../../api/Errors.ts"
 import type { MechanismIdentity } from "../../../domain/mechanism/Mechanism.ts"
 import { instantOf } from "../../../domain/values/Time.ts"
@@ -39,7 +39,7 @@ const outcomeOf = Effect.fnUntraced(
   function* ({ id, kind }: MechanismIdentity, { settings = {}, seed = 1 }: Body) {
     const changes = Object.entries(settings).map(([name, value]) => ({ name, readings: [value ?? undefined] as const }))
     const thread = yield* ReplayThread.start({ kind, changes, seed })
-    const head = yield* readPages(id, replayedEventsMax, thread.take)
+    const head = yield* readPages(id, servedEventsMax, thread.take)
     return yield* thread.outcome(head!.formatVersion)
   },
   Effect.catchTags({
@@ -81,6 +81,6 @@ const shown = (figures: Figures) => ({
 })
 
 const tooLong = (id: string) => {
-  const expected = `a mechanism with at most ${replayedEventsMax} events, replayed within ${replaySeconds} seconds`
+  const expected = `a mechanism with at most ${servedEventsMax} events, replayed within ${replaySeconds} seconds`
   return issueAt({ id }, ["id"], { kind: "validation", type: "max_value", expected })
 }
