@@ -28,6 +28,8 @@ import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { Stocks } from "../../store/stock/Stocks.ts"
 import { addTaker } from "./StockTakers.ts"
+import { seededEntropy, seededId } from "../../store/testClock/SeededChance.ts"
+import { TestClocks } from "../../store/testClock/TestClocks.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 import * as Time from "../../store/coordination/Time.ts"
 
@@ -96,7 +98,9 @@ export class Creation extends Context.Service<
       ) {
         const created: Array<Prepared> = []
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
-          const prepared = yield* Effect.forEach(mechanisms, (mechanism) => prepare(tenant, by, mechanism))
+          const prepared = yield* Effect.forEach(mechanisms, (mechanism, index) =>
+            prepare(tenant, by, mechanism, index)
+          )
           yield* journal.create(prepared.map(({ creation }) => creation))
           created.push(...prepared)
           return prepared.map(({ identity }) => identity.id)
@@ -145,19 +149,29 @@ interface Prepared {
   readonly stockId: string | undefined
 }
 
-/** Makes the function that lets the rules judge a new mechanism. It fails if its stock is unknown. */
+/**
+ * Makes the function that lets the rules judge a new mechanism, which is the so-many-th of its request. It fails if its
+ * stock is unknown.
+ */
 const makePrepare = Effect.gen(function* () {
   const stocks = yield* Stocks
   const random = yield* SecureRandom.SecureRandom
-  const entropy = yield* Entropy
+  const systemChance = yield* Entropy
+  const clocks = yield* TestClocks
   const formatVersion = yield* FormatVersion
   return Effect.fnUntraced(function* (
     tenant: Tenant,
     by: string,
-    { kind, experienceId, sequenceId, configuration, experienceWindow }: Configured
+    { kind, experienceId, sequenceId, configuration, experienceWindow }: Configured,
+    index: number
   ) {
     const now = yield* Time.now
-    const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
+    const testClock = clocks.of(tenant)
+    const key = () => `${tenant.organizationId} ${kind} ${index} ${JSON.stringify(configuration)}`
+    const id = testClock === undefined ? yield* random.uuidV7() : seededId(testClock, yield* Time.serverNow, key())
+    let draw = 0
+    const entropy = testClock === undefined ? systemChance : () => seededEntropy(testClock, id, 0, draw++)
+    const identity = { ...tenant, id, kind, experienceId, sequenceId }
     const stockId = stockOf(configuration)
     if (stockId !== undefined) yield* stocks.find(tenant, stockId)
     const options = { entropy, formatVersion: formatVersion.current }

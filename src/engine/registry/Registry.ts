@@ -11,6 +11,7 @@ import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { seededEntropy } from "../../store/testClock/SeededChance.ts"
 import { inTimeOf, TestClocks } from "../../store/testClock/TestClocks.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
@@ -67,6 +68,12 @@ export interface Registry {
   readonly isRestored: () => boolean
 }
 
+/** Returns the chance of a mechanism in test mode, if there is a test clock. */
+const seededEntropyOf = (clocks: TestClocks, identity: MechanismIdentity<ActorKind>) => {
+  const clock = clocks.of(identity)
+  return clock && ((sequence: number, draw: number) => seededEntropy(clock, identity.id, sequence, draw))
+}
+
 /** Creates a registry whose actors live in the surrounding scope, and begins to start unfinished mechanisms. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
@@ -89,6 +96,9 @@ export const make = Effect.fnUntraced(function* (
   const boot = Effect.fnUntraced(function* (slot: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
     const inTime = inTimeOf(clocks, head.identity)
+    const seeded = {
+      ...(head.identity.mode === "test" && { seededEntropy: () => seededEntropyOf(clocks, head.identity) })
+    }
     // Dropped first: the stopped actor would keep a second state in memory.
     slot.stopped = undefined
     const onStop = (isOutage: boolean) => {
@@ -101,7 +111,9 @@ export const make = Effect.fnUntraced(function* (
       if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
     const actor = yield* recoverPlaces(head).pipe(
-      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, formatVersion, onCommit, onStop })),
+      Effect.flatMap((recovered) =>
+        HeldActor.makeUnlessHeld(recovered, { entropy, ...seeded, formatVersion, onCommit, onStop })
+      ),
       inTime,
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),

@@ -12,6 +12,7 @@ import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
 import { Invalidations } from "../../../store/coordination/Invalidations.ts"
 import * as Time from "../../../store/coordination/Time.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
+import { DueInstants } from "../../../store/testClock/DueInstants.ts"
 import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -20,11 +21,20 @@ import { forTenant } from "../records/Operations.ts"
 export const TestClockHandlers = HttpApiBuilder.group(AdminApi, "testClock", (handlers) =>
   Effect.gen(function* () {
     const changes = yield* TestClockChanges
+    const due = yield* DueInstants
     const invalidations = yield* Invalidations
     const archiveAll = yield* makeArchiveAll
 
     return handlers.handleAll({
-      getTestClock: () => inTestMode((tenant) => Effect.map(changes.read(tenant), shown)),
+      getTestClock: () =>
+        inTestMode(
+          Effect.fnUntraced(function* (tenant: Tenant) {
+            const clock = yield* changes.read(tenant)
+            if (statusOf(clock) !== "READY") return shown(clock)
+            const nextDueAt = yield* due.next(tenant, clock.frozenAt)
+            return { ...shown(clock), ...(nextDueAt !== undefined && { nextDueAt }) }
+          })
+        ),
 
       setTestClock: ({ payload }) =>
         inTestMode(
