@@ -4,6 +4,7 @@ import { Clock, Config, Console, Effect, FileSystem, Option, Redacted, Schema } 
 import { Argument, Command, Flag } from "effect/cli"
 import { isUuid } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
+import { dayMillis } from "../domain/values/WallClock.ts"
 import { planOf } from "../domain/rehearsal/Acts.ts"
 import { type Crowd, CrowdFile, crowdOf, peopleMax } from "../domain/rehearsal/Crowd.ts"
 import { type MechanismOutcome, outcomeOf } from "../domain/rehearsal/Outcome.ts"
@@ -14,9 +15,10 @@ import { columns, json } from "./runtime/Arguments.ts"
 import { makeProgress } from "./runtime/Progress.ts"
 import { interruptible } from "./runtime/Signals.ts"
 import * as Copy from "./rehearse/Copy.ts"
+import * as TestClock from "./rehearse/Clock.ts"
 import { openingOf, play } from "./rehearse/Play.ts"
 
-const hour = 3_600_000
+const hourMillis = 3_600_000
 
 const address = (name: string, described: string) =>
   Flag.String(name).pipe(
@@ -111,39 +113,25 @@ const rehearse = Effect.fnUntraced(function* (given: Command.Command.Config.Infe
   const [source, client] = [yield* Client.make(target(live)), yield* Client.make(target(test), { timeout: "1 minute" })]
   const begunAt = yield* Clock.currentTimeMillis
   const { name, body } = yield* Copy.read(source, experienceId)
-  const instants = Copy.instantsOf(body)
-  const from = Math.floor((instants.length === 0 ? begunAt : Math.min(...instants)) / 1_000) * 1_000 - hour
-  yield* client
-    .admin((api) => api.testClock.setTestClock({ payload: { frozenAt: from, seed: `${seed}` } }))
-    .pipe(
-      Effect.catchIf(
-        ({ code }) => code === "TEST_CLOCK_EXISTS",
-        () =>
-          Effect.fail(
-            new StartRefused({
-              message:
-                "Test mode has a test clock already. `DELETE /test-clock` ends it, and archives the experiences of test mode."
-            })
-          )
-      ),
-      Effect.catchTag("RequestError", (error) =>
-        Effect.fail(new StartRefused({ message: `The test clock could not be set: ${error.message}` }))
-      )
-    )
+  const from = beginningOf(Copy.instantsOf(body), begunAt)
+  yield* TestClock.set(client, from, `${seed}`)
   const copy = yield* Copy.create(client, body)
   const { findings } = yield* client
     .admin((api) => api.experiences.checkExperience({ params: { id: copy.id } }))
     .pipe(orRefused("The copy could not be checked"))
   const openings = copy.mechanisms.map((mechanism) => openingOf(mechanism, from))
   const plan = planOf(crowd, openings, seed)
-  const to = Math.max(from, ...openings.map(({ until }) => until), ...instants) + 24 * hour
+  const until = Math.max(from, ...openings.map((opening) => opening.until), ...Copy.instantsOf(body)) + dayMillis
   const progress = makeProgress(plan.acts.length, begunAt)
-  let shown = 0
-  const game = yield* play(client, copy.mechanisms, plan, to, (done, now) => {
-    const steps = done - shown
-    shown = done
-    return progress.advance(toText(now), steps)
-  }).pipe(orRefusedOrFailed, Effect.ensuring(progress.end))
+  const { events, refusals } = yield* play({
+    client,
+    mechanisms: copy.mechanisms,
+    openings,
+    crowd,
+    plan,
+    until,
+    onStep: (done, now) => progress.reach(toText(now), done)
+  }).pipe(orBrokenOff, Effect.ensuring(progress.end))
   const report: Report = {
     experienceId,
     copyId: copy.id,
@@ -151,22 +139,31 @@ const rehearse = Effect.fnUntraced(function* (given: Command.Command.Config.Infe
     seed,
     crowd,
     from: toText(from),
-    to: toText(to),
+    to: toText(until),
     seconds: ((yield* Clock.currentTimeMillis) - begunAt) / 1_000,
-    mechanisms: copy.mechanisms.map((mechanism, index) => outcomeOf(mechanism, game.events[index]!)),
-    refusals: Object.fromEntries(game.refusals),
+    mechanisms: copy.mechanisms.map((mechanism, index) => outcomeOf(mechanism, events[index]!)),
+    refusals: Object.fromEntries(refusals),
     findings
   }
-  if (Option.isSome(given.report)) {
-    const file = given.report.value
-    yield* (yield* FileSystem.FileSystem)
-      .writeFileString(file, `${JSON.stringify(report, undefined, 1)}\n`)
-      .pipe(Effect.mapError(({ message }) => new StartRefused({ message: `${file}: ${message}` })))
-  }
+  yield* write(given.report, report)
   yield* Console.log(given.json ? JSON.stringify(report) : readable(report))
 })
 
-const orRefusedOrFailed = <A, R>(effect: Effect.Effect<A, Client.RequestError | StartRefused, R>) =>
+/** Returns when a rehearsal begins: an hour before the first instant that the drop names, at a whole second. */
+const beginningOf = (instants: ReadonlyArray<number>, now: number): number => {
+  const first = instants.length === 0 ? now : Math.min(...instants)
+  return Math.floor(first / 1_000) * 1_000 - hourMillis
+}
+
+const write = Effect.fnUntraced(function* (path: Option.Option<string>, report: Report) {
+  if (Option.isNone(path)) return
+  const fs = yield* FileSystem.FileSystem
+  yield* fs
+    .writeFileString(path.value, `${JSON.stringify(report, undefined, 1)}\n`)
+    .pipe(Effect.mapError(({ message }) => new StartRefused({ message: `${path.value}: ${message}` })))
+})
+
+const orBrokenOff = <A, R>(effect: Effect.Effect<A, Client.RequestError | StartRefused, R>) =>
   Effect.catchTag(effect, "RequestError", ({ message }) =>
     Effect.fail(new StartRefused({ message: `The rehearsal broke off: ${message}` }))
   )

@@ -46,12 +46,11 @@ export const read = Effect.fnUntraced(function* (live: Client, id: string) {
 const instants = new Set(["openAt", "closeAt", "lobbyOpenAt", "drawAt", "settleAt", "slotsFrom", "slotsUntil"])
 
 /** Returns the instants that a copy names. */
-export const instantsOf = (body: object): ReadonlyArray<number> => {
-  return Object.entries(body).flatMap(([name, value]: [string, unknown]) => {
+export const instantsOf = (body: object): ReadonlyArray<number> =>
+  Object.entries(body).flatMap(([name, value]: [string, unknown]) => {
     if (instants.has(name) && typeof value === "number") return [value]
     return typeof value === "object" && value !== null ? instantsOf(value) : []
   })
-}
 
 /** Creates the copy in test mode. Returns it with its mechanisms. */
 export const create = Effect.fnUntraced(function* (client: Client, body: object) {

@@ -6,7 +6,7 @@ import type { Kind } from "../mechanism/Mechanism.ts"
 import { type Random32, seededRandom } from "../values/SeededRandom.ts"
 import { sha256 } from "../values/Digest.ts"
 import type { Millis } from "../values/Time.ts"
-import type { Crowd, SpreadTime } from "./Crowd.ts"
+import type { Crowd, Spread } from "./Crowd.ts"
 
 /** A mechanism to which people come. */
 export interface Opening {
@@ -18,8 +18,8 @@ export interface Opening {
   readonly until: Millis
 }
 
-/** What a person does by itself. `bid` has the number of the bid, from 0. */
-export type Deed = "enter" | "bid" | "leave"
+/** What a person does. `use` takes what a grant gives it. */
+export type Deed = "enter" | "bid" | "leave" | "use"
 
 export interface Act {
   readonly at: Millis
@@ -38,11 +38,13 @@ export interface Person {
   readonly isBot: boolean
   /** From a grant to its use; undefined if it does not use it. */
   readonly checkout: Millis | undefined
+  /** The most it bids in an auction, in start prices. */
+  readonly worth: number
 }
 
 export interface Plan {
   readonly people: ReadonlyArray<Person>
-  /** In the order of their instants; of one instant in the order of the people. */
+  /** All that does not follow from a grant, in any order. */
   readonly acts: ReadonlyArray<Act>
 }
 
@@ -72,6 +74,7 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
       unit(random)
     ]
     const [checkout, patience] = [logNormal(random, crowd.checkout), logNormal(random, crowd.patience)]
+    const worth = logNormal(random, crowd.bids.worth)
     const isBot = chance < crowd.bots.share
     const mechanism = choose(choice)
     const opening = openings[mechanism]!
@@ -80,7 +83,8 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
     people.push({
       consumer: isBot ? crowd.people + (person % crowd.bots.addresses) : person,
       isBot,
-      checkout: !isBot && showUp < crowd.noShow ? undefined : paysAfter
+      checkout: !isBot && showUp < crowd.noShow ? undefined : paysAfter,
+      worth
     })
     const { kind, until } = opening
     if (kind === "auction") {
@@ -94,7 +98,7 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
     if (kind === "queue" && !isBot)
       acts.push({ at: Math.max(leavesAt, comes + tick), person, mechanism, deed: "leave" })
   }
-  return { people, acts: acts.toSorted((a, b) => a.at - b.at || a.person - b.person || (a.bid ?? 0) - (b.bid ?? 0)) }
+  return { people, acts }
 }
 
 /** Returns when a person comes. */
@@ -128,8 +132,8 @@ const toTick = (at: number): Millis => Math.ceil(at / tick) * tick
 
 const unit = (random: Random32): number => random() / 0x1_0000_0000
 
-/** Returns a time whose logarithm is normal: two in three are between the median times and by the spread. */
-const logNormal = (random: Random32, { median, spread }: SpreadTime): number => {
+/** Returns a number whose logarithm is normal: two in three are between the median times and by the spread. */
+const logNormal = (random: Random32, { median, spread }: Spread): number => {
   const normal = Math.sqrt(-2 * Math.log(1 - unit(random))) * Math.cos(2 * Math.PI * unit(random))
   return median * Math.exp(normal * Math.log(spread))
 }

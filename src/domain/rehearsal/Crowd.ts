@@ -21,11 +21,11 @@ const millisOf = (text: string): Millis | undefined =>
 
 const Share = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 
-/** A time that half of the people need, and the factor above and below it between which two in three are. */
-const Spread = Schema.Struct({
-  median: Time,
-  spread: Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 }))
-})
+/** The factor above and below a median between which two in three people are. */
+const spread = Schema.Finite.check(Schema.isBetween({ minimum: 1, maximum: 10 }))
+
+/** A time that half of the people need at most. */
+const TimeSpread = Schema.Struct({ median: Time, spread })
 
 /** People that a rehearsal plays at most. */
 export const peopleMax = 100_000
@@ -40,13 +40,14 @@ export const CrowdFile = Schema.Struct({
       share: Schema.optionalKey(Share)
     })
   ),
-  patience: Schema.optionalKey(Spread),
+  patience: Schema.optionalKey(TimeSpread),
   noShow: Schema.optionalKey(Share),
-  checkout: Schema.optionalKey(Spread),
+  checkout: Schema.optionalKey(TimeSpread),
   bids: Schema.optionalKey(
     Schema.Struct({
       perPerson: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })),
-      raise: Schema.Finite.check(Schema.isBetween({ minimum: 0.01, maximum: 1 }))
+      raise: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
+      worth: Schema.Struct({ median: Schema.Finite.check(Schema.isBetween({ minimum: 0.1, maximum: 100 })), spread })
     })
   ),
   draws: Schema.optionalKey(Schema.Struct({ share: Share })),
@@ -59,9 +60,9 @@ export const CrowdFile = Schema.Struct({
 })
 export type CrowdFile = typeof CrowdFile.Type
 
-/** A time with its spread, in milliseconds. */
-export interface SpreadTime {
-  readonly median: Millis
+/** What differs among people: half of them are below the median, and two in three within the factor `spread` of it. */
+export interface Spread {
+  readonly median: number
   readonly spread: number
 }
 
@@ -72,14 +73,17 @@ export interface Crowd {
    * `steady`: all come evenly while the mechanism is open.
    */
   readonly arrival: { readonly before: Millis; readonly shape: "burst" | "steady"; readonly share: number }
-  /** How long people wait before they leave. */
-  readonly patience: SpreadTime
+  /** How long people wait before they leave, in milliseconds. */
+  readonly patience: Spread
   /** The share that does not use its grant. */
   readonly noShow: number
-  /** From a grant to its use. */
-  readonly checkout: SpreadTime
-  /** Bids of each bidder, and by what share each is above the one before. */
-  readonly bids: { readonly perPerson: number; readonly raise: number }
+  /** From a grant to its use, in milliseconds. */
+  readonly checkout: Spread
+  /**
+   * Bids of each bidder at most, by what share each is above the one that it beats, and how many start prices an English
+   * auction's unit is worth to it. To a Dutch auction's start price the same factor is missing.
+   */
+  readonly bids: { readonly perPerson: number; readonly raise: number; readonly worth: Spread }
   /** The share of the people that enters draws, if the drop has draws and others. */
   readonly draws: { readonly share: number }
   /** The share of the people that are machines, and as how many consumers they come. */
@@ -93,14 +97,14 @@ export const defaultCrowd: Crowd = {
   patience: { median: 720_000, spread: 2 },
   noShow: 0.15,
   checkout: { median: 90_000, spread: 1.6 },
-  bids: { perPerson: 3, raise: 0.05 },
+  bids: { perPerson: 3, raise: 0.05, worth: { median: 1.5, spread: 1.6 } },
   draws: { share: 0.3 },
   bots: { share: 0, addresses: 20 }
 }
 
 /** Returns the crowd of a file, with the number of people that a flag gives. */
 export const crowdOf = (file: CrowdFile, people?: number): Crowd => {
-  const spread = (given: typeof Spread.Type | undefined, otherwise: SpreadTime): SpreadTime =>
+  const timeSpread = (given: typeof TimeSpread.Type | undefined, otherwise: Spread): Spread =>
     given === undefined ? otherwise : { median: millisOf(given.median)!, spread: given.spread }
   const { arrival = {} } = file
   return {
@@ -110,9 +114,9 @@ export const crowdOf = (file: CrowdFile, people?: number): Crowd => {
       shape: arrival.shape ?? defaultCrowd.arrival.shape,
       share: arrival.share ?? defaultCrowd.arrival.share
     },
-    patience: spread(file.patience, defaultCrowd.patience),
+    patience: timeSpread(file.patience, defaultCrowd.patience),
     noShow: file.noShow ?? defaultCrowd.noShow,
-    checkout: spread(file.checkout, defaultCrowd.checkout),
+    checkout: timeSpread(file.checkout, defaultCrowd.checkout),
     bids: file.bids ?? defaultCrowd.bids,
     draws: file.draws ?? defaultCrowd.draws,
     bots: file.bots ?? defaultCrowd.bots

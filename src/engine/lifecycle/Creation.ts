@@ -99,7 +99,7 @@ export class Creation extends Context.Service<
         const created: Array<Prepared> = []
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
           const prepared = yield* Effect.forEach(mechanisms, (mechanism, index) =>
-            prepare(tenant, by, mechanism, index)
+            prepare(tenant, by, mechanism, created.length + index)
           )
           yield* journal.create(prepared.map(({ creation }) => creation))
           created.push(...prepared)
@@ -149,15 +149,10 @@ interface Prepared {
   readonly stockId: string | undefined
 }
 
-/**
- * Makes the function that lets the rules judge a new mechanism, which is the so-many-th of its request. It fails if its
- * stock is unknown.
- */
+/** Makes the function that lets the rules judge a new mechanism. `index` is its place among those of its request. */
 const makePrepare = Effect.gen(function* () {
   const stocks = yield* Stocks
-  const random = yield* SecureRandom.SecureRandom
-  const systemChance = yield* Entropy
-  const clocks = yield* TestClocks
+  const chanceOf = yield* makeChance
   const formatVersion = yield* FormatVersion
   return Effect.fnUntraced(function* (
     tenant: Tenant,
@@ -166,17 +161,30 @@ const makePrepare = Effect.gen(function* () {
     index: number
   ) {
     const now = yield* Time.now
-    const testClock = clocks.of(tenant)
-    const key = () => `${tenant.organizationId} ${kind} ${index} ${JSON.stringify(configuration)}`
-    const id = testClock === undefined ? yield* random.uuidV7() : seededId(testClock, yield* Time.serverNow, key())
-    let draw = 0
-    const entropy = testClock === undefined ? systemChance : () => seededEntropy(testClock, id, 0, draw++)
+    const { id, entropy } = yield* chanceOf(tenant, () => `${kind} ${index} ${JSON.stringify(configuration)}`)
     const identity = { ...tenant, id, kind, experienceId, sequenceId }
     const stockId = stockOf(configuration)
     if (stockId !== undefined) yield* stocks.find(tenant, stockId)
     const options = { entropy, formatVersion: formatVersion.current }
     const creation = creationOf(identity, withWindow(configuration, experienceWindow), by, now, options)
     return { identity, creation, stockId } satisfies Prepared
+  })
+})
+
+/** Makes the function that gives a new mechanism its id and its first chance, from the seed of a test clock if there is one. */
+const makeChance = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const entropy = yield* Entropy
+  const clocks = yield* TestClocks
+  let lastAt: Millis = 0
+  return Effect.fnUntraced(function* (tenant: Tenant, key: () => string) {
+    const clock = clocks.of(tenant)
+    if (clock === undefined) return { id: yield* random.uuidV7(), entropy }
+    // Two equal mechanisms of one millisecond would have one id.
+    lastAt = Math.max(lastAt + 1, yield* Time.serverNow)
+    const id = seededId(clock, lastAt, key())
+    let draw = 0
+    return { id, entropy: () => seededEntropy(clock, id, 0, draw++) }
   })
 })
 

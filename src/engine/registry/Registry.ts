@@ -68,10 +68,18 @@ export interface Registry {
   readonly isRestored: () => boolean
 }
 
-/** Returns the chance of a mechanism in test mode, if there is a test clock. */
-const seededEntropyOf = (clocks: TestClocks, identity: MechanismIdentity<ActorKind>) => {
-  const clock = clocks.of(identity)
-  return clock && ((sequence: number, draw: number) => seededEntropy(clock, identity.id, sequence, draw))
+/** The chance of a mechanism in test mode follows from its test clock, while it has one. Live mode does not ask. */
+const chanceOf = (
+  clocks: TestClocks,
+  identity: MechanismIdentity<ActorKind>
+): Pick<Actor.ActorOptions, "seededEntropy"> => {
+  if (identity.mode === "live") return {}
+  return {
+    seededEntropy: () => {
+      const clock = clocks.of(identity)
+      return clock && ((sequence, draw) => seededEntropy(clock, identity.id, sequence, draw))
+    }
+  }
 }
 
 /** Creates a registry whose actors live in the surrounding scope, and begins to start unfinished mechanisms. */
@@ -96,9 +104,6 @@ export const make = Effect.fnUntraced(function* (
   const boot = Effect.fnUntraced(function* (slot: ActorSlot, head: Head) {
     const actorScope = yield* Scope.fork(scope)
     const inTime = inTimeOf(clocks, head.identity)
-    const seeded = {
-      ...(head.identity.mode === "test" && { seededEntropy: () => seededEntropyOf(clocks, head.identity) })
-    }
     // Dropped first: the stopped actor would keep a second state in memory.
     slot.stopped = undefined
     const onStop = (isOutage: boolean) => {
@@ -110,10 +115,9 @@ export const make = Effect.fnUntraced(function* (
       if (slot.actor !== undefined) actors.committed(slot.actor)
       if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
+    const options = { entropy, ...chanceOf(clocks, head.identity), formatVersion, onCommit, onStop }
     const actor = yield* recoverPlaces(head).pipe(
-      Effect.flatMap((recovered) =>
-        HeldActor.makeUnlessHeld(recovered, { entropy, ...seeded, formatVersion, onCommit, onStop })
-      ),
+      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, options)),
       inTime,
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),
