@@ -17,6 +17,7 @@ import * as Mechanisms from "./Mechanisms.ts"
 import * as Migrate from "./Migrate.ts"
 import * as Nodes from "./Nodes.ts"
 import * as Organizations from "./Organizations.ts"
+import * as Rehearse from "./Rehearse.ts"
 import * as Replay from "./Replay.ts"
 import * as ServerRandom from "../store/coordination/ServerRandom.ts"
 import * as Presentation from "./runtime/Presentation.ts"
@@ -50,6 +51,7 @@ const usher = Command.make("usher").pipe(
     Gate.command,
     VerifyDraw.command,
     VerifyJournal.command,
+    Rehearse.command,
     Replay.command,
     Backup.command,
     Restore.command,

@@ -100,6 +100,9 @@ export const make = Effect.fnUntraced(function* (target: Target, options: Option
     /** The requests of a consumer's browser. */
     consumer: ({ accessToken }: Session) =>
       callerOf<ConsumerClient>(consumerApi, { ...publishable, authorization: `Bearer ${accessToken}` }),
+    /** The requests of the shop's server for a consumer. */
+    actingFor: (consumerId: string) =>
+      callerOf<ConsumerClient>(consumerApi, { ...secret, "x-consumer-id": consumerId }),
     /** The requests of the shop's server to the Consumer API. */
     shop: callerOf<ConsumerClient>(consumerApi, secret),
     admin: callerOf<AdminClient>(adminApi, secret),

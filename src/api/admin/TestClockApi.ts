@@ -16,6 +16,9 @@ export const TestClock = Schema.Struct({
   }),
   advancingTo: Schema.optionalKey(SentTimestamp).annotate({ description: "Where the advance ends. Absent in READY." }),
   problem: Schema.optionalKey(Schema.String).annotate({ description: "In FAILED: what did not happen in time." }),
+  nextDueAt: Schema.optionalKey(SentTimestamp).annotate({
+    description: "Of `GET`, in READY: when time alone next brings something. Absent if nothing is due."
+  }),
   seed: Schema.String,
   webhookIds: Schema.Array(Id)
 }).annotate({ identifier: "TestClock" })

@@ -22,15 +22,19 @@ export const makeProgress = (total: number, begunAt: number) => {
     process.stderr.write(isTerminal ? `\r\u001b[2K${bar} ${text}` : `${text}\n`)
   }
 
+  const reach = (what: string, steps: number) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      done = steps
+      if (now - shownAt < (isTerminal ? redrawMillis : lineMillis)) return
+      shownAt = now
+      show(what, now)
+    })
+
   return {
     /** Adds completed steps. */
-    advance: (what: string, steps: number) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        done += steps
-        if (now - shownAt < (isTerminal ? redrawMillis : lineMillis)) return
-        shownAt = now
-        show(what, now)
-      }),
+    advance: (what: string, steps: number) => Effect.suspend(() => reach(what, done + steps)),
+    /** Sets the completed steps. */
+    reach,
     end: Effect.sync(() => {
       if (isTerminal) process.stderr.write("\r\u001b[2K")
     })

@@ -32,6 +32,8 @@ export interface CheckedSettings {
   readonly autoExtendSeconds?: number
   readonly startPrice?: string
   readonly reservePrice?: string
+  readonly minBidIncrement?: string
+  readonly maxBid?: string
   readonly floorPrice?: string
   readonly priceDropAmount?: string
   readonly priceDropIntervalSeconds?: number

@@ -32,7 +32,7 @@ import { Failpoint } from "../../store/journal/Failpoint.ts"
 import { type Commit, Journal, type JournalConflict } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
 import * as Timer from "./Timer.ts"
-import { type AnyDecider, type Batch, lookPast, runBatch } from "./Batch.ts"
+import { type AnyDecider, type Batch, type BatchMoment, lookPast, runBatch } from "./Batch.ts"
 import { ActorMeter } from "./ActorMeter.ts"
 import { commandsOf, type Message as AnyMessage, sender, wakeUp, withSpans } from "./Message.ts"
 import { ReadBarrier } from "./ReadBarrier.ts"
@@ -137,6 +137,8 @@ const stopped = Exit.fail(new Unavailable({ cause: hasStopped }))
 export interface ActorOptions {
   /** 16 fresh random bytes as hex, and the format version that the installation writes. */
   readonly entropy: () => string
+  /** The same from the seed of a test clock, by the sequence of the event before and the calls of one decision. */
+  readonly seededEntropy?: () => ((sequence: number, draw: number) => string) | undefined
   readonly formatVersion: { readonly current: number }
   /** Called after each commit with its changes; must return at once. */
   readonly onCommit: (change: Change) => void
@@ -150,7 +152,7 @@ export interface ActorOptions {
 /** Creates an actor over the recovered state; its loop is `run`. */
 export const make = Effect.fnUntraced(function* (
   recovered: Recovered,
-  { entropy, formatVersion, onCommit, onStop }: ActorOptions
+  { entropy, seededEntropy, formatVersion, onCommit, onStop }: ActorOptions
 ): Effect.fn.Return<Actor, never, Journal | Scope.Scope> {
   const journal = yield* Journal
   const clock = yield* Time.clock
@@ -209,7 +211,9 @@ export const make = Effect.fnUntraced(function* (
 
   const step = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>) {
     current = messages
-    const moment: Moment = { now: now(), entropy, level: formatVersion.current }
+    const chance = seededEntropy?.()
+    const seeded = chance && ((events: number, draw: number) => chance(sequence + events, draw))
+    const moment: BatchMoment = { now: now(), entropy, level: formatVersion.current, seeded }
     const commands = commandsOf(messages)
     meter.took(commands.length, decider.wakeAt(state), moment.now)
     const batch = runBatch(decider, state, commands, moment)

@@ -9,6 +9,11 @@ import type { Command, Decider, Event, Moment, Refusal } from "../../domain/mech
 // oxlint-disable-next-line typescript/no-explicit-any -- the state's type is known only to its own decider
 export type AnyDecider = Decider<any, any, any, any, Refusal, any, unknown>
 
+/** A moment whose chance may follow from a seed: from the events of the batch before, and the calls of one decision. */
+export interface BatchMoment extends Moment {
+  readonly seeded?: ((events: number, draw: number) => string) | undefined
+}
+
 /** The result of one command: its caller's answer, or a refusal. */
 export type Outcome = { readonly view: unknown } | { readonly refusal: Refusal }
 
@@ -32,7 +37,13 @@ const consumersOf = (events: ReadonlyArray<Event>): ReadonlyArray<string> =>
   events.flatMap(({ consumerId }) => consumerId ?? [])
 
 /** Runs the commands in order and changes the state in place. */
-export function runBatch(decider: AnyDecider, state: unknown, commands: ReadonlyArray<Command>, moment: Moment): Batch {
+export function runBatch(
+  decider: AnyDecider,
+  state: unknown,
+  commands: ReadonlyArray<Command>,
+  moment: BatchMoment
+): Batch {
+  const { seeded } = moment
   const events: Array<Event> = []
   const consumerIds = new Set<string>()
   let recordChanged = false
@@ -44,11 +55,18 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
     else if (!decider.nonRecordEvents?.includes(event._tag)) recordChanged = true
   }
 
+  /** The moment of one decision. */
+  const momentNow = (): Moment => {
+    if (seeded === undefined) return moment
+    let draw = 0
+    return { ...moment, entropy: () => seeded(events.length, draw++) }
+  }
+
   let dueEventsLeft = dueEventsMax
   const settle = (): void => {
     while (dueEventsLeft > 0) {
       decider.work?.(state, moment.now)
-      const event = decider.due(state, moment)
+      const event = decider.due(state, momentNow())
       if (event === undefined) return
       apply(event)
       dueEventsLeft -= 1
@@ -56,7 +74,7 @@ export function runBatch(decider: AnyDecider, state: unknown, commands: Readonly
   }
 
   const run = (command: Command): Outcome => {
-    const decision = decider.decide(state, command, moment)
+    const decision = decider.decide(state, command, momentNow())
     if (!Array.isArray(decision)) return { refusal: decision as Refusal }
     for (const event of decision) apply(event)
     const { consumerId } = command

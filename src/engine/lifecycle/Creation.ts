@@ -28,6 +28,8 @@ import { Entropy, systemEntropy } from "../actor/Entropy.ts"
 import { Engine } from "../Engine.ts"
 import { Stocks } from "../../store/stock/Stocks.ts"
 import { addTaker } from "./StockTakers.ts"
+import { seededEntropy, seededId } from "../../store/testClock/SeededChance.ts"
+import { TestClocks } from "../../store/testClock/TestClocks.ts"
 import { NoticeSchedule } from "./NoticeSchedule.ts"
 import * as Time from "../../store/coordination/Time.ts"
 
@@ -96,7 +98,9 @@ export class Creation extends Context.Service<
       ) {
         const created: Array<Prepared> = []
         const createAll: CreateMechanisms = Effect.fnUntraced(function* (mechanisms) {
-          const prepared = yield* Effect.forEach(mechanisms, (mechanism) => prepare(tenant, by, mechanism))
+          const prepared = yield* Effect.forEach(mechanisms, (mechanism, index) =>
+            prepare(tenant, by, mechanism, created.length + index)
+          )
           yield* journal.create(prepared.map(({ creation }) => creation))
           created.push(...prepared)
           return prepared.map(({ identity }) => identity.id)
@@ -145,24 +149,42 @@ interface Prepared {
   readonly stockId: string | undefined
 }
 
-/** Makes the function that lets the rules judge a new mechanism. It fails if its stock is unknown. */
+/** Makes the function that lets the rules judge a new mechanism. `index` is its place among those of its request. */
 const makePrepare = Effect.gen(function* () {
   const stocks = yield* Stocks
-  const random = yield* SecureRandom.SecureRandom
-  const entropy = yield* Entropy
+  const chanceOf = yield* makeChance
   const formatVersion = yield* FormatVersion
   return Effect.fnUntraced(function* (
     tenant: Tenant,
     by: string,
-    { kind, experienceId, sequenceId, configuration, experienceWindow }: Configured
+    { kind, experienceId, sequenceId, configuration, experienceWindow }: Configured,
+    index: number
   ) {
     const now = yield* Time.now
-    const identity = { ...tenant, id: yield* random.uuidV7(), kind, experienceId, sequenceId }
+    const { id, entropy } = yield* chanceOf(tenant, () => `${kind} ${index} ${JSON.stringify(configuration)}`)
+    const identity = { ...tenant, id, kind, experienceId, sequenceId }
     const stockId = stockOf(configuration)
     if (stockId !== undefined) yield* stocks.find(tenant, stockId)
     const options = { entropy, formatVersion: formatVersion.current }
     const creation = creationOf(identity, withWindow(configuration, experienceWindow), by, now, options)
     return { identity, creation, stockId } satisfies Prepared
+  })
+})
+
+/** Makes the function that gives a new mechanism its id and its first chance, from the seed of a test clock if there is one. */
+const makeChance = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const entropy = yield* Entropy
+  const clocks = yield* TestClocks
+  let lastAt: Millis = 0
+  return Effect.fnUntraced(function* (tenant: Tenant, key: () => string) {
+    const clock = clocks.of(tenant)
+    if (clock === undefined) return { id: yield* random.uuidV7(), entropy }
+    // Two equal mechanisms of one millisecond would have one id.
+    lastAt = Math.max(lastAt + 1, yield* Time.serverNow)
+    const id = seededId(clock, lastAt, key())
+    let draw = 0
+    return { id, entropy: () => seededEntropy(clock, id, 0, draw++) }
   })
 })
 

@@ -11,6 +11,7 @@ import { FormatVersion } from "../../store/coordination/FormatVersion.ts"
 import { readClocks } from "../../store/coordination/LeaseClock.ts"
 import { type Head, Journal } from "../../store/journal/Journal.ts"
 import { Unavailable } from "../../store/postgres/Unavailable.ts"
+import { seededEntropy } from "../../store/testClock/SeededChance.ts"
 import { inTimeOf, TestClocks } from "../../store/testClock/TestClocks.ts"
 import type { Subscribers } from "../streams/LiveStreams.ts"
 import { Entropy } from "../actor/Entropy.ts"
@@ -67,6 +68,20 @@ export interface Registry {
   readonly isRestored: () => boolean
 }
 
+/** The chance of a mechanism in test mode follows from its test clock, while it has one. Live mode does not ask. */
+const chanceOf = (
+  clocks: TestClocks,
+  identity: MechanismIdentity<ActorKind>
+): Pick<Actor.ActorOptions, "seededEntropy"> => {
+  if (identity.mode === "live") return {}
+  return {
+    seededEntropy: () => {
+      const clock = clocks.of(identity)
+      return clock && ((sequence, draw) => seededEntropy(clock, identity.id, sequence, draw))
+    }
+  }
+}
+
 /** Creates a registry whose actors live in the surrounding scope, and begins to start unfinished mechanisms. */
 export const make = Effect.fnUntraced(function* (
   ownership: ShardOwnership = ownsAll
@@ -100,8 +115,9 @@ export const make = Effect.fnUntraced(function* (
       if (slot.actor !== undefined) actors.committed(slot.actor)
       if (change.recordChanged) evictor.note(slot, clock.currentTimeMillisUnsafe())
     }
+    const options = { entropy, ...chanceOf(clocks, head.identity), formatVersion, onCommit, onStop }
     const actor = yield* recoverPlaces(head).pipe(
-      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, { entropy, formatVersion, onCommit, onStop })),
+      Effect.flatMap((recovered) => HeldActor.makeUnlessHeld(recovered, options)),
       inTime,
       Scope.provide(actorScope),
       Effect.provideService(Journal, journal),

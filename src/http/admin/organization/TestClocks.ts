@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomBytes } from "node:crypto"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
-import type { SetTestClock, TestClock as Shown } from "../../../api/admin/TestClockApi.ts"
+import type { AdvanceTestClock, SetTestClock, TestClock as Shown } from "../../../api/admin/TestClockApi.ts"
 import { Conflict, Forbidden } from "../../../api/Errors.ts"
 import { advanceProblem, progressOf, statusOf, type TestClock } from "../../../domain/organization/TestClock.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
@@ -12,6 +12,7 @@ import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
 import { Invalidations } from "../../../store/coordination/Invalidations.ts"
 import * as Time from "../../../store/coordination/Time.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
+import { DueInstants } from "../../../store/testClock/DueInstants.ts"
 import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -19,61 +20,75 @@ import { forTenant } from "../records/Operations.ts"
 
 export const TestClockHandlers = HttpApiBuilder.group(AdminApi, "testClock", (handlers) =>
   Effect.gen(function* () {
-    const changes = yield* TestClockChanges
-    const invalidations = yield* Invalidations
-    const archiveAll = yield* makeArchiveAll
-
+    const [show, set, advance, remove] = [yield* makeShow, yield* makeSet, yield* makeAdvance, yield* makeDelete]
     return handlers.handleAll({
-      getTestClock: () => inTestMode((tenant) => Effect.map(changes.read(tenant), shown)),
-
-      setTestClock: ({ payload }) =>
-        inTestMode(
-          Effect.fnUntraced(function* (tenant: Tenant, by: string) {
-            const { frozenAt, seed = randomBytes(16).toString("hex"), webhookIds = [] } = payload
-            const clock = yield* changes.create(tenant, by, { frozenAt, seed, webhookIds }, yield* Time.serverNow).pipe(
-              Effect.catchTags({
-                TestClockExists: () => Effect.fail(clockExists),
-                UnknownWebhook: ({ index }) => Effect.fail(unknownWebhook(payload, index))
-              })
-            )
-            // From the answer on nothing is sent.
-            yield* invalidations.settledForCertain
-            return shown(clock)
-          })
-        ),
-
-      advanceTestClock: ({ payload }) =>
-        inTestMode(
-          Effect.fnUntraced(function* (tenant: Tenant) {
-            const { frozenAt, ...before } = yield* changes.read(tenant)
-            if (statusOf({ frozenAt, ...before }) === "ADVANCING") return yield* advancing
-            const to = payload.to ?? frozenAt + payload.by! * 1_000
-            const expected = advanceProblem(frozenAt, to)
-            if (expected !== undefined) {
-              const field = payload.to === undefined ? "by" : "to"
-              const check = { kind: "validation", type: "instant", expected } as const
-              return yield* invalidInput([issueAt(payload, field, check)])
-            }
-            const clock = yield* changes
-              .begin(tenant, frozenAt, to)
-              .pipe(Effect.catchTag("TestClockAdvances", () => Effect.fail(advancing)))
-            return shown(clock)
-          })
-        ),
-
-      deleteTestClock: () =>
-        inTestMode(
-          Effect.fnUntraced(function* (tenant: Tenant, by: string) {
-            const clock = yield* changes.read(tenant)
-            yield* archiveAll(tenant, by)
-            yield* changes.remove(tenant)
-            yield* invalidations.settled
-            return shown(clock)
-          })
-        )
+      getTestClock: () => inTestMode(show),
+      setTestClock: ({ payload }) => inTestMode((tenant, by) => set(tenant, by, payload)),
+      advanceTestClock: ({ payload }) => inTestMode((tenant) => advance(tenant, payload)),
+      deleteTestClock: () => inTestMode(remove)
     })
   })
 )
+
+const makeShow = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  const due = yield* DueInstants
+  return Effect.fnUntraced(function* (tenant: Tenant) {
+    const clock = yield* changes.read(tenant)
+    if (statusOf(clock) !== "READY") return shown(clock)
+    const nextDueAt = yield* due.next(tenant, clock.frozenAt)
+    return { ...shown(clock), ...(nextDueAt !== undefined && { nextDueAt }) }
+  })
+})
+
+const makeSet = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  const invalidations = yield* Invalidations
+  return Effect.fnUntraced(function* (tenant: Tenant, by: string, payload: typeof SetTestClock.Type) {
+    const { frozenAt, seed = randomBytes(16).toString("hex"), webhookIds = [] } = payload
+    const clock = yield* changes.create(tenant, by, { frozenAt, seed, webhookIds }, yield* Time.serverNow).pipe(
+      Effect.catchTags({
+        TestClockExists: () => Effect.fail(clockExists),
+        UnknownWebhook: ({ index }) => Effect.fail(unknownWebhook(payload, index))
+      })
+    )
+    // From the answer on nothing is sent.
+    yield* invalidations.settledForCertain
+    return shown(clock)
+  })
+})
+
+const makeAdvance = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  return Effect.fnUntraced(function* (tenant: Tenant, payload: typeof AdvanceTestClock.Type) {
+    const { frozenAt, ...before } = yield* changes.read(tenant)
+    if (statusOf({ frozenAt, ...before }) === "ADVANCING") return yield* advancing
+    const to = payload.to ?? frozenAt + payload.by! * 1_000
+    const expected = advanceProblem(frozenAt, to)
+    if (expected !== undefined) {
+      const field = payload.to === undefined ? "by" : "to"
+      const check = { kind: "validation", type: "instant", expected } as const
+      return yield* invalidInput([issueAt(payload, field, check)])
+    }
+    const clock = yield* changes
+      .begin(tenant, frozenAt, to)
+      .pipe(Effect.catchTag("TestClockAdvances", () => Effect.fail(advancing)))
+    return shown(clock)
+  })
+})
+
+const makeDelete = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  const invalidations = yield* Invalidations
+  const archiveAll = yield* makeArchiveAll
+  return Effect.fnUntraced(function* (tenant: Tenant, by: string) {
+    const clock = yield* changes.read(tenant)
+    yield* archiveAll(tenant, by)
+    yield* changes.remove(tenant)
+    yield* invalidations.settled
+    return shown(clock)
+  })
+})
 
 /** Archives the experiences of a tenant, each after its mechanisms. */
 const makeArchiveAll = Effect.gen(function* () {

@@ -63,6 +63,7 @@ import { StockCreation } from "../../../engine/lifecycle/StockCreation.ts"
 import { Stocks } from "../../../store/stock/Stocks.ts"
 import { SyncSourceHandlers } from "../catalogue/SyncSources.ts"
 import { TestClockHandlers } from "../organization/TestClocks.ts"
+import { DueInstants } from "../../../store/testClock/DueInstants.ts"
 import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
 import { TimedReleaseHandlers } from "../timedRelease/TimedReleases.ts"
 import { VariantHandlers } from "../catalogue/Variants.ts"
@@ -151,6 +152,6 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Pictures.layer, PictureCleaner.layer, Fonts.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
-  Layer.provide(Layer.mergeAll(SentMessages.layer, StoppedAddresses.layer, TestClockChanges.layer)),
+  Layer.provide(Layer.mergeAll(SentMessages.layer, StoppedAddresses.layer, TestClockChanges.layer, DueInstants.layer)),
   Layer.provide(Layer.mergeAll(Receivers.layer, Gates.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
 )

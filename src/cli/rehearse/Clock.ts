@@ -1,0 +1,42 @@
+/** The test clock of a rehearsal, over the Admin API. */
+import { Effect, Schedule } from "effect"
+import type { Client, RequestError } from "../../load/Client.ts"
+import { StartRefused } from "../../settings/Settings.ts"
+
+/** Pauses between two looks at an advance, in milliseconds. */
+const lookMillis = { least: 1, most: 50 } as const
+
+/** Waits where the organization's limit is reached, and goes on. */
+export const patient = <A>(effect: Effect.Effect<A, RequestError>) =>
+  Effect.retry(effect, { while: ({ reason }) => reason === "429", schedule: Schedule.spaced("500 millis") })
+
+/** Sets the clock of test mode, if it has none. */
+export const set = (client: Client, frozenAt: number, seed: string) =>
+  client
+    .admin((api) => api.testClock.setTestClock({ payload: { frozenAt, seed } }))
+    .pipe(
+      Effect.mapError(
+        ({ code, message }) =>
+          new StartRefused({
+            message:
+              code === "TEST_CLOCK_EXISTS"
+                ? "Test mode has a test clock already. `DELETE /test-clock` ends it, and archives the experiences of test mode."
+                : `The test clock could not be set: ${message}`
+          })
+      )
+    )
+
+export const read = (client: Client) => patient(client.admin((api) => api.testClock.getTestClock({})))
+
+/** Advances the clock, and waits until all of it has happened. */
+export const advance = Effect.fnUntraced(function* (client: Client, to: number) {
+  yield* patient(client.admin((api) => api.testClock.advanceTestClock({ payload: { to } })))
+  for (let pause: number = lookMillis.least; ; pause = Math.min(pause * 2, lookMillis.most)) {
+    const clock = yield* read(client)
+    if (clock.status === "READY") return clock
+    if (clock.status === "FAILED") {
+      return yield* new StartRefused({ message: `The test clock could not be advanced. ${clock.problem}` })
+    }
+    yield* Effect.sleep(pause)
+  }
+})
