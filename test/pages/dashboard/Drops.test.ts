@@ -109,11 +109,11 @@ layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
       const results = yield* get(`${path}/results`)
       const [, link] = /href="([^"]*once-more[^"]*)"/.exec(results.text)!
       const recorded = textOf(yield* get(link!))
-      assert.match(recorded, /Figure Recorded people 3 entries 3 admitted 1 /)
+      assert.match(recorded, /Figure Recorded People 3 Entries 3 Admitted 1 /)
       assert.include(recorded, "Change a setting above")
       const changed = yield* get(`${link}&was.admitRate=0&admitRate=600`)
       assert.match(textOf(changed), /Assumed: people came and gave up as they did/)
-      assert.match(textOf(changed), /Figure Recorded With these settings people 3 3 entries 3 3 admitted 1 3 /)
+      assert.match(textOf(changed), /Figure Recorded With these settings People 3 3 Entries 3 3 Admitted 1 3 /)
       assert.include(changed.text, 'name="admitRate"')
       const refused = yield* get(`${link}&was.admitRate=0&admitRate=-1`)
       assert.strictEqual(refused.status, 400)

@@ -11,7 +11,7 @@ import { typedAt } from "../form/Typed.ts"
 import { card } from "../Parts.ts"
 import { get, type Reply, type Route } from "../Route.ts"
 import { changesIn, termField } from "../schedule/MechanismForm.ts"
-import { termsOf } from "../schedule/Terms.ts"
+import { termsInUse } from "../schedule/Terms.ts"
 import { allPlaces } from "./KindView.ts"
 import type { Drop, Mechanism } from "./Drop.ts"
 import type { TabFrame } from "./Tab.ts"
@@ -73,7 +73,7 @@ export const makeRoutes = (api: AdminApiClient["Service"], { read, write }: TabF
 const formOf = ({ path }: Drop, mechanism: Mechanism, sent: Sent): Html => {
   const form = new Form(sent)
   const playable = changeable(mechanism.type)
-  const terms = termsOf[mechanism.type].filter(
+  const terms = termsInUse(mechanism).filter(
     ({ setting, type }) => type !== "instant" && playable.includes(setting.split(".")[0]!)
   )
   const fields = terms.map((term) => termField(form, mechanism, term))
@@ -108,7 +108,7 @@ const figuresOf = (mechanism: Mechanism, { events, recorded, changed }: Replay):
           ${was.map(
             ([name, value], index) =>
               html`<tr>
-                <th scope="row">${name}</th>
+                <th scope="row">${name.charAt(0).toUpperCase()}${name.slice(1)}</th>
                 <td data-title="Recorded">${value}</td>
                 ${would !== null && html`<td data-title="With these settings">${would[index]![1]}</td>`}
               </tr>`

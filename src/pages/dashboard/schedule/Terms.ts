@@ -123,6 +123,15 @@ export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
   waitlist: [name, openAt, closeAt, number("capacity", "Most members")]
 }
 
+/** The settings of the mechanism that shape it as it is: without those of visits to a site, where it admits none. */
+export const termsInUse = (mechanism: Mechanism): ReadonlyArray<Term> => {
+  const terms = termsOf[mechanism.type]
+  if (mechanism.type !== "queue") return terms
+  const { insideLimit, standby, admissionRenewal } = mechanism
+  const admitsVisits = insideLimit !== null || standby === true || admissionRenewal !== null
+  return admitsVisits ? terms : terms.filter((term) => !inFrontOfASite.includes(term))
+}
+
 /** Settings of an auction that its bidders do not rely on. */
 const freeInAuctions = new Set(["name", "admissionExpirationSeconds"])
 
