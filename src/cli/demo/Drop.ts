@@ -12,6 +12,7 @@ import * as Checks from "./Checks.ts"
 import * as Crowd from "./Crowd.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import * as DemoServer from "./DemoServer.ts"
+import { journalsReplay } from "./Replays.ts"
 import * as SideEvents from "./SideEvents.ts"
 
 /** Pairs of sneakers per consumer, which limit the admissions. */
@@ -104,6 +105,7 @@ const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, con
     ...Checks.run(evidence),
     yield* Checks.grantsVerify(crowd.notes, yield* keySetOf(server), queueId),
     ...sideChecks,
+    yield* journalsReplay(client, experienceId),
     stopsGracefully(yield* server.stop)
   ]
   yield* Console.log(`The consumers' responses, compared with ${evidence.history.length} recorded events:\n`)
