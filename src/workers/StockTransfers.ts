@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import type { Kind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
 import type { SettleUnits, UnitsReport } from "../domain/mechanism/UnitProtocol.ts"
-import { asked, type Facts } from "../domain/stock/Stock.ts"
+import { asked, type Configuration, type Facts, mayReturnTo } from "../domain/stock/Stock.ts"
 import { sameTenant } from "../domain/values/Ids.ts"
 import { Engine } from "../engine/Engine.ts"
 import * as Time from "../store/coordination/Time.ts"
@@ -52,7 +52,8 @@ export const layer = Layer.effectDiscard(
       const told = new Map(turns.map(({ distributionId, units }) => [distributionId, units]))
       let isMore = false
       for (const [id, report] of reports) {
-        const command = report === "gone" ? undefined : messageTo(report, id, facts, told.get(id))
+        const command =
+          report === "gone" ? undefined : messageTo(report, { id, configuration, facts, giveBack: told.get(id) })
         const mechanism = command && (yield* findMechanism(stock, id))
         if (command === undefined || mechanism === undefined) continue
         isMore = true
@@ -92,20 +93,32 @@ const reportOf = (engine: Engine["Service"], mechanism: MechanismRef<Kind>) =>
 
 /** Returns what the stock has to say to a mechanism; undefined if the mechanism knows it. */
 const messageTo = (
-  { came, leaving }: UnitsReport,
-  id: string,
-  { accounts }: Facts,
-  giveBack: number | undefined
+  report: UnitsReport,
+  {
+    id,
+    configuration,
+    facts,
+    giveBack
+  }: {
+    readonly id: string
+    readonly configuration: Configuration
+    readonly facts: Facts
+    readonly giveBack: number | undefined
+  }
 ): SettleUnits | undefined => {
-  const { underway, taken = 0 } = accounts.find(({ distributionId }) => distributionId === id) ?? {}
+  const { came, leaving, mayReturn: known } = report
+  const { underway, taken = 0 } = facts.accounts.find(({ distributionId }) => distributionId === id) ?? {}
   const arriving = underway !== undefined && underway.transfer > came ? underway : undefined
   const isTaken = leaving !== undefined && taken >= leaving.transfer
-  if (arriving === undefined && !isTaken && giveBack === undefined) return undefined
+  const mayReturn = known === undefined ? undefined : mayReturnTo(configuration, facts, id, report)
+  const isNews = mayReturn !== undefined && mayReturn !== known
+  if (arriving === undefined && !isTaken && giveBack === undefined && !isNews) return undefined
   return {
     _tag: "SettleUnits",
     taken,
     ...(arriving !== undefined && { arriving }),
-    ...(giveBack !== undefined && { giveBack })
+    ...(giveBack !== undefined && { giveBack }),
+    ...(isNews && { mayReturn })
   }
 }
 
