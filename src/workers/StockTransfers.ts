@@ -20,8 +20,8 @@ const pauseMillis = 250
 /** Passes of one round. A unit that is asked for arrives in four. */
 const passesMax = 6
 
-/** Kinds of mechanisms that are kept in memory. */
-const kindsMax = 100_000
+/** Mechanisms of which the kind is kept in memory, or that nothing is left to say. */
+const rememberedMax = 100_000
 
 type Stock = MechanismRef<"stock">
 
@@ -31,6 +31,7 @@ export const layer = Layer.effectDiscard(
     const engine = yield* Engine
     const clocks = yield* TestClocks
     const findMechanism = yield* makeFind
+    const settled = makeSettled()
 
     /** Returns what the mechanisms say; leaves out those that cannot be reached, and those of another stock. */
     const reportsOf = Effect.fnUntraced(function* (stock: Stock, ids: ReadonlySet<string>) {
@@ -48,6 +49,7 @@ export const layer = Layer.effectDiscard(
       const reports = yield* reportsOf(stock, ids)
       const { configuration } = yield* engine.sendAdmin(stock, { _tag: "Settle", reports })
       const facts = yield* engine.facts(stock)
+      settled.note(stock, reports, facts)
       const turns = asked(configuration, facts, { reports }, yield* Time.now)
       const told = new Map(turns.map(({ distributionId, units }) => [distributionId, units]))
       let isMore = false
@@ -75,7 +77,8 @@ export const layer = Layer.effectDiscard(
       )
       yield* Effect.forEach(
         stocks,
-        ({ mechanism, answer }) => carry(mechanism, answer).pipe(inTimeOf(clocks, mechanism.tenant), Effect.ignore),
+        ({ mechanism, answer }) =>
+          carry(mechanism, settled.others(mechanism, answer)).pipe(inTimeOf(clocks, mechanism.tenant), Effect.ignore),
         { discard: true }
       )
     })
@@ -90,6 +93,29 @@ const reportOf = (engine: Engine["Service"], mechanism: MechanismRef<Kind>) =>
     Effect.catchTag("MechanismNotFound", () => Effect.succeed("gone" as const)),
     Effect.orElseSucceed(() => undefined)
   )
+
+/** Makes the memory of mechanisms that never have units again. They need not be kept in memory to be asked. */
+const makeSettled = () => {
+  const over = new Set<string>()
+  const keyOf = ({ id }: Stock, mechanismId: string) => `${id} ${mechanismId}`
+  return {
+    note: (stock: Stock, reports: ReadonlyMap<string, UnitsReport | "gone">, facts: Facts): void => {
+      if (over.size > rememberedMax) over.clear()
+      for (const [id, report] of reports) if (isSettled(id, report, facts)) over.add(keyOf(stock, id))
+    },
+    others: (stock: Stock, ids: ReadonlySet<string>): ReadonlySet<string> =>
+      new Set([...ids].filter((id) => !over.has(keyOf(stock, id))))
+  }
+}
+
+/** Whether a mechanism never has units again, and the stock knows it. */
+const isSettled = (id: string, report: UnitsReport | "gone", { accounts }: Facts): boolean => {
+  if (report === "gone" || !report.isOver) return false
+  const account = accounts.find(({ distributionId }) => distributionId === id)
+  return (
+    account === undefined || (account.allocated === 0 && account.underway === undefined && account.sold >= report.sold)
+  )
+}
 
 /** Returns what the stock has to say to a mechanism; undefined if the mechanism knows it. */
 const messageTo = (
@@ -132,7 +158,7 @@ const makeFind = Effect.gen(function* () {
       const identity = (yield* journal.head(id))?.identity
       if (identity === undefined || identity.kind === "stock" || !sameTenant(identity, tenant)) return undefined
       kind = identity.kind
-      if (kinds.size >= kindsMax) kinds.clear()
+      if (kinds.size >= rememberedMax) kinds.clear()
       kinds.set(id, kind)
     }
     return { kind, id, tenant, includesArchived: true } satisfies MechanismRef<Kind>
