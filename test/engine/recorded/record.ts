@@ -18,7 +18,7 @@ import { Load } from "../../e2e/load/Load.ts"
 import { Apis } from "../../e2e/support/Apis.ts"
 import { Dice } from "../../e2e/support/Dice.ts"
 import * as FreshDatabase from "../../e2e/support/FreshDatabase.ts"
-import { sellFromStock } from "./sellFromStock.ts"
+import { sellFromStock } from "../../e2e/load/SellFromStock.ts"
 import { pause } from "../../e2e/support/Processes.ts"
 import { ServerUnderTest } from "../../e2e/support/ServerUnderTest.ts"
 
