@@ -122,8 +122,9 @@ class UsherExperience extends HTMLElement {
     const { admissionGrant: grant, position } = fieldsOf(view.places[0] ?? {})
     const standing = view.places.map((place) => {
       const { id, state, actions, lifecycle, facts } = place
-      const { minimumBid, currentPrice, isFull, admitRate, paused } = facts ?? {}
-      return [id, state, actions, lifecycle, statusOf(place), minimumBid, currentPrice, isFull, admitRate, paused]
+      const { minimumBid, currentPrice, isFull, admitRate, paused, soldOut } = facts ?? {}
+      const terms = [minimumBid, currentPrice, isFull, admitRate, paused, soldOut?.mayReturn]
+      return [id, state, actions, lifecycle, statusOf(place), ...terms]
     })
     const now = [view.state, view.session?.consumerId, view.session?.type, standing].join()
     if (now !== this.#shown && view.experience) {

@@ -22,6 +22,8 @@ export interface LiveMechanism {
   readonly admitRate?: number | null
   /** queue: true while the rate admits no consumers. */
   readonly paused?: boolean | null
+  /** Of a queue of a stock: no unit is free, and perhaps one may come. */
+  readonly soldOut?: { readonly mayReturn: boolean } | null
   readonly unitsLeft?: number | null
   /** draw */
   readonly winnerCount?: number | null
@@ -124,6 +126,8 @@ export type QueueState = Recalled &
         readonly ticket?: number
         readonly estimatedWaitTimeInSeconds?: number
         readonly paused?: true
+        /** Present while no unit of the stock is free. The place is kept. */
+        readonly soldOut?: { readonly mayReturn: boolean }
         readonly positionDisplayMode: "precise" | "qualitative"
       } & Entered &
         Completable)

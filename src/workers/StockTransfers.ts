@@ -6,7 +6,7 @@
 import { Effect, Layer } from "effect"
 import type { Kind, MechanismRef } from "../domain/mechanism/Mechanism.ts"
 import type { SettleUnits, UnitsReport } from "../domain/mechanism/UnitProtocol.ts"
-import { asked, type Facts } from "../domain/stock/Stock.ts"
+import { asked, type Configuration, type Facts, mayReturnTo } from "../domain/stock/Stock.ts"
 import { sameTenant } from "../domain/values/Ids.ts"
 import { Engine } from "../engine/Engine.ts"
 import * as Time from "../store/coordination/Time.ts"
@@ -20,8 +20,8 @@ const pauseMillis = 250
 /** Passes of one round. A unit that is asked for arrives in four. */
 const passesMax = 6
 
-/** Kinds of mechanisms that are kept in memory. */
-const kindsMax = 100_000
+/** Mechanisms of which the kind is kept in memory, or that nothing is left to say. */
+const rememberedMax = 100_000
 
 type Stock = MechanismRef<"stock">
 
@@ -31,6 +31,7 @@ export const layer = Layer.effectDiscard(
     const engine = yield* Engine
     const clocks = yield* TestClocks
     const findMechanism = yield* makeFind
+    const settled = makeSettled()
 
     /** Returns what the mechanisms say; leaves out those that cannot be reached, and those of another stock. */
     const reportsOf = Effect.fnUntraced(function* (stock: Stock, ids: ReadonlySet<string>) {
@@ -48,11 +49,13 @@ export const layer = Layer.effectDiscard(
       const reports = yield* reportsOf(stock, ids)
       const { configuration } = yield* engine.sendAdmin(stock, { _tag: "Settle", reports })
       const facts = yield* engine.facts(stock)
+      settled.note(stock, reports, facts)
       const turns = asked(configuration, facts, { reports }, yield* Time.now)
       const told = new Map(turns.map(({ distributionId, units }) => [distributionId, units]))
       let isMore = false
       for (const [id, report] of reports) {
-        const command = report === "gone" ? undefined : messageTo(report, id, facts, told.get(id))
+        const command =
+          report === "gone" ? undefined : messageTo(report, { id, configuration, facts, giveBack: told.get(id) })
         const mechanism = command && (yield* findMechanism(stock, id))
         if (command === undefined || mechanism === undefined) continue
         isMore = true
@@ -74,7 +77,8 @@ export const layer = Layer.effectDiscard(
       )
       yield* Effect.forEach(
         stocks,
-        ({ mechanism, answer }) => carry(mechanism, answer).pipe(inTimeOf(clocks, mechanism.tenant), Effect.ignore),
+        ({ mechanism, answer }) =>
+          carry(mechanism, settled.others(mechanism, answer)).pipe(inTimeOf(clocks, mechanism.tenant), Effect.ignore),
         { discard: true }
       )
     })
@@ -90,22 +94,57 @@ const reportOf = (engine: Engine["Service"], mechanism: MechanismRef<Kind>) =>
     Effect.orElseSucceed(() => undefined)
   )
 
+/** Makes the memory of mechanisms that never have units again. They need not be kept in memory to be asked. */
+const makeSettled = () => {
+  const over = new Set<string>()
+  const keyOf = ({ id }: Stock, mechanismId: string) => `${id} ${mechanismId}`
+  return {
+    note: (stock: Stock, reports: ReadonlyMap<string, UnitsReport | "gone">, facts: Facts): void => {
+      if (over.size > rememberedMax) over.clear()
+      for (const [id, report] of reports) if (isSettled(id, report, facts)) over.add(keyOf(stock, id))
+    },
+    others: (stock: Stock, ids: ReadonlySet<string>): ReadonlySet<string> =>
+      new Set([...ids].filter((id) => !over.has(keyOf(stock, id))))
+  }
+}
+
+/** Whether a mechanism never has units again, and the stock knows it. */
+const isSettled = (id: string, report: UnitsReport | "gone", { accounts }: Facts): boolean => {
+  if (report === "gone" || !report.isOver) return false
+  const account = accounts.find(({ distributionId }) => distributionId === id)
+  return (
+    account === undefined || (account.allocated === 0 && account.underway === undefined && account.sold >= report.sold)
+  )
+}
+
 /** Returns what the stock has to say to a mechanism; undefined if the mechanism knows it. */
 const messageTo = (
-  { came, leaving }: UnitsReport,
-  id: string,
-  { accounts }: Facts,
-  giveBack: number | undefined
+  report: UnitsReport,
+  {
+    id,
+    configuration,
+    facts,
+    giveBack
+  }: {
+    readonly id: string
+    readonly configuration: Configuration
+    readonly facts: Facts
+    readonly giveBack: number | undefined
+  }
 ): SettleUnits | undefined => {
-  const { underway, taken = 0 } = accounts.find(({ distributionId }) => distributionId === id) ?? {}
+  const { came, leaving, mayReturn: known } = report
+  const { underway, taken = 0 } = facts.accounts.find(({ distributionId }) => distributionId === id) ?? {}
   const arriving = underway !== undefined && underway.transfer > came ? underway : undefined
   const isTaken = leaving !== undefined && taken >= leaving.transfer
-  if (arriving === undefined && !isTaken && giveBack === undefined) return undefined
+  const mayReturn = known === undefined ? undefined : mayReturnTo(configuration, facts, id, report)
+  const isNews = mayReturn !== undefined && mayReturn !== known
+  if (arriving === undefined && !isTaken && giveBack === undefined && !isNews) return undefined
   return {
     _tag: "SettleUnits",
     taken,
     ...(arriving !== undefined && { arriving }),
-    ...(giveBack !== undefined && { giveBack })
+    ...(giveBack !== undefined && { giveBack }),
+    ...(isNews && { mayReturn })
   }
 }
 
@@ -119,7 +158,7 @@ const makeFind = Effect.gen(function* () {
       const identity = (yield* journal.head(id))?.identity
       if (identity === undefined || identity.kind === "stock" || !sameTenant(identity, tenant)) return undefined
       kind = identity.kind
-      if (kinds.size >= kindsMax) kinds.clear()
+      if (kinds.size >= rememberedMax) kinds.clear()
       kinds.set(id, kind)
     }
     return { kind, id, tenant, includesArchived: true } satisfies MechanismRef<Kind>

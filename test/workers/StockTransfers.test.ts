@@ -160,6 +160,37 @@ describe("the worker for stocks", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("tells a queue without a free unit whether one may come, as long as others hold units", () =>
+    Effect.gen(function* () {
+      const engine = yield* Engine
+      const soldOut = Effect.map(engine.view(queue(2), consumer(11)), (view) =>
+        view.status === "QUEUED" ? view.soldOut : assert.fail(view.status)
+      )
+      const complete = (n: number, person: number) =>
+        engine.send(queue(n), { _tag: "Complete", consumerId: consumer(person), by: "test" })
+      yield* createQueue(1, lasting)
+      yield* createQueue(2, lasting)
+      yield* createStock(2)
+      yield* enterAll(1, 1, 2)
+      yield* enterAll(2, 10, 12)
+      yield* pass(1_000)
+      yield* complete(2, 10)
+      yield* pass(1_000)
+      // The first queue's consumer holds the other unit.
+      assert.deepStrictEqual(yield* soldOut, { mayReturn: true })
+      yield* complete(1, 1)
+      yield* pass(1_000)
+      assert.deepStrictEqual(yield* soldOut, { mayReturn: false })
+      const told = (yield* journalOf(queueId(2))).filter(({ _tag }) => _tag === "SupplyNoted")
+      assert.lengthOf(told, 1)
+      // Units return: the queue goes on by itself.
+      yield* engine.sendAdmin(stockOf(tenant), { _tag: "Adjust", units: 1, reason: "RETURNED", by: "test" })
+      yield* pass(1_000)
+      assert.strictEqual((yield* engine.view(queue(2), consumer(11))).status, "GRANTED")
+      yield* assertConserved
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("loses and doubles no unit, whichever write of a transfer fails, before or after it is on disk", () =>
     Effect.gen(function* () {
       for (let failing = 0; failing < 8; failing++) {

@@ -33,6 +33,16 @@ export const PublicQueue = Schema.Struct(
   })
 ).annotate({ identifier: "Queue" })
 
+/** A queue of a stock without a unit that is free. */
+const SoldOut = Schema.Struct({
+  mayReturn: Schema.Boolean.annotate({
+    description: "True while a unit may come: others hold some that are not paid for, or the stock has some."
+  })
+}).annotate({
+  description: "Every unit of the stock is held or sold. Places are kept, and go on by themselves when a unit comes.",
+  identifier: "QueueSoldOut"
+})
+
 /** The facts of its own that an experience's live page shows. */
 export const liveQueue = {
   waiting: count("Consumers that wait now."),
@@ -41,7 +51,10 @@ export const liveQueue = {
   paused: Schema.NullOr(Schema.Boolean).annotate({ description: "True while the rate admits no consumers." }),
   pausedAt: instant,
   pauseReason: Schema.NullOr(StaffReason),
-  unitsLeft: unitsLeft.annotate({ description: "Grants that may still be made. Null without `maxAdmissions`." })
+  unitsLeft: unitsLeft.annotate({
+    description: "Grants that may still be made. Null without a limit, and while units of the stock may come."
+  }),
+  soldOut: Schema.NullOr(SoldOut)
 }
 
 /** A consumer's own standing in a queue. */
@@ -58,11 +71,13 @@ export const QueueState = Schema.Union([
           "The place's number in the order of admission, for `…/line`. Absent in the lobby and under loyalty bias."
       })
     ),
-    /** Absent in the lobby, while admission is by hand, with an `insideLimit`, and while the queue is paused. */
+    /** Absent in the lobby, while admission is by hand, with an `insideLimit`, while it is paused or sold out. */
     estimatedWaitTimeInSeconds: Schema.optionalKey(Schema.Int),
     paused: Schema.optionalKey(
       Schema.Literal(true).annotate({ description: "Present while the rate admits no consumers. Places are kept." })
     ),
+    /** Present while no unit of the stock is free here. */
+    soldOut: Schema.optionalKey(SoldOut),
     positionDisplayMode: Schema.Literals(["precise", "qualitative"]),
     enteredAt: SentTimestamp
   }),

@@ -1,4 +1,5 @@
 /** What a stock and its mechanisms say to each other. */
+
 /** Units on their way. */
 export interface Transfer {
   /** Counts what one side has given to the other, from 1. */
@@ -15,6 +16,8 @@ export interface SettleUnits {
   readonly taken: number
   /** Units that others need. The mechanism gives back those of them that no grant holds. Absent: none. */
   readonly giveBack?: number
+  /** Whether units may still come. Absent: nothing new is said of it. */
+  readonly mayReturn?: boolean
 }
 
 /** What a mechanism says of its units. */
@@ -34,6 +37,8 @@ export interface UnitsReport {
   readonly came: number
   /** Absent: nothing is on its way to the stock. */
   readonly leaving?: Transfer
+  /** What it was told last of units that may still come. Absent: its consumers are not to be told now. */
+  readonly mayReturn?: boolean
   /** True if it takes no more units, and has none. */
   readonly isOver: boolean
 }

@@ -128,6 +128,15 @@ const changePause = (state: State, command: ExtractTag<Command, "Pause" | "Resum
   return [{ _tag: isPaused ? "Resumed" : "Paused", at, by: command.by, ...reasoned(command.reason) }]
 }
 
+/** Takes and gives units, and notes whether more may come. */
+const settleUnits = (state: State, command: ExtractTag<Command, "SettleUnits">, at: Millis): Outcome => {
+  const events = units.settle(state, command, at)
+  const { mayReturn = state.mayReturn } = command
+  return mayReturn === state.mayReturn || isClosed(state, at)
+    ? events
+    : [...events, { _tag: "SupplyNoted", at, mayReturn }]
+}
+
 function statusOf(state: State, consumerId: string, at: Millis) {
   const place = state.places.get(consumerId)
   return place === undefined ? "NOT_QUEUED" : statusAsOf(state, place, at)
@@ -174,5 +183,5 @@ export const decisions = {
   Complete: grants.complete,
   Renew: renew,
   Remove: grants.remove,
-  SettleUnits: units.settle
+  SettleUnits: settleUnits
 }

@@ -39,6 +39,8 @@ export const Event = Schema.TaggedUnion({
   /** The rate admits again. */
   Resumed: { at, by: Schema.String, reason },
   ...unitEvents,
+  /** While no unit is free here: the stock said whether units may still come. */
+  SupplyNoted: { at, mayReturn: Schema.Boolean },
   ...grantExtended,
   ...lifecycleEvents
 })

@@ -60,6 +60,9 @@ const change = (state: State, event: Event): void => {
     case "UnitsLeft":
     case "UnitsTaken":
       return evolveUnits(state.allocation, event)
+    case "SupplyNoted":
+      state.mayReturn = event.mayReturn
+      return
     case "GrantExtended":
     case "Renewed":
       return moveExpiry(state.expiring, state.places.get(event.consumerId), event.expiresAt)

@@ -77,7 +77,7 @@ export type View =
       readonly ticket?: number
       /** The position that came with the ticket, for pages: the API does not send it. */
       readonly joined?: number
-      /** Absent in the lobby, while admission is by hand, with an `insideLimit`, and while the queue is paused. */
+      /** Absent in the lobby, while admission is by hand, with an `insideLimit`, and while it is paused or sold out. */
       readonly estimatedWaitTimeInSeconds?: number
       /** Present while the rate admits no consumer because the queue is paused. */
       readonly paused?: true
@@ -96,7 +96,7 @@ export type View =
     })
   | (LimitedGrants & { readonly status: "LEFT"; readonly enteredAt: Millis; readonly leftAt: Millis })
 
-/** `mayReturn`: consumers hold units that they have not used yet. */
+/** `mayReturn`: consumers here hold units that they have not used, or the stock has units that it may send. */
 export interface SoldOutView {
   readonly mayReturn: boolean
 }
@@ -115,8 +115,10 @@ export interface Facts {
   readonly pause: Pause | undefined
   /** Grants that may still be made; Infinity: no limit. */
   readonly admissionsLeft: number
-  /** Units that no grant holds; Infinity: the queue sells from no stock. */
+  /** Units that no grant holds; Infinity: the queue sells from no stock, or more may come. */
   readonly unitsLeft: number
+  /** Undefined: units are left, the queue sells from no stock, or it has closed. */
+  readonly soldOut: SoldOutView | undefined
   /** Grants that are live. */
   readonly inside: number
   /** True if the next entry would have to wait, as every entry has to without `standby`. */

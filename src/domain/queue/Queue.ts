@@ -6,13 +6,14 @@ import { deciderOf, type KindDeclaration } from "../mechanism/Declaration.ts"
 import { unitTags } from "../mechanism/Allocation.ts"
 import type { Decider } from "../mechanism/Decider.ts"
 import { admitted, joined, left, reportedOfAll, reportedOfGrants } from "../mechanism/ReportedEvents.ts"
+import type { UnitsReport } from "../mechanism/UnitProtocol.ts"
 import { unitRules } from "../mechanism/Units.ts"
 import { Configuration, configurationProblems } from "./Configuration.ts"
 import * as rules from "./Decide.ts"
 import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, View } from "./Protocol.ts"
-import { admissionsLeft, initial, type State, type Status, unitUse } from "./State.ts"
+import { admissionsLeft, initial, type State, type Status, unitsLeft, unitUse } from "./State.ts"
 import { timed } from "./Timed.ts"
 import { published } from "./View.ts"
 import * as views from "./View.ts"
@@ -56,13 +57,21 @@ export const declaration = {
   problems: configurationProblems
 } as const satisfies KindDeclaration<Configuration, Event["_tag"], Status>
 
+const { report } = unitRules(unitUse)
+
+/** Returns what the queue says of its units. Only consumers of one that has no free unit are told whether more may come. */
+const unitsReportOf = (state: State): UnitsReport | undefined => {
+  const said = report(state)
+  return said?.isOpen === true && unitsLeft(state) <= 0 ? { ...said, mayReturn: state.mayReturn } : said
+}
+
 export const decider: Decider<Configuration, State, Command, Event, Refusal, View, Facts> = deciderOf(
   { initial, apply, rules, timed, views },
   {
     schemas: { configuration: Configuration, event: Event },
     publishedFacts: published,
-    units: unitRules(unitUse).report,
-    nonRecordEvents: unitTags,
+    units: unitsReportOf,
+    nonRecordEvents: [...unitTags, "SupplyNoted"],
     rated: declaration,
     unitsLeft: admissionsLeft,
     lines: ({ waiting }) => [waiting]

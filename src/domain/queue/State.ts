@@ -56,6 +56,8 @@ export class Place implements Member<Place> {
 
 export interface State extends MechanismState<Configuration, Status> {
   readonly allocation: Allocation
+  /** Whether the stock may still send units, as it said last. */
+  mayReturn: boolean
   readonly places: Map<string, Place>
   /** The QUEUED places in the order of their admission; until the lobby is opened, in the order they came. */
   readonly waiting: IndexedList<Place>
@@ -83,6 +85,7 @@ export interface State extends MechanismState<Configuration, Status> {
 export const initial = (): State => ({
   ...newState(unconfigured, { QUEUED: 0, GRANTED: 0, COMPLETED: 0, DENIED: 0, LEFT: 0 }),
   allocation: newAllocation(),
+  mayReturn: true,
   places: new Map(),
   waiting: new IndexedList(),
   expiring: new IndexedList(),
@@ -119,8 +122,13 @@ export const insideLeft = ({ configuration: { insideLimit }, counts }: State): n
 /** Returns how many units are here that no grant holds; Infinity if the queue sells from no stock. */
 export const unitsLeft = (state: State): number => unitsFree(state, state.counts.GRANTED)
 
-/** Whether units have come, and each is held or sold now. The queue goes on when one comes. */
-export const isSoldOut = (state: State): boolean => state.allocation.came > 0 && unitsLeft(state) <= 0
+/** Whether units have come, or will not, and each is held or sold now. The queue goes on when one comes. */
+export const isSoldOut = (state: State): boolean =>
+  unitsLeft(state) <= 0 && (state.allocation.came > 0 || !state.mayReturn)
+
+/** Whether a unit may still come: from a grant that is live, or from the stock while grants may be made. */
+export const mayUnitsReturn = (state: State): boolean =>
+  state.counts.GRANTED > 0 || (state.mayReturn && admissionsLeft(state) > 0)
 
 /** The units that consumers who wait could use. The closing denies them. */
 export const unitUse: UnitUse<State> = {

@@ -11,7 +11,16 @@ import { lineOf } from "./Line.ts"
 import { isAdmittedAtOnce } from "./Pacing.ts"
 import { outlookOf, waitRecordOf } from "./wait/WaitRange.ts"
 import type { Facts, SoldOutView, View } from "./Protocol.ts"
-import { admissionsLeft, hasExpired, isInLobby, isSoldOut, type Place, type State, unitsLeft } from "./State.ts"
+import {
+  admissionsLeft,
+  hasExpired,
+  isInLobby,
+  isSoldOut,
+  mayUnitsReturn,
+  type Place,
+  type State,
+  unitsLeft
+} from "./State.ts"
 
 /** Returns the consumer's view of its place at `now`, deadlines already applied. */
 export const view = (state: State, consumerId: string, now: Millis): View => {
@@ -55,14 +64,17 @@ export interface Pace {
 
 export const paceOf = (state: State): Pace => {
   const { admitRate, loyaltyBiasEnabled, insideLimit } = state.configuration
-  const soldOut = isSoldOut(state)
+  const soldOut = soldOutOf(state)
   return {
-    admitRate: insideLimit === undefined && !soldOut ? admitRate : 0,
+    admitRate: insideLimit === undefined && soldOut === undefined ? admitRate : 0,
     isPaused: state.pause !== undefined,
     positionDisplayMode: loyaltyBiasEnabled ? "qualitative" : "precise",
-    ...(soldOut && { soldOut: { mayReturn: state.counts.GRANTED > 0 } })
+    ...(soldOut !== undefined && { soldOut })
   }
 }
+
+const soldOutOf = (state: State): SoldOutView | undefined =>
+  isSoldOut(state) ? { mayReturn: mayUnitsReturn(state) } : undefined
 
 /** Returns the view of a consumer that waits. In the lobby it has no position, and under head starts no ticket. */
 export const waitingView = (
@@ -95,7 +107,9 @@ const viewGranted = (state: State, place: Place, now: Millis): View => {
 export const facts = (state: State, now: Millis): Facts => ({
   pause: closedAsOf(state, now) === Infinity ? state.pause : undefined,
   admissionsLeft: Math.max(0, admissionsLeft(state)),
-  unitsLeft: Math.max(0, unitsLeft(state)),
+  // Units of the stock come when consumers wait, so those that are here say nothing while more may come.
+  unitsLeft: state.mayReturn ? Infinity : Math.max(0, unitsLeft(state)),
+  soldOut: closedAsOf(state, now) === Infinity ? soldOutOf(state) : undefined,
   inside: state.counts.GRANTED,
   isEngaged: isClosed(state, now) || !hasOpened(state, now) || !isAdmittedAtOnce(state, now),
   line: lineOf(state),
@@ -107,7 +121,7 @@ export const facts = (state: State, now: Millis): Facts => ({
 export const liveFacts = ({
   configuration,
   counts,
-  facts: { pause, admissionsLeft, unitsLeft }
+  facts: { pause, admissionsLeft, unitsLeft, soldOut }
 }: Seen<Configuration, Facts>) => ({
   waiting: counts["QUEUED"],
   isFull: isFull(counts["QUEUED"]!, configuration),
@@ -115,7 +129,8 @@ export const liveFacts = ({
   paused: pause !== undefined,
   pausedAt: pause?.since ?? null,
   pauseReason: pause?.reason ?? null,
-  unitsLeft: finite(Math.min(admissionsLeft, unitsLeft))
+  unitsLeft: finite(Math.min(admissionsLeft, unitsLeft)),
+  soldOut: soldOut ?? null
 })
 
 /** Returns the facts that only staff may know: what they did, who was admitted and is inside, how right ranges were. */

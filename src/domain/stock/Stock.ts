@@ -8,6 +8,7 @@
  */
 import { deciderOf } from "../mechanism/Declaration.ts"
 import type { Decider } from "../mechanism/Decider.ts"
+import type { UnitsReport } from "../mechanism/UnitProtocol.ts"
 import { teardownWhen, type TimedTransition } from "../mechanism/Timed.ts"
 import type { Millis } from "../values/Time.ts"
 import { Configuration } from "./Configuration.ts"
@@ -16,7 +17,7 @@ import { Event } from "./Event.ts"
 import { apply } from "./Evolve.ts"
 import type { Command, Facts, Refusal, Reports } from "./Protocol.ts"
 import { initial, isComplete, levelOf, type State } from "./State.ts"
-import { givingBack, type Turn } from "./Turns.ts"
+import { givingBack, mayReturn, type Turn } from "./Turns.ts"
 
 export { Configuration } from "./Configuration.ts"
 export { Event } from "./Event.ts"
@@ -50,6 +51,20 @@ export const asked = (
 ): ReadonlyArray<Turn> => {
   const underway = new Map(accounts.map((account) => [account.distributionId, account.underway?.units ?? 0]))
   return givingBack({ takers, free, reports, underwayTo: (id) => underway.get(id) ?? 0 }, at)
+}
+
+/** Returns whether units of a stock with these settings and facts may still come to a mechanism that has none free. */
+export const mayReturnTo = (
+  { takers }: Configuration,
+  { free, underway, accounts }: Facts,
+  distributionId: string,
+  report: UnitsReport
+): boolean => {
+  const elsewhere = accounts.reduce(
+    (sum, account) => sum + (account.distributionId === distributionId ? 0 : account.allocated),
+    free + underway
+  )
+  return mayReturn({ takers }, distributionId, report, elsewhere)
 }
 
 /** Records that the level has changed. */

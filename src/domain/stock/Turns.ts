@@ -75,6 +75,17 @@ export const givingBack = (ledger: Ledger, at: Millis): ReadonlyArray<Turn> => {
   return turns
 }
 
+/** Returns whether units that are elsewhere in the stock, `outside`, may still come to a mechanism. */
+export const mayReturn = (
+  ledger: Pick<Ledger, "takers">,
+  distributionId: string,
+  report: UnitsReport,
+  outside: number
+): boolean => {
+  const room = roomOf(takerOf(ledger, distributionId), report)
+  return outside > 0 && !report.isOver && room > report.units
+}
+
 /** Returns the standings in the order of the list; behind them, those of mechanisms that are not in it. */
 const standingsOf = (ledger: Ledger, at: Millis): ReadonlyArray<Standing> => {
   const listed = new Set(ledger.takers.map(({ distributionId }) => distributionId))
@@ -87,8 +98,7 @@ const standingsOf = (ledger: Ledger, at: Millis): ReadonlyArray<Standing> => {
 
 const standingOf = (ledger: Ledger, distributionId: string, report: UnitsReport, at: Millis): Standing => {
   const taker = takerOf(ledger, distributionId)
-  const limit = taker === undefined ? 0 : (taker.units ?? taker.upTo ?? Infinity)
-  const room = Math.max(0, limit - report.sold)
+  const room = roomOf(taker, report)
   const units = report.units + ledger.underwayTo(distributionId)
   const isTurn = taker !== undefined && (taker.from ?? 0) <= at && !report.isOver
   const isReserved = taker?.units !== undefined && report.isOpen
@@ -98,5 +108,9 @@ const standingOf = (ledger: Ledger, distributionId: string, report: UnitsReport,
   return { distributionId, report, units, room, missing, shelf }
 }
 
-const takerOf = ({ takers }: Ledger, distributionId: string): Taker | undefined =>
+/** Returns the most units that a mechanism may have, besides those that are sold. */
+const roomOf = (taker: Taker | undefined, { sold }: UnitsReport): number =>
+  taker === undefined ? 0 : Math.max(0, (taker.units ?? taker.upTo ?? Infinity) - sold)
+
+const takerOf = ({ takers }: Pick<Ledger, "takers">, distributionId: string): Taker | undefined =>
   takers.find((taker) => taker.distributionId === distributionId)

@@ -207,5 +207,6 @@ const recoveries: { readonly [tag: string]: Recover } = {
   // One command may lead to all three; each alone leads to its own.
   UnitsTaken: ({ event: { transfer } }) => [{ _tag: "SettleUnits", taken: transfer }],
   UnitsCame: ({ event: { transfer, units } }) => [{ _tag: "SettleUnits", taken: 0, arriving: { transfer, units } }],
-  UnitsLeft: ({ event: { units } }) => [{ _tag: "SettleUnits", taken: 0, giveBack: units }]
+  UnitsLeft: ({ event: { units } }) => [{ _tag: "SettleUnits", taken: 0, giveBack: units }],
+  SupplyNoted: ({ event: { mayReturn } }) => [{ _tag: "SettleUnits", taken: 0, mayReturn }]
 }

@@ -15,6 +15,7 @@ import {
   type CountUnits,
   divided,
   giveBack,
+  keptOfArchived,
   type OrderStocks,
   outside,
   stocksOf
@@ -220,6 +221,7 @@ const makeInsert = (sql: PgClient.PgClient, { insert }: Statements<Row, Order>) 
       for (const [stockId, count] of inStocks) {
         yield* take(stockId, row.id, count - (granted.get(stockId) ?? 0), variantOf(stocks, stockId))
       }
+      if (payment.grantLapsed) yield* takeIfFree(sql, row.id, stocks, inStocks, take)
       const grantSequence = yield* outside(sql, complete)
       if (grantSequence !== undefined) {
         const [former] = yield* sql`
@@ -285,7 +287,7 @@ const makeRevise = (sql: PgClient.PgClient, { lock, update }: Statements<Row, Or
       const needsOfStocks = needsOf(
         had.inStocks,
         most(former.inStocks, grantedOf(before, stocks)),
-        most(next.inStocks, granted)
+        most(most(next.inStocks, keptOfArchived(had, next, stocks)), granted)
       )
       const inStocks = new Map(had.inStocks)
       for (const { variantId: stockId, kept, more } of needsOfStocks) inStocks.set(stockId, kept + more)
@@ -334,9 +336,30 @@ const unitsHeld = ({ taken_units: taken, stock_units: ofStocks }: Row, stocks: O
   return { inStocks, others }
 }
 
-/** Returns the unit that the grant of a written order sold in the stock of its mechanism. */
-const grantedOf = ({ grant_sequence: grant, grant_lapsed: isLapsed }: Row, { ofMechanism }: OrderStocks): Units =>
-  new Map(grant !== null && !isLapsed && ofMechanism !== undefined ? [[ofMechanism, 1]] : [])
+/**
+ * Takes a free unit for an order whose grant had lapsed before it was paid: the unit of the grant is with others. Without
+ * a free one, staff decide whether the order is refunded or fulfilled.
+ */
+const takeIfFree = (
+  sql: PgClient.PgClient,
+  orderId: string,
+  stocks: OrderStocks,
+  inStocks: Units,
+  take: Counting["take"]
+) =>
+  Effect.gen(function* () {
+    const { ofMechanism: stockId } = stocks
+    if (stockId === undefined || inStocks.has(stockId)) return
+    yield* take(stockId, orderId, 1, variantOf(stocks, stockId))
+    yield* sql`
+      update orders set stock_units = stock_units || jsonb_build_object(${stockId}::text, 1) where id = ${orderId}`
+  }).pipe(Effect.catchTag("OutOfStock", () => Effect.void))
+
+/** Returns the unit that a written order has in the stock of its mechanism for its grant. */
+const grantedOf = (row: Row, { ofMechanism }: OrderStocks): Units => {
+  if (row.grant_sequence === null || ofMechanism === undefined) return none
+  return new Map(!row.grant_lapsed || (row.stock_units[ofMechanism] ?? 0) > 0 ? [[ofMechanism, 1]] : [])
+}
 
 /** Returns the larger number of units of each stock. */
 const most = (some: Units, others: Units): Units =>

@@ -65,6 +65,28 @@ export const divided = (units: Units, { byVariant }: OrderStocks) => {
   return { inStocks, others }
 }
 
+/** The units of an order, by stock and by variant without one. */
+export type Divided = ReturnType<typeof divided>
+
+/**
+ * Returns the units that an order keeps of stocks that were archived after they had sold them. Their variants are counted
+ * elsewhere now, so these are the units of the order's items that it has nowhere else.
+ */
+export const keptOfArchived = (had: Divided, next: Divided, { byVariant }: OrderStocks): Units => {
+  const present = new Set(byVariant.values())
+  const sum = (units: Units) => [...units.values()].reduce((all, count) => all + count, 0)
+  const both = (some: Units, others: Units) =>
+    [...some].reduce((all, [id, count]) => all + Math.min(count, others.get(id) ?? 0), 0)
+  let left = sum(next.others) + sum(next.inStocks) - both(had.others, next.others) - both(had.inStocks, next.inStocks)
+  const kept = new Map<string, number>()
+  for (const [stockId, count] of had.inStocks) {
+    if (present.has(stockId)) continue
+    kept.set(stockId, Math.min(count, left))
+    left -= kept.get(stockId)!
+  }
+  return kept
+}
+
 /** Runs an effect outside of the transaction, which waits for it. */
 export const outside = <A, E, R>(sql: PgClient.PgClient, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.updateContext(effect, (context: Context.Context<R>) => Context.omit(sql.transactionService)(context) as never)
@@ -84,19 +106,28 @@ export interface Counting {
   readonly keep: Effect.Effect<void, Unavailable>
 }
 
+/** A message that was written, and when it is due. */
+interface Note {
+  readonly id: string
+  readonly dueAt: Date
+}
+
+const idsOf = (notes: ReadonlyArray<Note>): ReadonlyArray<string> => notes.map(({ id }) => id)
+
 /** Runs the write of an order with a counting. What it took is given back at once if it fails. */
 export const counting =
   (sql: PgClient.PgClient, tenant: Tenant, count: CountUnits = uncounted) =>
   <A, E, R>(write: (counting: Counting) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
-      const ids: Array<string> = []
+      const notes: Array<Note> = []
       const take: Counting["take"] = Effect.fnUntraced(function* (stockId, orderId, units, variantId) {
         if (units <= 0) return
         const id = `${orderId}/${randomUUID()}`
-        yield* outside(sql, note(sql, tenant, { id, stockId, units: null, seconds: orderSecondsMax })).pipe(
-          orUnavailable
-        )
-        ids.push(id)
+        const dueAt = yield* outside(
+          sql,
+          note(sql, tenant, { id, stockId, units: null, seconds: orderSecondsMax })
+        ).pipe(orUnavailable)
+        notes.push({ id, dueAt })
         yield* outside(sql, count(tenant, stockId, { orderId: id, units })).pipe(
           Effect.catchTag("StockShort", ({ free }) =>
             Effect.fail(new OutOfStock({ productVariantId: variantId, requested: units, available: free }))
@@ -104,13 +135,18 @@ export const counting =
         )
       })
       const keep = Effect.gen(function* () {
-        if (ids.length === 0) return
+        if (notes.length === 0) return
+        // A message that was taken is due at another time: the stock may have undone the count.
         const kept = yield* sql`
-          delete from stock_messages m where m.id = any(${ids}) and ${ofTenant(sql, tenant, "m")} returning 1`
-        if (kept.length < ids.length) return yield* new Unavailable({ cause: "an order took too long to be written" })
+          delete from stock_messages m
+          using unnest(${idsOf(notes)}::text[], ${notes.map(({ dueAt }) => dueAt)}::timestamptz[]) as noted (id, due_at)
+          where m.id = noted.id and m.due_at = noted.due_at and ${ofTenant(sql, tenant, "m")} returning 1`
+        if (kept.length < notes.length) return yield* new Unavailable({ cause: "an order took too long to be written" })
       }).pipe(orUnavailable)
       const undo = Effect.suspend(() =>
-        ids.length === 0 ? Effect.void : Effect.flatMap(Time.serverNow, (now) => bringForward(sql, tenant, ids, now))
+        notes.length === 0
+          ? Effect.void
+          : Effect.flatMap(Time.serverNow, (now) => bringForward(sql, tenant, idsOf(notes), now))
       )
       return Effect.onError(write({ take, keep }), () => Effect.ignore(undo))
     })
@@ -132,10 +168,12 @@ const note = (
   { organizationId, mode }: Tenant,
   message: { readonly id: string; readonly stockId: string; readonly units: number | null; readonly seconds: number }
 ) =>
-  Effect.flatMap(
-    Time.serverNow,
-    (now) => sql`
-      insert into stock_messages (id, organization_id, mode, stock_id, units, due_at)
-      values (${message.id}, ${organizationId}, ${mode}, ${message.stockId}, ${message.units},
-        ${new Date(now + message.seconds * 1_000)})`
-  )
+  Effect.flatMap(Time.serverNow, (now) => {
+    const dueAt = new Date(now + message.seconds * 1_000)
+    return Effect.as(
+      sql`
+        insert into stock_messages (id, organization_id, mode, stock_id, units, due_at)
+        values (${message.id}, ${organizationId}, ${mode}, ${message.stockId}, ${message.units}, ${dueAt})`,
+      dueAt
+    )
+  })

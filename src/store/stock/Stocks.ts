@@ -94,7 +94,9 @@ export class Stocks extends Context.Service<
     refuseUnknownTakers(tenant: Tenant, ids: ReadonlyArray<string>): Effect.Effect<void, UnknownMembers | Unavailable>
     /** Fails if mechanisms sell from the stock. */
     refuseInUse(tenant: Tenant, id: string): Effect.Effect<void, StockInUse | Unavailable>
-    /** Gives the units to the first variant, and the variants back to orders. */
+    /** True if the stock has yet to learn of orders. */
+    hasMessages(tenant: Tenant, id: string): Effect.Effect<boolean, Unavailable>
+    /** Gives the units to the first variant, and the variants back to orders. Again, it changes nothing. */
     release(tenant: Tenant, id: string, units: number): Effect.Effect<void, Unavailable>
     /** Writes the units that are not sold to the variants. */
     show(tenant: Tenant, id: string, units: number): Effect.Effect<void, Unavailable>
@@ -154,6 +156,12 @@ const makeReads = (sql: PgClient.PgClient) => {
           and m.teardown_status is distinct from 'completed'`
       const { count } = rows[0]!
       if (count > 0) return yield* new StockInUse({ count })
+    }, orUnavailable),
+
+    hasMessages: Effect.fn("Stocks.hasMessages")(function* (tenant: Tenant, id: string) {
+      const rows = yield* sql`
+        select 1 from stock_messages t where t.stock_id = ${id} and ${ofTenant(sql, tenant, "t")} limit 1`
+      return rows.length > 0
     }, orUnavailable)
   }
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { decider } from "../../../src/domain/queue/Queue.ts"
 import { assertRefused } from "../mechanism/support/History.ts"
-import { arrives, giveBack, stockId, taken } from "../mechanism/support/units.ts"
+import { arrives, giveBack, stockId, taken, told } from "../mechanism/support/units.ts"
 import {
   admit,
   admitted,
@@ -22,11 +22,15 @@ const settings = { admitRate: 600, stockId }
 
 const report = (queue: History) => decider.units!(queue.state)!
 
-const unitsLeft = (queue: History): unknown => {
-  const { state } = queue
-  const seen = { configuration: state.configuration, counts: state.counts, facts: decider.facts!(state, state.lastAt) }
-  return decider.liveFacts!(seen)["unitsLeft"]
-}
+const liveFact =
+  (name: string) =>
+  ({ state }: History): unknown => {
+    const facts = decider.facts!(state, state.lastAt)
+    return decider.liveFacts!({ configuration: state.configuration, counts: state.counts, facts })[name]
+  }
+
+const unitsLeft = liveFact("unitsLeft")
+const soldOut = liveFact("soldOut")
 
 describe("a queue with a stock", () => {
   it("admits nobody before units come", () => {
@@ -56,10 +60,49 @@ describe("a queue with a stock", () => {
     queue.until(1)
     assert.deepInclude(queue.view(1, "c1"), { status: "QUEUED", position: 1, soldOut: { mayReturn: true } })
     assert.notProperty(queue.view(1, "c1"), "estimatedWaitTimeInSeconds")
+    queue.when(1, told(false))
+    assert.deepInclude(queue.view(1, "c1"), { soldOut: { mayReturn: true } })
     queue.when(2, complete("c0"))
     assert.deepInclude(queue.view(2, "c1"), { status: "QUEUED", position: 1, soldOut: { mayReturn: false } })
     queue.when(3, arrives(1, 2))
     assert.deepStrictEqual(queue.until(3), [granted(3, "c1")])
+  })
+
+  it("knows from its stock whether units that others have may come, and is told while it has none free", () => {
+    const queue = crowd(settings, 3)
+    queue.when(0, arrives(1))
+    assert.notProperty(report(queue), "mayReturn")
+    queue.until(1)
+    queue.when(1, complete("c0"))
+    assert.deepInclude(report(queue), { mayReturn: true })
+    assert.deepStrictEqual(soldOut(queue), { mayReturn: true })
+    assert.deepStrictEqual(queue.when(2, told(false)), [{ _tag: "SupplyNoted", at: at(2), mayReturn: false }])
+    assert.deepStrictEqual(queue.when(3, told(false)), [])
+    assert.deepStrictEqual(soldOut(queue), { mayReturn: false })
+    queue.when(4, told(true))
+    assert.deepStrictEqual(soldOut(queue), { mayReturn: true })
+    queue.when(5, end)
+    assert.deepStrictEqual(queue.when(5, told(false)), [])
+    assert.isNull(soldOut(queue))
+  })
+
+  it("is sold out before it had a unit, if none may come", () => {
+    const queue = crowd(settings, 1)
+    assert.deepStrictEqual([soldOut(queue), unitsLeft(queue)], [null, null])
+    queue.when(1, told(false))
+    assert.deepStrictEqual([soldOut(queue), unitsLeft(queue)], [{ mayReturn: false }, 0])
+    assert.deepInclude(queue.view(1, "c0"), { status: "QUEUED", position: 1, soldOut: { mayReturn: false } })
+    queue.when(2, arrives(1))
+    assert.isNull(soldOut(queue))
+  })
+
+  it("says that no unit may come to consumers who may not be admitted any more", () => {
+    const queue = crowd({ ...settings, maxAdmissions: 1 }, 2)
+    queue.when(0, arrives(1))
+    queue.until(1)
+    assert.deepStrictEqual(soldOut(queue), { mayReturn: true })
+    queue.when(2, complete("c0"))
+    assert.deepStrictEqual(soldOut(queue), { mayReturn: false })
   })
 
   it("refuses admissions by hand beyond its units", () => {
@@ -76,8 +119,11 @@ describe("a queue with a stock", () => {
   it("shows the units that are left, and needs no more than may be admitted", () => {
     const queue = crowd({ ...settings, admitRate: 0, maxAdmissions: 3 }, 9)
     queue.when(0, arrives(2))
-    assert.strictEqual(unitsLeft(queue), 2)
     assert.strictEqual(report(queue).needed, 3)
+    // More units may come than are here.
+    assert.strictEqual(unitsLeft(queue), 3)
+    queue.when(1, told(false))
+    assert.strictEqual(unitsLeft(queue), 2)
     assert.isNull(unitsLeft(given()))
   })
 

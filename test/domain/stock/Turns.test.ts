@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { UnitsReport } from "../../../src/domain/mechanism/UnitProtocol.ts"
 import type { Taker } from "../../../src/domain/stock/Configuration.ts"
-import { givingBack, sending } from "../../../src/domain/stock/Turns.ts"
+import { givingBack, mayReturn, sending } from "../../../src/domain/stock/Turns.ts"
 import { report } from "./history.ts"
 
 interface Case {
@@ -26,6 +26,22 @@ const back = (one: Case, at = 0) =>
 const a: Taker = { distributionId: "a" }
 const b: Taker = { distributionId: "b" }
 const shelf = { isShelf: true }
+
+describe("units that others have", () => {
+  it("may come to a taker that has room for them, and only to an open one in the list", () => {
+    const held = report({ units: 3, held: 3, sold: 2 })
+    const may = (takers: ReadonlyArray<Taker>, outside: number, said = held) =>
+      mayReturn({ takers }, "a", said, outside)
+    assert.isTrue(may([b, a], 1))
+    assert.isFalse(may([b, a], 0))
+    assert.isFalse(may([b], 1))
+    for (const limit of ["units", "upTo"] as const) {
+      assert.isTrue(may([{ ...a, [limit]: 6 }], 1), limit)
+      assert.isFalse(may([{ ...a, [limit]: 5 }], 1), limit)
+    }
+    assert.isFalse(may([a], 1, { ...held, isOver: true }))
+  })
+})
 
 describe("free units", () => {
   it("go to people who wait, in the order of the list", () => {

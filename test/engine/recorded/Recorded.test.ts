@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
-import { deciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import { casesOf, digestOf, eventsOf, type Recording, rowsOf } from "./replay.ts"
 
@@ -22,7 +22,7 @@ describe("a journal that a release has recorded", () => {
     })
   }
 
-  for (const kind of Object.keys(deciders) as ReadonlyArray<Kind>) {
+  for (const kind of Object.keys(actorDeciders) as ReadonlyArray<Kind>) {
     it(`has every type of event: ${kind}`, () => {
       const own = recordings.filter(([, recording]) => recording.kind === kind)
       const found = new Set(

@@ -1,15 +1,15 @@
 /**
  * Records journals of every kind under a short load, and writes them to `test/engine/recorded`. The test there proves that
- * later releases replay them with the same result. Run it once at a release that writes a new level.
+ * later releases replay them with the same result. Run it at a release that writes a new level, a new kind or a new event.
  *
- * A journal of samples adds the types of events that the load has not produced.
+ * A journal of samples adds the types of events that the load has not produced. Journals that were recorded before stay.
  *
  *     npm run record:journals
  */
 import { Arbitrary, Effect } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import type { Event } from "../../../src/domain/mechanism/Decider.ts"
-import type { Kind } from "../../../src/domain/mechanism/Mechanism.ts"
+import { actorDeciders, type Kind } from "../../../src/domain/mechanism/Mechanism.ts"
 import { release } from "../../../src/domain/values/Release.ts"
 import { casesOf, digestOf, eventsOf, type Recording, type Row, rowsOf } from "./replay.ts"
 import { Setup, noFindings } from "../../e2e/load/Setup.ts"
@@ -18,6 +18,7 @@ import { Load } from "../../e2e/load/Load.ts"
 import { Apis } from "../../e2e/support/Apis.ts"
 import { Dice } from "../../e2e/support/Dice.ts"
 import * as FreshDatabase from "../../e2e/support/FreshDatabase.ts"
+import { sellFromStock } from "../../e2e/load/SellFromStock.ts"
 import { pause } from "../../e2e/support/Processes.ts"
 import { ServerUnderTest } from "../../e2e/support/ServerUnderTest.ts"
 
@@ -56,6 +57,7 @@ async function recorded(): Promise<ReadonlyMap<Kind, ReadonlyArray<ReadonlyArray
     await setup.checkUnder(load, ledger, noFindings(), dice)
   }
   await load.stop()
+  await sellFromStock(apis)
   await pause(roundMillis)
   const rows = await FreshDatabase.query(
     url,
@@ -82,15 +84,16 @@ async function recorded(): Promise<ReadonlyMap<Kind, ReadonlyArray<ReadonlyArray
 
 const typesIn = (events: ReadonlyArray<Stored>): number => new Set(events.map(({ type }) => type)).size
 
-/** Returns the first journal's configuration, followed by samples of the types of events that no journal has. */
-function samples(kind: Kind, journals: ReadonlyArray<ReadonlyArray<Row>>): ReadonlyArray<Row> {
+/** Returns the first journal's configuration, followed by samples of the types of events that no journal has, if any. */
+function samples(kind: Kind, journals: ReadonlyArray<ReadonlyArray<Row>>): ReadonlyArray<Row> | undefined {
   const [configured, ...others] = eventsOf(kind, journals[0]!)
   const present = new Set(journals.flatMap((rows) => rows.map(([type]) => type)))
   const missing = Object.entries(casesOf(kind)).filter(([type]) => !present.has(type))
-  const consumerId = others.find((event) => event.consumerId !== undefined)!.consumerId!
-  const entered = others.filter((event) => event.consumerId === consumerId).slice(0, 1)
+  if (missing.length === 0) return undefined
+  const entered = others.filter((event) => event.consumerId !== undefined).slice(0, 1)
+  const consumerId = entered[0]?.consumerId ?? ""
   const before = [configured!, ...entered]
-  const { at } = entered[0]!
+  const { at } = before.at(-1)!
   const sampled = missing.flatMap(([, schema]) =>
     Effect.runSync(Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: samplesTried, size: 8, seed: 1 }))
       .map((event): Event => ({
@@ -123,14 +126,24 @@ const isPossible = (kind: Kind, events: ReadonlyArray<Event>): boolean => {
 const level = release.level[1]
 const folder = new URL(`./level${level}/`, import.meta.url)
 mkdirSync(folder, { recursive: true })
-for (const [kind, journals] of await recorded()) {
-  const all = [...journals, samples(kind, journals)]
-  const recording: Recording = {
-    kind,
-    version: release.version,
-    level,
-    journals: all.map((events) => ({ digest: digestOf(kind, eventsOf(kind, events)), events }))
-  }
-  writeFileSync(new URL(`${kind}.jsonl`, folder), `${JSON.stringify(recording)}\n`)
-  console.log(`${kind}: ${all.map((events) => events.length).join(", ")} events`)
+
+const fileOf = (kind: Kind) => new URL(`${kind}.jsonl`, folder)
+const kinds = Object.keys(actorDeciders) as ReadonlyArray<Kind>
+const isNew = kinds.some((kind) => !existsSync(fileOf(kind)))
+const found = isNew ? await recorded() : new Map<Kind, ReadonlyArray<ReadonlyArray<Row>>>()
+
+for (const kind of kinds) {
+  const before: Recording = existsSync(fileOf(kind))
+    ? JSON.parse(readFileSync(fileOf(kind), "utf8"))
+    : { kind, version: release.version, level, journals: [] }
+  const kept = before.journals.map(({ events }) => events)
+  const played = kept.length === 0 ? (found.get(kind) ?? []) : []
+  const present = [...kept, ...played]
+  const sampled = samples(kind, present)
+  const added = [...played, ...(sampled === undefined ? [] : [sampled])]
+  const journals = added.map((events) => ({ digest: digestOf(kind, eventsOf(kind, events)), events }))
+  writeFileSync(fileOf(kind), `${JSON.stringify({ ...before, journals: [...before.journals, ...journals] })}\n`)
+  console.log(
+    `${kind}: ${kept.length} journals kept, ${added.map((events) => events.length).join(", ") || "no"} events added`
+  )
 }

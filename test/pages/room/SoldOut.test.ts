@@ -1,6 +1,8 @@
 /** A timed release whose units are all held or sold: what its room shows before a visitor tries to enter. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import type { SettleUnits } from "../../../src/domain/mechanism/UnitProtocol.ts"
+import { Engine } from "../../../src/engine/Engine.ts"
 import { type Language, languages, wordsIn } from "../../../src/pages/Words.ts"
 import { movableClock } from "../../support/movableClock.ts"
 import { snapshotMillis } from "../../../src/http/consumer/live/LiveExperience.ts"
@@ -109,6 +111,56 @@ describe("A queue whose units are all given away", () => {
           yield* first.submit(yield* first.submit(turn, "Give up my place"), "Give up my place")
           yield* admit
           yield* second.sees("It is your turn")
+        })
+    )
+  })
+})
+
+describe("A queue of a stock without a free unit", () => {
+  layer(Fixture.layer.pipe(Layer.provide(clock.layer)), { excludeTestServices: true })((it) => {
+    it.effect(
+      "tells those in line and outside whether units may come back, in every language, and keeps the places",
+      () =>
+        Effect.gen(function* () {
+          const { brand } = yield* Usher
+          const engine = yield* Engine
+          const { variants } = yield* Fixture.product()
+          const stock = yield* Fixture.brand("POST", "/stocks", { name: "Pairs", variantIds: [variants[0].id] })
+          const first = yield* Fixture.room({ queues: [{ name: "Line", admitRate: 0, stockId: stock.id }] })
+          const id = first.sequence.queues[0].id as string
+          const tenant = { organizationId: brand.organizationId, mode: "live" } as const
+          // What the stock would say.
+          const settle = (message: Partial<SettleUnits>) =>
+            Effect.andThen(
+              engine.sendAdmin({ kind: "queue", id, tenant }, { _tag: "SettleUnits", taken: 0, ...message }),
+              clock.putForward(laterMillis)
+            )
+          const second = yield* Fixture.visitor(first.experienceId)
+          const outside = yield* Fixture.visitor(first.experienceId)
+          for (const visitor of [first, second]) yield* visitor.submit(yield* visitor.get("place"), "Join the queue")
+          yield* settle({ arriving: { transfer: 1, units: 1 } })
+          yield* Fixture.asBrandServer("POST", `/queues/${id}/admit`, { count: 1 })
+          yield* first.sees("It is your turn")
+          yield* clock.putForward(laterMillis)
+          const mayEnter = (page: Answer) => formsOf(page).some(({ action }) => action.includes("/enter"))
+          for (const language of Object.keys(languages) as ReadonlyArray<Language>) {
+            const { soldOutForNow } = wordsIn(language)
+            for (const visitor of [second, outside]) {
+              const page = yield* visitor.get(`place?lang=${language}`)
+              assert.include(textOf(page), soldOutForNow, language)
+              assert.strictEqual(mayEnter(page), visitor === outside)
+            }
+          }
+          yield* first.submit(yield* first.submit(yield* first.get("place"), "Give up my place"), "Give up my place")
+          const { consumerIds } = yield* Fixture.asBrandServer("POST", `/queues/${id}/admit`, { count: 1 })
+          yield* second.sees("It is your turn")
+          yield* settle({ mayReturn: false })
+          const [consumerId] = consumerIds
+          yield* Fixture.asBrandServer("POST", `/queues/${id}/complete`, { consumerId })
+          yield* clock.putForward(laterMillis)
+          const page = yield* outside.get("place")
+          assert.include(textOf(page), "Sold out")
+          assert.isFalse(mayEnter(page))
         })
     )
   })

@@ -11,7 +11,7 @@ import { Settings } from "../../../domain/stock/StockRecord.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { Engine, type EngineError } from "../../../engine/Engine.ts"
 import { StockCreation } from "../../../engine/lifecycle/StockCreation.ts"
-import { stockAttemptsMax } from "../../../engine/lifecycle/StockTakers.ts"
+import { changeStock } from "../../../engine/lifecycle/StockChanges.ts"
 import { History } from "../../../store/journal/History.ts"
 import { Mechanisms } from "../../../store/mechanism/Mechanisms.ts"
 import { type StockInUse, Stocks, type UnknownMembers, type VariantInStock } from "../../../store/stock/Stocks.ts"
@@ -90,27 +90,13 @@ const makeCreate = Effect.gen(function* () {
   })
 })
 
-/**
- * Makes the function that changes settings. Two changes at once, on any nodes, do not undo each other: the actor refuses
- * the one that was derived from a former configuration, and it is derived again.
- */
 const makeChange = Effect.gen(function* () {
   const engine = yield* Engine
   const checked = yield* makeChecked
-  return Effect.fnUntraced(function* (tenant: Tenant, by: string, id: string, changes: Change) {
-    const stock = { kind: "stock", id, tenant } as const
-    for (let attempt = 0; attempt < stockAttemptsMax; attempt++) {
-      const { configuration: from } = yield* engine.inspect(stock).pipe(orRefused)
-      const configuration = yield* checked(tenant, revised(from, changes), from.takers)
-      const isChanged = yield* engine.sendAdmin(stock, { _tag: "Configure", configuration, from, by }).pipe(
-        Effect.as(true),
-        Effect.catchTag("ConfigurationChanged", () => Effect.succeed(false)),
-        orRefused
-      )
-      if (isChanged) return
-    }
-    return yield* new ServiceUnavailable({ retryAfterSeconds: 1 })
-  })
+  return (tenant: Tenant, by: string, id: string, changes: Change) =>
+    changeStock(engine, { kind: "stock", id, tenant }, by, (from) =>
+      checked(tenant, revised(from, changes), from.takers)
+    ).pipe(orRefused)
 })
 
 const makeAdjust = Effect.map(
@@ -171,11 +157,15 @@ const makeArchive = Effect.gen(function* () {
     const stock = { kind: "stock", id, tenant } as const
     yield* stocks.find(tenant, id)
     yield* stocks.refuseInUse(tenant, id).pipe(orInUse)
-    // An ended stock counts no order, so the number is the last one.
-    yield* engine.sendAdmin(stock, { _tag: "End", by }).pipe(orRefused)
+    // An ended stock counts no order. When those that were being written are known, the number is the last one.
+    yield* engine.sendAdmin(stock, { _tag: "End", by }).pipe(
+      Effect.catchTag("Closed", () => Effect.void),
+      orRefused
+    )
+    if (yield* stocks.hasMessages(tenant, id)) return yield* new ServiceUnavailable({ retryAfterSeconds: 1 })
     const units = yield* shown(tenant, id)
-    yield* engine.sendAdmin(stock, { _tag: "Archive", by }).pipe(orRefused)
     yield* stocks.release(tenant, id, units.onHand - units.sold)
+    yield* engine.sendAdmin(stock, { _tag: "Archive", by }).pipe(orRefused)
     return { ...units, ...(yield* stocks.findAny(tenant, id)) }
   })
 })

@@ -21,9 +21,11 @@ export const liveOf = (api: ConsumerApiClient["Service"], { holder }: Caller, ex
     Effect.orElseSucceed(() => new Map<string, LiveFacts>())
   )
 
-/** A queue whose units are all given away is full for a room: who enters it would wait for what somebody gives up. */
+/** A queue whose units are all given away is full for a room, unless its stock may send some: then people may wait. */
 const roomFactsOf = <Facts extends LiveFacts & { readonly kind: string }>(facts: Facts): LiveFacts =>
-  facts.kind === "queue" && facts.unitsLeft === 0 ? { ...facts, isFull: true } : facts
+  facts.kind === "queue" && facts.unitsLeft === 0 && facts.soldOut?.mayReturn !== true
+    ? { ...facts, isFull: true }
+    : facts
 
 /** The line of a mechanism that is open, with a fact of its kind. */
 export const liveLine = (

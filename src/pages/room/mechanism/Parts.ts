@@ -39,6 +39,7 @@ export interface LiveFacts {
   readonly unitsLeft?: number | null
   readonly admitRate?: number | null
   readonly paused?: boolean | null
+  readonly soldOut?: { readonly mayReturn: boolean } | null
 }
 
 /** A mechanism with what happens in it now. */

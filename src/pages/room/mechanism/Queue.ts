@@ -141,6 +141,7 @@ const lotAtOf = ({ lifecycle, lobbyOpenAt, openAt }: QueueRecord): number | null
  */
 const rateText = (scene: Scene, { lobbyOpenAt, ...record }: QueueRecord, live: LiveFacts | undefined): string => {
   if (isSoldOut(live)) return say(scene, "soldOut")
+  if (live?.soldOut?.mayReturn === true) return say(scene, "soldOutForNow")
   if (live?.paused === true) return say(scene, "queuePaused")
   const admitRate = live?.admitRate ?? record.admitRate
   if (admitRate > 0) return sayCounted(scene, lobbyOpenAt === null ? "queueRate" : "queuePace", admitRate)
@@ -180,8 +181,8 @@ const again = (scene: Scene, queue: Queue, state: GrantLimit) =>
 const entering = (scene: Scene, queue: Queue, key: "enterQueue" | "again"): Html =>
   enter(scene, queue, say(scene, key), undefined, isSoldOut(queue.live) ? "soldOut" : "full")
 
-/** Whether each unit of a queue has been given away. Those who wait get what others give up. */
-const isSoldOut = (live: LiveFacts | undefined): boolean => live?.unitsLeft === 0
+/** Whether each unit of a queue has been given away, and none may come. Those who wait get what others give up. */
+const isSoldOut = (live: LiveFacts | undefined): boolean => live?.unitsLeft === 0 && live.soldOut?.mayReturn !== true
 
 const lobby = (scene: Scene, record: QueueRecord): Html =>
   html`${heading(say(scene, "lobby"))}${
@@ -200,8 +201,9 @@ type Waiting = Extract<State, { readonly status: "QUEUED" }> & {
   readonly joined?: number
 }
 
-const waiting = (scene: Scene, queue: Queue, state: Waiting): Html => {
-  const { record } = queue
+const waiting = (scene: Scene, { record, live }: Queue, state: Waiting): Html => {
+  // The facts of all may be some seconds older than the place.
+  const queue: Queue = { kind: "queue", record, live: live && { ...live, soldOut: state.soldOut ?? null } }
   const { position = 1, estimatedWaitTimeInSeconds: wait, positionDisplayMode } = state
   const { formats } = scene
   // Words in place of a number: the order may still change, because loyal consumers are preferred.

@@ -15,3 +15,6 @@ export const giveBack = (units: number, taken = 0): SettleUnits => ({ _tag: "Set
 
 /** The stock has taken the transfer of this number. */
 export const taken = (transfer: number): SettleUnits => ({ _tag: "SettleUnits", taken: transfer })
+
+/** The stock says whether units may still come. */
+export const told = (mayReturn: boolean): SettleUnits => ({ _tag: "SettleUnits", taken: 0, mayReturn })

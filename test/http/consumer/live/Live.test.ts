@@ -85,7 +85,8 @@ describe("Live facts", () => {
               paused: false,
               pausedAt: null,
               pauseReason: null,
-              unitsLeft: null
+              unitsLeft: null,
+              soldOut: null
             },
             {
               ...common("draws"),
