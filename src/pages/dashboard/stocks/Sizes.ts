@@ -6,7 +6,12 @@ import { nameOfVariant } from "../catalogue/ProductScreen.ts"
 import { count } from "../Parts.ts"
 
 type Api = AdminApiClient["Service"]
-type Product = Pick<AdminAnswer<"products", "getProduct">, "id" | "name" | "variants">
+type Variant = Pick<AdminAnswer<"variants", "getVariant">, "id" | "inventoryQuantity" | "options" | "sku">
+
+interface Product {
+  readonly name: string
+  readonly variants: ReadonlyArray<Variant>
+}
 
 /** Products and stocks that are read. The newest are. */
 const readMax = "100"

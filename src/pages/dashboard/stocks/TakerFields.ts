@@ -6,7 +6,7 @@ import { takersMax } from "../../../domain/stock/Configuration.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { html, type Html } from "../../Html.ts"
 import type { Choice, Form } from "../form/Form.ts"
-import { type RowPlace, Rows } from "../form/Rows.ts"
+import { type Row, type RowPlace, Rows } from "../form/Rows.ts"
 import { instantIn, numberIn, textIn, typedAt } from "../form/Typed.ts"
 import type { Taker } from "./Words.ts"
 
@@ -35,6 +35,10 @@ export const writeTakers = (fields: URLSearchParams, takers: ReadonlyArray<Taker
       from: from === undefined ? "" : typedAt(from, timeZone)
     }))
   )
+
+/** Writes the rows that a new form begins with. */
+export const startTakers = (fields: URLSearchParams, rows: ReadonlyArray<Row<Suffix>>): void =>
+  takerRows.write(fields, rows)
 
 /** Does what the buttons of the list ask for. Returns the form after it; undefined if none was used. */
 export const arrangedTakers = (sent: URLSearchParams): URLSearchParams | undefined => {
@@ -93,6 +97,8 @@ interface Around {
   readonly addable: ReadonlyArray<Choice>
   /** Why nothing can be added, if that is so. */
   readonly nothingToAdd: string
+  /** When a turn begins whose field is empty. */
+  readonly emptyFrom?: string
   readonly action: string
   readonly timeZone: string
   /** More fields of a row. */
@@ -122,7 +128,8 @@ export const takerFields = (form: Form, fields: URLSearchParams, around: Around)
   </section>`
 }
 
-const oneTaker = (form: Form, place: RowPlace, of: string, { nameOf, timeZone, more }: Around): Html => {
+const oneTaker = (form: Form, place: RowPlace, of: string, around: Around): Html => {
+  const { nameOf, timeZone, emptyFrom = "Empty: from the beginning.", more } = around
   const name = (suffix: Suffix) => takerRows.fieldName(place.index, suffix)
   const number = place.index + 1
   return html`<li>
@@ -142,7 +149,7 @@ const oneTaker = (form: Form, place: RowPlace, of: string, { nameOf, timeZone, m
           label: `Turn of taker ${number} begins`,
           type: "datetime-local",
           isOptional: true,
-          hint: `Empty: from the beginning. Clocks of ${timeZone}.`
+          hint: `${emptyFrom} Clocks of ${timeZone}.`
         })}
       </div>
       ${more?.(of)} ${takerRows.buttons(place)}
