@@ -16,6 +16,7 @@ import {
   NotOpenYet,
   RateLimitExceeded,
   ServiceUnavailable,
+  StockConflict,
   Unauthorized,
   ValidationError
 } from "../api/Errors.ts"
@@ -81,6 +82,7 @@ const refusalOf = (error: unknown): Refusal | undefined => {
     return new Refusal({ status: 409, code: error.code, retryAfterSeconds: error.retryAfterSeconds })
   }
   if (error instanceof Conflict) return new Refusal({ status: 409, code: error.code, detail: error.error })
+  if (error instanceof StockConflict) return new Refusal({ status: 409, code: error.code, detail: error.error })
   if (error instanceof BidConflict) return new Refusal({ status: 409, code: error.code, amount: error.minimumBid })
   if (error instanceof BidTooHighConflict || error instanceof BidUnlikelyConflict)
     return new Refusal({ status: 409, code: error.code, amount: error.maximumBid })

@@ -20,6 +20,7 @@ const fixed: ReadonlySet<string> = new Set([
   "experienceWindow",
   "locationId",
   "variantIds",
+  "stockId",
   "currencyCode",
   "auctionType",
   "openAt",

@@ -10,6 +10,8 @@ import { countsOf, type Mechanism, pathOf } from "./drop/Drop.ts"
 import { stateBadge, stateOf } from "./drop/Head.ts"
 import { viewOf } from "./drop/Kinds.ts"
 import { bar, count } from "./Parts.ts"
+import { stockIdOf } from "./stocks/Naming.ts"
+import { newestStocks } from "./stocks/Sizes.ts"
 import { instant } from "./Table.ts"
 
 type Experience = AdminAnswer<"experiences", "listExperiences">["data"][number]
@@ -17,6 +19,8 @@ type Experience = AdminAnswer<"experiences", "listExperiences">["data"][number]
 interface Row {
   readonly experience: Experience
   readonly mechanisms: ReadonlyArray<Mechanism>
+  /** The units of each stock from which it sells. */
+  readonly stocks: ReadonlyMap<string, number>
   /** Entries of the last day, by the hour; undefined unless it runs. */
   readonly curve: ReadonlyArray<number> | undefined
 }
@@ -58,7 +62,10 @@ export const makeRows = (api: AdminApiClient["Service"]) => {
           .pipe(Effect.map(({ data }) => ({ experience, mechanisms: data }))),
       { concurrency: 8 }
     )
-    const sorted = rows.toSorted((one, other) => rank(one, now) - rank(other, now))
+    const sellsFromStock = rows.some(({ mechanisms }) => mechanisms.some((one) => stockIdOf(one) !== undefined))
+    const listed = sellsFromStock ? yield* newestStocks(api, operator) : []
+    const stocks = new Map(listed.map(({ id, onHand }) => [id, onHand]))
+    const sorted = rows.map((row) => ({ ...row, stocks })).toSorted((one, other) => rank(one, now) - rank(other, now))
     return yield* Effect.forEach(
       sorted,
       (row, index): Effect.Effect<Row, never, never> | ReturnType<typeof withCurve> =>
@@ -73,7 +80,7 @@ export const makeRows = (api: AdminApiClient["Service"]) => {
 }
 
 /** Running drops come first, then the next ones, then the others as they are. */
-const rank = ({ mechanisms }: Omit<Row, "curve">, now: number): number => {
+const rank = ({ mechanisms }: Pick<Row, "mechanisms">, now: number): number => {
   const { word, at = now } = stateOf(mechanisms)
   const order = ["Live", "Paused", "Settling", "Next", "Empty", "Over"].indexOf(word)
   return order * 1e15 + (word === "Next" ? at : 0)
@@ -87,11 +94,11 @@ export const dropsOf = (rows: ReadonlyArray<Row>, sought: string, now: number): 
         ${rows.map((row) => rowOf(row, now))}
       </ul>`
 
-const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: Row, now: number): Html => {
+const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, stocks, curve }: Row, now: number): Html => {
   const { headerImageUrl, logoUrl } = lookOf(theme)
   const picture = headerImageUrl ?? logoUrl
   const kinds = [...new Set(mechanisms.map(({ type }) => kindNames[type]))].join(", ")
-  const { sells, sold, buying, stock, waiting } = totalsOf(mechanisms)
+  const { sells, sold, buying, stock, waiting } = totalsOf(mechanisms, stocks)
   return html`
     <li class="card">
       ${
@@ -131,10 +138,14 @@ const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: R
   `
 }
 
-/** What all mechanisms of a drop have sold and hold together. The stock is unknown if one has no limit. */
-const totalsOf = (mechanisms: ReadonlyArray<Mechanism>) => {
+/**
+ * What all mechanisms of a drop have sold and hold together. Those that sell from one stock have its units together. The
+ * number is unknown if one has no limit.
+ */
+const totalsOf = (mechanisms: ReadonlyArray<Mechanism>, stocks: Row["stocks"]) => {
   const sums = { sells: false, sold: 0, buying: 0, waiting: 0 }
-  let stock: number | undefined = 0
+  const shared = new Set(mechanisms.flatMap((one) => stockIdOf(one) ?? []))
+  let stock: number | undefined = [...shared].reduce((sum, id) => sum + (stocks.get(id) ?? 0), 0)
   for (const mechanism of mechanisms) {
     const own = viewOf(mechanism).stock?.(mechanism)
     const { completed, admitted, waiting } = countsOf(mechanism)
@@ -143,6 +154,7 @@ const totalsOf = (mechanisms: ReadonlyArray<Mechanism>) => {
     sums.sells = true
     sums.sold += completed
     sums.buying += admitted
+    if (stockIdOf(mechanism) !== undefined) continue
     stock = own === null || stock === undefined ? undefined : stock + own
   }
   return { ...sums, stock: stock === 0 ? undefined : stock }

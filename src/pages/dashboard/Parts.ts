@@ -47,13 +47,17 @@ export const figures = (all: ReadonlyArray<Figure>): Html =>
   </dl>`
 
 /** A part of a bar. */
-interface Share {
+export interface Share {
   readonly value: number
-  readonly style: "ok" | "main" | "warn"
+  readonly style: "ok" | "main" | "warn" | "calm" | "free"
 }
 
+/** A bar below a figure. */
+export const bar = (shares: ReadonlyArray<Share>, of: number, label: string): Html =>
+  html`<dd class="bar">${barPicture(shares, of, label)}</dd>`
+
 /** The parts of a whole, side by side, in an SVG because a policy forbids styles of single elements. */
-export const bar = (shares: ReadonlyArray<Share>, of: number, label: string): Html => {
+export const barPicture = (shares: ReadonlyArray<Share>, of: number, label: string): Html => {
   const width = 1_000
   const whole = Math.max(
     of,
@@ -67,9 +71,7 @@ export const bar = (shares: ReadonlyArray<Share>, of: number, label: string): Ht
     x += share
     return part
   })
-  return html`<dd class="bar">
-    <svg viewBox="0 0 ${width} 10" preserveAspectRatio="none" role="img" aria-label="${label}">${parts}</svg>
-  </dd>`
+  return html`<svg viewBox="0 0 ${width} 10" preserveAspectRatio="none" role="img" aria-label="${label}">${parts}</svg>`
 }
 
 const format = new Intl.NumberFormat("en")

@@ -39,6 +39,7 @@ import * as SecurityEvents from "./screens/SecurityEvents.ts"
 import * as System from "./screens/System.ts"
 import * as Webhooks from "./screens/Webhooks.ts"
 import { firstScreen, makeSignIn } from "./SignIn.ts"
+import * as Stocks from "./stocks/Stocks.ts"
 
 /** The services of the screens. */
 interface Needs {
@@ -71,6 +72,7 @@ export const routesOf = ({
 }: Needs): ReadonlyArray<Route> => [
   ...DropRoutes.make({ api, sessions, roomPreview }, roomUrl),
   ...Catalogue.make(api),
+  ...Stocks.make(api),
   ...Archive.make(api),
   ...Consumers.make(api),
   ...Orders.make(api),

@@ -31,6 +31,7 @@ export const groups: ReadonlyArray<Group> = [
         ]
       },
       { path: "/dashboard/catalogue", title: "Catalogue" },
+      { path: "/dashboard/stocks", title: "Stocks" },
       { path: "/dashboard/pages", title: "Pages" },
       { path: "/dashboard/consumers", title: "Audience" },
       { path: "/dashboard/orders", title: "Orders" }

@@ -3,6 +3,8 @@ import { Effect } from "effect"
 import type { AdminAnswer } from "../../ApiClients.ts"
 import { type Html, html } from "../../Html.ts"
 import { badge, card, counted } from "../Parts.ts"
+import { stockIdOf } from "../stocks/Naming.ts"
+import { stocksPath } from "../stocks/Words.ts"
 import type { Drop } from "./Drop.ts"
 import type { Tab, TabNeeds } from "./Tab.ts"
 
@@ -57,14 +59,18 @@ interface Mending {
 }
 
 /** The screen on which the finding is mended. */
-const mendingOf = ({ path }: Drop, { record, recordId, field }: Finding): Mending => {
+const mendingOf = ({ path, mechanisms }: Drop, { record, recordId, field }: Finding): Mending => {
   const at = recordId === null ? "" : `/${recordId}`
   const schedule = { href: `${path}/schedule`, text: "Open Schedule" }
   switch (record) {
     case "experience":
       return field === "i18n" ? { href: `${path}/look`, text: "Open Look" } : schedule
+    case "distribution": {
+      const mechanism = mechanisms.find(({ id }) => id === recordId)
+      const stockId = field === "stockId" && mechanism !== undefined ? stockIdOf(mechanism) : undefined
+      return stockId === undefined ? schedule : { href: `${stocksPath}/${stockId}`, text: "Open the stock" }
+    }
     case "sequence":
-    case "distribution":
       return schedule
     case "product":
       return { href: `/dashboard/catalogue${at}`, text: "Open the product" }

@@ -112,7 +112,8 @@ const doings: { readonly [type: string]: string } = {
   Cancelled: "cancelled the booking",
   Missed: "did not come",
   Notified: "was told of the opening",
-  GrantExtended: "got more time"
+  GrantExtended: "got more time",
+  Offered: "was offered a unit"
 }
 
 /** What staff do, and what time brings. */
@@ -134,7 +135,10 @@ const occurrences: { readonly [type: string]: string } = {
   BeaconProvided: "got its public random number",
   SeedDrawn: "was made ready",
   NoticeScheduled: "will tell its members at the opening",
-  NoticeDue: "tells its members"
+  NoticeDue: "tells its members",
+  UnitsCame: "got units of its stock",
+  UnitsLeft: "gave units back to its stock",
+  UnitsTaken: "has given its units back"
 }
 
 const sentenceOf = (

@@ -45,8 +45,8 @@ export interface KindView<K extends Kind> {
   readonly enters: string
   /** The statuses of its places that have other words than in the other kinds. */
   readonly statuses?: { readonly [status: string]: string }
-  /** The units that it can sell, null without a limit. Absent: it sells none. */
-  readonly stock?: (mechanism: Shown<K>) => number | null
+  /** The units that it can sell, null without a limit. Absent or undefined: it sells none. */
+  readonly stock?: (mechanism: Shown<K>) => number | null | undefined
   readonly steps: (mechanism: Shown<K>, facts: FactsOf<K>) => ReadonlyArray<Step>
 }
 
@@ -59,6 +59,20 @@ export const placesOf =
 /** Returns the number of all places. */
 export const allPlaces = ({ live }: Pick<Mechanism, "live">): number =>
   Object.values(live?.counts ?? {}).reduce((sum, one) => sum + one, 0)
+
+/**
+ * Returns the units that a mechanism can sell: what its stock has given it, at most its own number; without a stock, its
+ * own number. Null: no limit, or not known.
+ */
+export const unitsOf = (
+  { stockId, allocation }: Pick<Shown<"queue">, "stockId" | "allocation">,
+  own: number | null
+): number | null => {
+  if (stockId === null) return own
+  if (allocation === null) return null
+  const given = allocation.units + allocation.sold
+  return own === null ? given : Math.min(own, given)
+}
 
 /** What is sold of a stock, and what is being bought, as one bar. */
 export const stockBar = (sold: number, buying: number, stock: number | null) =>

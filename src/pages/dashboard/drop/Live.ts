@@ -13,6 +13,7 @@ import { figuresOf, makeSeen, type Seen } from "./Figures.ts"
 import type { makeHappened } from "./Happened.ts"
 import { statePart } from "./Head.ts"
 import { steeringOf } from "./SteerForms.ts"
+import { makeStockParts } from "./StockParts.ts"
 import type { TabFrame, TabNeeds } from "./Tab.ts"
 
 /** Mechanisms that have a chart. Each costs a query of analytics. */
@@ -29,6 +30,7 @@ export const makeLive = (
   actsOf: ReturnType<typeof makeActs>
 ) => {
   const seenOf = makeSeen(api)
+  const stocksOf = makeStockParts(api)
 
   const figures = Effect.fnUntraced(function* (operator: Operator, drop: Drop) {
     const { mechanisms, now, path } = drop
@@ -37,7 +39,8 @@ export const makeLive = (
     const maySteer = mayDo(operator.role, "operator")
     const partsOf = (one: Seen) =>
       html`${titleOf(one.mechanism, isOne)} ${figuresOf(one, now)} ${maySteer && steeringOf(one.mechanism, path, isOne)}`
-    return { part: html`${statePart(drop)} ${seen.map(partsOf)}` }
+    const stocks = yield* stocksOf(operator, mechanisms)
+    return { part: html`${statePart(drop)} ${stocks} ${seen.map(partsOf)}` }
   })
 
   /** The last events, and the acts in the charts. */

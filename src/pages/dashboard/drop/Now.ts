@@ -19,6 +19,7 @@ import { makeHappened } from "./Happened.ts"
 import { makeLive, titleOf, withChart } from "./Live.ts"
 import { steeringOf } from "./SteerForms.ts"
 import * as Steering from "./Steering.ts"
+import { makeStockParts } from "./StockParts.ts"
 import type { Tab, TabNeeds } from "./Tab.ts"
 
 /** The tab. */
@@ -58,6 +59,7 @@ const makeShow = (
   const shopNoteFor = makeShopNote(api)
   const seenOf = makeSeen(api)
   const chart = makeChart(api, actsOf)
+  const stocksOf = makeStockParts(api)
   return Effect.fnUntraced(function* (operator, drop, { query }) {
     const { experience, mechanisms, path, now } = drop
     const shopNote = yield* shopNoteFor(operator)
@@ -69,6 +71,7 @@ const makeShow = (
       { concurrency: 2 }
     )
     const last = yield* happened(operator, drop)
+    const stocks = yield* stocksOf(operator, mechanisms)
     const drawn = new Map(charts)
     const isOne = mechanisms.length === 1
     const maySteer = mayDo(operator.role, "operator")
@@ -76,6 +79,7 @@ const makeShow = (
       body: html`
         ${resultOf(drop, query, maySteer)} ${themeNote(lookOf(experience.theme))} ${shopNote}
         <div data-live="${path}/figures" data-events="${path}/events" data-happened="${path}/happened">
+          ${stocks}
           ${seen.map(
             (one) => html`
               <section class="mechanism" data-mechanism="${one.mechanism.id}">

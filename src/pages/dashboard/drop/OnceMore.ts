@@ -76,7 +76,7 @@ const formOf = ({ path }: Drop, mechanism: Mechanism, sent: Sent): Html => {
   const terms = termsInUse(mechanism).filter(
     ({ setting, type }) => type !== "instant" && playable.includes(setting.split(".")[0]!)
   )
-  const fields = terms.map((term) => termField(form, mechanism, term))
+  const fields = terms.map((term) => termField(form, mechanism, term, []))
   return card(
     html`<bdi>${mechanism.name}</bdi>, once more`,
     html`${form.summary("Nothing was played. This needs another look:")}

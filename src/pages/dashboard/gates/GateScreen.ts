@@ -74,8 +74,8 @@ const rulesOf = (gate: Gate, queues: NamedQueues, mayReadAll: boolean): Html =>
   )
 
 /** What a queue lacks that stands in front of a site. */
-const adviceOn = ({ queue, label }: NamedQueue): Html | false => {
-  const { standby, admissionRenewal, admissionExpirationSeconds, experienceId } = queue
+const adviceOn = ({ mechanism, label }: NamedQueue): Html | false => {
+  const { standby, admissionRenewal, admissionExpirationSeconds, experienceId } = mechanism
   const lacks = [
     standby !== true && "everybody sees its room, also while nobody has to wait",
     admissionRenewal === null && admissionExpirationSeconds === null && "a visit to it never ends"

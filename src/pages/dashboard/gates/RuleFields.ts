@@ -5,15 +5,13 @@
  */
 import { html, type Html } from "../../Html.ts"
 import type { Choice, Form } from "../form/Form.ts"
+import { type Row as RowOf, type RowPlace, Rows } from "../form/Rows.ts"
 import { textIn } from "../form/Typed.ts"
 import type { NamedQueues } from "./Queues.ts"
 import type { Rule } from "./Words.ts"
 
 /** Rules that a form shows, as many as a gate may have. */
 export const shownMax = 100
-
-/** The field with the number of rules. */
-const countField = "rules"
 
 /** The value of a choice that sets nothing. */
 const none = ""
@@ -62,38 +60,13 @@ type Suffix = (typeof suffixes)[number]
 /** The conditions that few rules have. */
 const rare: ReadonlyArray<Suffix> = ["methods", "header", "headerValue", "cookie", "crawler"]
 
-type Row = { readonly [S in Suffix]?: string }
+type Row = RowOf<Suffix>
 
-const fieldName = (index: number, suffix: Suffix): string => `rule.${index}.${suffix}`
-
-/** The number of rules in a form. */
-const countIn = (fields: URLSearchParams): number => {
-  const sent = Number(fields.get(countField) ?? 0)
-  return Number.isInteger(sent) && sent > 0 ? Math.min(shownMax, sent) : 0
-}
-
-const rowsIn = (fields: URLSearchParams): ReadonlyArray<Row> =>
-  Array.from({ length: countIn(fields) }, (_, index) =>
-    Object.fromEntries(
-      suffixes.flatMap((suffix) => {
-        const value = fields.get(fieldName(index, suffix))
-        return value === null ? [] : [[suffix, value]]
-      })
-    )
-  )
-
-const write = (fields: URLSearchParams, rows: ReadonlyArray<Row>): void => {
-  const former = [...fields.keys()].filter((name) => name.startsWith("rule."))
-  for (const name of former) fields.delete(name)
-  fields.set(countField, `${rows.length}`)
-  rows.forEach((row, index) => {
-    for (const [suffix, value] of Object.entries(row)) fields.set(fieldName(index, suffix as Suffix), value)
-  })
-}
+const ruleRows = new Rows({ name: "rule", all: "rules", suffixes, rowsMax: shownMax })
 
 /** Writes the rules of a gate into the fields of its form. */
 export const writeRules = (fields: URLSearchParams, rules: ReadonlyArray<Rule>): void =>
-  write(
+  ruleRows.write(
     fields,
     rules.map((rule) => ({
       ...rowOf(rule),
@@ -114,20 +87,8 @@ const rowOf = ({ name = "", when, then }: Rule): Row => ({
 })
 
 /** Does what the buttons of the rules ask for. Returns the form after it; undefined if none was used. */
-export const arranged = (sent: URLSearchParams): URLSearchParams | undefined => {
-  const [doing = "", at] = (sent.get("do") ?? "").split(".")
-  const index = Number(at)
-  const rows = [...rowsIn(sent)]
-  if (doing === "add") rows.push({ match: "prefix" })
-  else if (doing === "remove") rows.splice(index, 1)
-  else if (doing === "up" && index > 0) rows.splice(index - 1, 0, ...rows.splice(index, 1))
-  else if (doing === "down") rows.splice(index + 1, 0, ...rows.splice(index, 1))
-  else return undefined
-  const fields = new URLSearchParams(sent)
-  fields.delete("do")
-  write(fields, rows)
-  return fields
-}
+export const arranged = (sent: URLSearchParams): URLSearchParams | undefined =>
+  ruleRows.arranged(sent, { match: "prefix" })
 
 /** A rule of a form as the API takes it. */
 interface TypedRule {
@@ -140,20 +101,20 @@ interface TypedRule {
 /** Returns the rules of a form, and what the page itself finds wrong. */
 export const rulesIn = (fields: URLSearchParams) => {
   const problems = new Map<string, string>()
-  const rules = Array.from({ length: countIn(fields) }, (_, index): TypedRule => {
-    const text = (suffix: Suffix) => textIn(fields, fieldName(index, suffix))
-    const match = fields.get(fieldName(index, "match")) ?? "any"
+  const rules = Array.from({ length: ruleRows.countIn(fields) }, (_, index): TypedRule => {
+    const text = (suffix: Suffix) => textIn(fields, ruleRows.fieldName(index, suffix))
+    const match = fields.get(ruleRows.fieldName(index, "match")) ?? "any"
     if (match !== "any" && text("path") === undefined) {
-      problems.set(fieldName(index, "path"), "Enter a path, such as /checkout.")
+      problems.set(ruleRows.fieldName(index, "path"), "Enter a path, such as /checkout.")
     }
     if (text("headerValue") !== undefined && text("header") === undefined) {
-      problems.set(fieldName(index, "header"), "Enter the name of the header that has this value.")
+      problems.set(ruleRows.fieldName(index, "header"), "Enter the name of the header that has this value.")
     }
     const when = whenOf(match, text)
     const then = text("then")
-    if (then === undefined) problems.set(fieldName(index, "then"), "Choose what happens.")
+    if (then === undefined) problems.set(ruleRows.fieldName(index, "then"), "Choose what happens.")
     if (then === "pass" && Object.values(when).every((condition) => condition === undefined)) {
-      problems.set(fieldName(index, "match"), letsAllPass)
+      problems.set(ruleRows.fieldName(index, "match"), letsAllPass)
     }
     const name = text("name")
     const settings = Object.fromEntries(choices.map(({ setting }) => [setting, text(setting)]))
@@ -184,7 +145,7 @@ const whenOf = (match: string, text: (suffix: Suffix) => string | undefined) => 
 
 /** Returns the field for the path of a value below `rules`. */
 export const ruleFieldAt = ([index = "", setting, condition, inner]: ReadonlyArray<string>): string | undefined => {
-  const at = (suffix: Suffix) => fieldName(Number(index), suffix)
+  const at = (suffix: Suffix) => ruleRows.fieldName(Number(index), suffix)
   if (!/^\d+$/.test(index)) return undefined
   if (setting === undefined) return at("match")
   if (setting !== "when") return at(suffixes.find((suffix) => suffix === setting) ?? "match")
@@ -195,30 +156,27 @@ export const ruleFieldAt = ([index = "", setting, condition, inner]: ReadonlyArr
 
 /** The rules of a form with their buttons. `action` is the address of the form. */
 export const ruleFields = (form: Form, fields: URLSearchParams, queues: NamedQueues, action: string): Html => {
-  const count = countIn(fields)
+  const count = ruleRows.countIn(fields)
   const names = [...queues].map(([id, { label }]): Choice => [id, label])
   return html`<section class="card" id="rules">
     <h2>Rules</h2>
     <p class="muted">The first rule that fits a request decides. A request that none fits passes.</p>
-    <input type="hidden" name="${countField}" value="${count}" />
+    ${ruleRows.countField(fields)}
     <ol class="rules">
       ${Array.from({ length: count }, (_, index) => oneRule(form, { index, count, fields, action }, names))}
     </ol>
     ${count === 0 && html`<p>No rule yet: everything passes. Add one for the pages that need a place in a queue.</p>`}
-    ${count < shownMax && html`<button name="do" value="add" class="quiet" formnovalidate formaction="${action}#rules">Add a rule</button>`}
+    ${ruleRows.addButton(fields, "Add a rule", action)}
   </section>`
 }
 
-interface RulePlace {
-  readonly index: number
-  readonly count: number
+interface RulePlace extends RowPlace {
   readonly fields: URLSearchParams
-  readonly action: string
 }
 
 const oneRule = (form: Form, place: RulePlace, queues: ReadonlyArray<Choice>): Html => {
   const { index, fields } = place
-  const name = (suffix: Suffix) => fieldName(index, suffix)
+  const name = (suffix: Suffix) => ruleRows.fieldName(index, suffix)
   const number = index + 1
   const first = queues.length === 0 ? "pass" : none
   const isOpen = rare.some((suffix) => textIn(fields, name(suffix)) !== undefined)
@@ -254,7 +212,7 @@ const oneRule = (form: Form, place: RulePlace, queues: ReadonlyArray<Choice>): H
         <summary>More conditions, and a name</summary>
         <div class="columns">${rareFields(form, name, number)}</div>
       </details>
-      <div class="actions">${buttonsOf(place)}</div>
+      ${ruleRows.buttons(place)}
     </fieldset>
   </li>`
 }
@@ -269,17 +227,5 @@ const rareFields = (form: Form, name: (suffix: Suffix) => string, number: number
     field("cookie", "Cookie", "A request must have one of this name."),
     field("crawler", "Crawler", "By the name that the site gives it once it has verified it.", "googlebot"),
     field("name", "Name", "For your team.")
-  ]
-}
-
-const buttonsOf = ({ index, count, action }: RulePlace): ReadonlyArray<Html | false> => {
-  const button = (doing: string, text: string) =>
-    html`<button name="do" value="${doing}.${index}" class="quiet" formnovalidate formaction="${action}#rules">
-      ${text} <span class="unseen">rule ${index + 1}</span>
-    </button>`
-  return [
-    index > 0 && button("up", "Move up"),
-    index + 1 < count && button("down", "Move down"),
-    button("remove", "Remove")
   ]
 }

@@ -46,7 +46,7 @@ export const outcomeOf = (
   const place =
     named === undefined
       ? "a queue that was archived"
-      : html`<a href="/dashboard/experiences/${named.queue.experienceId}"><bdi>${named.label}</bdi></a>`
+      : html`<a href="/dashboard/experiences/${named.mechanism.experienceId}"><bdi>${named.label}</bdi></a>`
   return html`needs a grant of ${place}
     <small
       >Usher out of reach:

@@ -7,11 +7,13 @@ export interface Ask {
   readonly label: string
   readonly hint?: string
   /** `span` is a number with a unit: minutes, hours or days. `minutes` may be a fraction. */
-  readonly type: "number" | "minutes" | "amount" | "span" | "date" | "time" | "days" | "choice"
+  readonly type: "number" | "minutes" | "amount" | "span" | "date" | "time" | "days" | "choice" | "stock"
   /** Of a `choice`. */
   readonly choices?: ReadonlyArray<Choice>
   /** True for a queue in front of a site. Few drops need it. */
   readonly isOfSite?: true
+  /** True for a question that only a mechanism of a stock has. */
+  readonly isOfStock?: true
   readonly value?: string | number
   readonly min?: number
   readonly max?: number

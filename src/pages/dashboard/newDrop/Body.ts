@@ -14,6 +14,10 @@ export const withCode = "code"
 /** The drop opens when it is created, whatever the date says. */
 export const atOnce = "now"
 
+/** Returns when a drop opens, as a person has typed it; undefined: at once. */
+export const openingIn = (fields: URLSearchParams): string | undefined =>
+  fields.get("when") === atOnce ? undefined : textIn(fields, "opens")
+
 /** The body, and what the page itself has found. */
 export interface DropBody {
   readonly body: unknown
@@ -88,7 +92,7 @@ const mechanismsOf = (
     problems.set(field, typed.problem)
     return undefined
   }
-  const dropOpensAt = fields.get("when") === atOnce ? undefined : openingAt("opens")
+  const dropOpensAt = openingIn(fields) === undefined ? undefined : openingAt("opens")
   let next = dropOpensAt
   return chosen.map((part) => {
     const answers = new Answers(fields, { prefix: part.name, timeZone }, problems)
@@ -96,7 +100,9 @@ const mechanismsOf = (
     const { settings, endsAt } = part.make(answers, { openAt, start: openAt ?? now })
     if (!isBefore(part)) next = endsAt ?? openAt
     const own = textIn(fields, `${part.name}.name`) ?? name ?? ""
-    const closing = isBefore(part) && dropOpensAt !== undefined ? { closeAt: toText(dropOpensAt) } : {}
+    // One that offers units of a stock goes on after the opening.
+    const isOver = isBefore(part) && !("stockId" in settings)
+    const closing = isOver && dropOpensAt !== undefined ? { closeAt: toText(dropOpensAt) } : {}
     const supportsGuest = fields.get("guests") !== "no"
     return { part, field: fieldOf[part.kind], settings: { name: own, ...closing, ...settings, supportsGuest } }
   })

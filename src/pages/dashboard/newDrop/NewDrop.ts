@@ -14,9 +14,12 @@ import { problemsOf, type Sent } from "../form/Form.ts"
 import { makeUpload } from "../form/Upload.ts"
 import type { Screen } from "../Frame.ts"
 import { get, postFiles, type Reply, type Route, type RouteRequest } from "../Route.ts"
-import { bodyOf, partsIn } from "./Body.ts"
-import { formScreen, type Surroundings } from "./NewDropForm.ts"
-import { combinations, parts } from "./Parts.ts"
+import { sharingPath } from "../schedule/SharingForm.ts"
+import { newestStocks } from "../stocks/Sizes.ts"
+import { bodyOf, openingIn, partsIn } from "./Body.ts"
+import { formScreen, type Surroundings, thenField, thenStock } from "./NewDropForm.ts"
+import { combinations } from "./Combinations.ts"
+import { parts } from "./Parts.ts"
 import { previewOf } from "./Preview.ts"
 import { pictureField } from "./ProductPart.ts"
 import * as Time from "../../../store/coordination/Time.ts"
@@ -30,18 +33,24 @@ export const make = (api: Api): ReadonlyArray<Route> => {
   const show = makeShow(api)
   const create = makeCreate(api, show)
   return [
-    { ...get("/new", (operator, { query }) => (query.has("part") ? show(operator, query) : choice)), role: "operator" },
+    {
+      ...get("/new", (operator, { query }) => (query.has("part") || isShared(query) ? show(operator, query) : choice)),
+      role: "operator"
+    },
     postFiles("/new", "operator", create)
   ]
 }
 
+/** True for a drop whose mechanisms are made on the next screen, from one stock. */
+const isShared = (fields: URLSearchParams): boolean => fields.get(thenField) === thenStock
+
 /** The address of the form with these parts. */
 const formPath = (names: ReadonlyArray<string>): string => `${path}?part=${names.join(",")}`
 
-const option = (title: string, use: string, names: ReadonlyArray<string>) =>
+const option = (title: string, use: string, address: string) =>
   html`<section class="card choice">
     <h2>
-      <a href="${formPath(names)}">${title} <span aria-hidden="true">→</span></a>
+      <a href="${address}">${title} <span aria-hidden="true">→</span></a>
     </h2>
     <p class="muted">${use}</p>
   </section>`
@@ -51,9 +60,16 @@ const choice: Effect.Effect<Screen> = Effect.succeed({
   title: "New drop",
   body: html`
     <p>How do people get their chance?</p>
-    <div class="cards">${parts.toReversed().map(({ name, title, use }) => option(title, use, [name]))}</div>
+    <div class="cards">${parts.toReversed().map(({ name, title, use }) => option(title, use, formPath([name])))}</div>
     <h2>One after the other</h2>
-    <div class="cards">${combinations.map((one) => option(one.title, one.use, one.parts))}</div>
+    <div class="cards">
+      ${option(
+        "From one stock: a draw, a queue for the rest, a waitlist for what falls back",
+        "You say once how many there are and who gets them in what order. What one does not sell goes to the next.",
+        `${path}?${thenField}=${thenStock}`
+      )}
+      ${combinations.map((one) => option(one.title, one.use, formPath(one.parts)))}
+    </div>
     <form method="get" action="${path}" class="card">
       <fieldset>
         <legend>Another combination</legend>
@@ -81,12 +97,13 @@ const makeShow = (api: Api) =>
     const around: Surroundings = {
       products: (yield* api.run(operator, "products", "listProducts", list)).data,
       audiences: (yield* api.run(operator, "audiences", "listAudiences", list)).data,
+      stocks: yield* newestStocks(api, operator),
       timeZone: organization.timeZone ?? defaultTimeZone,
       currencyCode: organization.currencyCode ?? defaultCurrencyCode,
       now: yield* Time.now
     }
     const chosen = partsIn(query)
-    if (chosen.length === 0) return yield* choice
+    if (chosen.length === 0 && !isShared(query)) return yield* choice
     const preview = previewOf(sent?.fields ?? query, operator.organizationName, around.now)
     return formScreen(chosen, { ...around, preview }, sent)
   })
@@ -109,10 +126,11 @@ const makeCreate = (api: Api, show: ReturnType<typeof makeShow>) => {
     const problems = new Map([...refused, ...found])
     if (problems.size > 0) return yield* show(operator, fields, { fields, problems })
     return yield* api.run(operator, "experiences", "createExperience", { payload: body }).pipe(
-      Effect.map(({ id, name }): Reply => ({
-        goTo: pathOf(id),
-        done: `${name} is created. Open its room, or share its link.`
-      })),
+      Effect.map(({ id, name }): Reply =>
+        isShared(fields)
+          ? { goTo: sharingPath(pathOf(id), openingIn(fields)), done: `${name} is created. Now share its units out.` }
+          : { goTo: pathOf(id), done: `${name} is created. Open its room, or share its link.` }
+      ),
       Effect.catchTag("Refusal", (refusal) =>
         isOfForm(refusal)
           ? show(operator, fields, { fields, problems: problemsOf(refusal, fieldAt) })

@@ -17,12 +17,17 @@ import { textFields } from "./Texts.ts"
 export interface Surroundings {
   readonly products: AdminAnswer<"products", "listProducts">["data"]
   readonly audiences: AdminAnswer<"audiences", "listAudiences">["data"]
+  readonly stocks: ReadonlyArray<{ readonly id: string; readonly name: string }>
   readonly timeZone: string
   readonly currencyCode: string
   readonly now: Millis
 }
 
-/** The form for these parts. */
+/** Sent along by a drop whose units are shared out on the screen after it. */
+export const thenField = "then"
+export const thenStock = "stock"
+
+/** The form for these parts. Without any, its mechanisms are made on the next screen, from one stock. */
 export const formScreen = (
   chosen: ReadonlyArray<Part>,
   { preview, ...around }: Surroundings & { readonly preview: Html },
@@ -34,22 +39,28 @@ export const formScreen = (
     ${chosen.map((part) => partFields(form, part, chosen, around))} ${accessFields(form, around, chosen)}
     ${textFields(form, chosen)}
   `
+  const isShared = chosen.length === 0
+  const button = isShared ? "Create the drop, and go on" : "Create the drop"
   return {
     title: "New drop",
     status: sent?.problems === undefined ? 200 : 400,
     body: html`
       ${form.summary("Nothing was created yet. This needs another look:")}
-      <p class="muted">${titleOf(chosen)} · <a href="/dashboard/new">Choose something else</a></p>
+      <p class="muted">
+        ${isShared ? "Several mechanisms, one stock" : titleOf(chosen)} ·
+        <a href="/dashboard/new">Choose something else</a>
+      </p>
       <form method="post" action="/dashboard/new" enctype="multipart/form-data" class="drop">
         <input type="hidden" name="part" value="${chosen.map(({ name }) => name).join(",")}" />${formId()}
+        ${isShared && html`<input type="hidden" name="${thenField}" value="${thenStock}" />`}
         <!-- Enter in a field creates the drop, and does not add sizes. -->
-        <button class="unseen" tabindex="-1" aria-hidden="true">Create the drop</button>
+        <button class="unseen" tabindex="-1" aria-hidden="true">${button}</button>
         ${fields}
         <section class="card">
           <h2>Preview</h2>
           <div data-preview>${preview}</div>
         </section>
-        <button>Create the drop</button>
+        <button>${button}</button>
         <a class="button quiet" href="/dashboard">Cancel</a>
       </form>
     `
@@ -113,17 +124,20 @@ const partFields = (form: Form, part: Part, chosen: ReadonlyArray<Part>, around:
         })
       }
       ${chosen.length > 1 && form.input(`${part.name}.name`, { label: "Name", isOptional: true, hint: "Consumers read it. Empty: the name of the drop." })}
-      ${commonAsks(part).map((ask) => askField(form, part, ask, around))}
+      ${commonAsks(part, around).map((ask) => askField(form, part, ask, around))}
     </div>
     ${siteFields(form, part, around)}
   </section>`
 }
 
+type PartSurroundings = Pick<Surroundings, "now" | "timeZone" | "stocks">
+
 /** The questions that every drop with the part has to answer. */
-export const commonAsks = ({ asks }: Part): ReadonlyArray<Ask> => asks.filter(({ isOfSite }) => isOfSite !== true)
+export const commonAsks = ({ asks }: Part, { stocks }: Pick<Surroundings, "stocks">): ReadonlyArray<Ask> =>
+  asks.filter(({ isOfSite, isOfStock }) => isOfSite !== true && (isOfStock !== true || stocks.length > 0))
 
 /** The others, closed until a person needs them or something in them is wrong. */
-export const siteFields = (form: Form, part: Part, around: Pick<Surroundings, "now" | "timeZone">): Html | false => {
+export const siteFields = (form: Form, part: Part, around: PartSurroundings): Html | false => {
   const asks = part.asks.filter(({ isOfSite }) => isOfSite === true)
   const isOpen = asks.some(({ name, value = "" }) => form.valueOf(`${part.name}.${name}`, value) !== `${value}`)
   return (
@@ -136,7 +150,7 @@ export const siteFields = (form: Form, part: Part, around: Pick<Surroundings, "n
 }
 
 /** The field of a question. */
-export const askField = (form: Form, part: Part, ask: Ask, around: Pick<Surroundings, "now" | "timeZone">): Html => {
+export const askField = (form: Form, part: Part, ask: Ask, around: PartSurroundings): Html => {
   const name = `${part.name}.${ask.name}`
   const { label, hint, value, isOptional = false } = ask
   const shared = { label, value, isOptional, ...(hint !== undefined && { hint }) }
@@ -148,6 +162,11 @@ export const askField = (form: Form, part: Part, ask: Ask, around: Pick<Surround
       return form.input(name, { ...shared, type: "number", min, max, isFraction: true })
     case "choice":
       return form.select(name, { ...shared, choices: ask.choices ?? [] })
+    case "stock":
+      return form.select(name, {
+        ...shared,
+        choices: [["", "Its own units"], ...around.stocks.map(({ id, name: called }) => [id, called] as const)]
+      })
     case "amount":
       return form.input(name, { ...shared, placeholder: "129.00" })
     case "date":
@@ -173,6 +192,17 @@ export const askField = (form: Form, part: Part, ask: Ask, around: Pick<Surround
   }
 }
 
+/** Whether the mechanisms that a form makes are open to guests. */
+export const guestsField = (form: Form, chosen: ReadonlyArray<Part>): Html =>
+  form.select("guests", {
+    label: "Sign-in",
+    value: chosen.some(({ wantsSignIn }) => wantsSignIn === true) ? "no" : "yes",
+    choices: [
+      ["yes", "Not needed: guests may enter"],
+      ["no", "Needed: an email address or a phone number"]
+    ]
+  })
+
 const accessFields = (form: Form, { audiences }: Surroundings, chosen: ReadonlyArray<Part>): Html =>
   html`<section class="card">
     <h2>Who may enter</h2>
@@ -192,14 +222,7 @@ const accessFields = (form: Form, { audiences }: Surroundings, chosen: ReadonlyA
         autocomplete: "off",
         hint: "At least 6 characters. It is stored as a hash and never shown again."
       })}
-      ${form.select("guests", {
-        label: "Sign-in",
-        value: chosen.some(({ wantsSignIn }) => wantsSignIn === true) ? "no" : "yes",
-        choices: [
-          ["yes", "Not needed: guests may enter"],
-          ["no", "Needed: an email address or a phone number"]
-        ]
-      })}
+      ${chosen.length > 0 && guestsField(form, chosen)}
       ${form.input("perPerson", {
         label: "Orders per person",
         type: "number",

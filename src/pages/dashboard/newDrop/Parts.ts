@@ -6,6 +6,7 @@ import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import type { Answers } from "./Answers.ts"
 import type { Ask } from "./Ask.ts"
+import { stockSettings } from "../stocks/Naming.ts"
 import { siteAsks, siteSettings } from "./SitePart.ts"
 
 /** When a part begins; undefined: at once. `start` is then now. */
@@ -59,6 +60,23 @@ const toBuy: Ask = {
   sets: ["admissionExpirationSeconds"]
 }
 
+/** The stock from which it sells, where the organization has one. */
+const stockAsk: Ask = {
+  name: "stock",
+  label: "Sells from",
+  hint: "A stock gives it units when it is its turn. The number beside is then a maximum.",
+  type: "stock",
+  isOptional: true,
+  isOfStock: true,
+  sets: ["stockId"]
+}
+
+/** The settings of a mechanism whose answers name a stock. */
+const fromStock = (kind: Kind, answers: Answers) => {
+  const stockId = answers.text("stock")
+  return stockId === undefined ? {} : stockSettings(kind, stockId)
+}
+
 const openFor = (more: Partial<Ask> = {}): Ask => ({
   name: "openFor",
   label: "Open for",
@@ -106,10 +124,27 @@ const waitlist: Part = {
       isOptional: true,
       hint: "Empty: no limit.",
       sets: ["capacity"]
+    },
+    {
+      ...stockAsk,
+      label: "Offers units of",
+      hint: "Each member gets an offer in turn, for a unit that is really there. Else all get one message."
+    },
+    {
+      ...toBuy,
+      label: "Minutes to use an offer",
+      hint: "Of a stock’s unit. After that the next member gets it. Empty: an hour.",
+      value: "",
+      isOfStock: true
     }
   ],
   // It comes before the opening, so it is open at once.
-  make: (answers) => ({ settings: { capacity: answers.number("capacity") } })
+  make: (answers) => {
+    const own = fromStock("waitlist", answers)
+    return {
+      settings: { capacity: answers.number("capacity"), ...own, ...("stockId" in own && expiring(answers)) }
+    }
+  }
 }
 
 const draw: Part = {
@@ -121,20 +156,28 @@ const draw: Part = {
   wantsSignIn: true,
   asks: [
     unitsAsk("winnerCount", { label: "Winners", hint: "How many entries are drawn." }),
+    stockAsk,
     openFor({ label: "Entries for", hint: "The draw takes place when entries close." }),
     { ...toBuy, label: "Minutes for winners to buy", value: 1_440 }
   ],
   make: (answers, start) => {
     const closeAt = start.start + answers.span("openFor")
     const at = toText(closeAt)
-    const settings = { winnerCount: answers.number("units"), closeAt: at, drawAt: at, ...expiring(answers) }
+    const settings = {
+      winnerCount: answers.number("units"),
+      closeAt: at,
+      drawAt: at,
+      ...expiring(answers),
+      ...fromStock("draw", answers)
+    }
     return { settings: { ...opening(start), ...settings }, endsAt: afterWins(answers, closeAt) }
   }
 }
 
 const auctionTimes = (answers: Answers, start: Start) => {
   const closeAt = start.start + answers.span("openFor")
-  const times = { ...opening(start), closeAt: toText(closeAt), settleAt: toText(closeAt) }
+  const own = fromStock("auction", answers)
+  const times = { ...opening(start), closeAt: toText(closeAt), settleAt: toText(closeAt), ...own }
   return { times, endsAt: afterWins(answers, closeAt) }
 }
 
@@ -147,6 +190,7 @@ const auction: Part = {
   wantsSignIn: true,
   asks: [
     unitsAsk("quantity", { value: 1 }),
+    stockAsk,
     price("startPrice", "Starting price", "startPrice", { value: 100 }),
     price("reserve", "Reserve price", "reservePrice", {
       isOptional: true,
@@ -188,6 +232,7 @@ const falling: Part = {
   wantsSignIn: true,
   asks: [
     unitsAsk("quantity", { value: 10 }),
+    stockAsk,
     price("startPrice", "Starting price", "startPrice", { value: 200 }),
     price("floor", "Lowest price", "floorPrice", { value: 100 }),
     price("drop", "It falls by", "priceDropAmount", { value: 5 }),
@@ -222,12 +267,18 @@ const timedRelease: Part = {
   title: "Timed release",
   use: "The first people to claim a unit hold it for a while, without a line.",
   after: "Gives the rest to the first who claim.",
-  asks: [unitsAsk("capacity"), openFor({ isOptional: true, value: "", hint: "Empty: until you end it." }), toBuy],
+  asks: [
+    unitsAsk("capacity"),
+    stockAsk,
+    openFor({ isOptional: true, value: "", hint: "Empty: until you end it." }),
+    toBuy
+  ],
   make: (answers, start) => {
     const span = answers.optionalSpan("openFor")
     const closeAt = span === undefined ? undefined : start.start + span
     const settings = {
       capacity: answers.number("units"),
+      ...fromStock("timed_release", answers),
       ...(closeAt !== undefined && { closeAt: toText(closeAt) })
     }
     return { settings: { ...opening(start), ...settings, ...expiring(answers) }, endsAt: closeAt }
@@ -242,6 +293,7 @@ const queue: Part = {
   after: "Lets the rest in by turn.",
   asks: [
     unitsAsk("maxAdmissions", { isOptional: true, hint: "How many people get a turn. Empty: no limit." }),
+    stockAsk,
     {
       name: "rate",
       label: "Admissions per minute",
@@ -272,6 +324,7 @@ const queue: Part = {
       admitRate: answers.number("rate"),
       maxAdmissions: answers.number("units"),
       recycleExpiredAdmissions: true,
+      ...fromStock("queue", answers),
       ...(start.openAt !== undefined && lobby > 0 && { lobbyOpenAt: toText(start.openAt - lobby * minute) }),
       ...(closeAt !== undefined && { closeAt: toText(closeAt) })
     }
@@ -323,34 +376,6 @@ const appointment: Part = {
 
 /** All parts, in the order in which they follow each other. */
 export const parts: ReadonlyArray<Part> = [waitlist, draw, auction, falling, appointment, timedRelease, queue]
-
-/** Combinations that brands ask for. */
-export const combinations: ReadonlyArray<{
-  readonly parts: ReadonlyArray<string>
-  readonly title: string
-  readonly use: string
-}> = [
-  {
-    parts: ["draw", "queue"],
-    title: "A draw, then a queue for the rest",
-    use: "Some units go by lot. What is left is sold in the order of arrival."
-  },
-  {
-    parts: ["waitlist", "queue"],
-    title: "A waitlist, then a queue",
-    use: "Collects interest first, and tells everybody once when the queue opens."
-  },
-  {
-    parts: ["waitlist", "draw"],
-    title: "A waitlist, then a draw",
-    use: "Collects interest first, and tells everybody once when entries open."
-  },
-  {
-    parts: ["auction", "release"],
-    title: "An auction, then a timed release",
-    use: "The first pieces go to the highest bids, the others at a fixed price."
-  }
-]
 
 /** The question from which a setting follows, or the value `under` a name in it. */
 export const askOf = ({ asks }: Part, setting: string, under: string | undefined): Ask | undefined =>

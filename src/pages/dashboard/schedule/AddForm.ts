@@ -6,7 +6,7 @@ import { Form, type Sent } from "../form/Form.ts"
 import { instantIn, textIn } from "../form/Typed.ts"
 import { formId } from "../FormId.ts"
 import { Answers } from "../newDrop/Answers.ts"
-import { askField, commonAsks, siteFields } from "../newDrop/NewDropForm.ts"
+import { askField, commonAsks, guestsField, siteFields, type Surroundings } from "../newDrop/NewDropForm.ts"
 import { askOf, type Part, parts } from "../newDrop/Parts.ts"
 
 /** Returns the part that an address or a form names. */
@@ -27,9 +27,15 @@ export const addLinks = (path: string): Html =>
   </section>`
 
 /** The form of a part. */
-export const addForm = ({ experience, now }: Drop, path: string, part: Part, sent: Sent | undefined): Html => {
+export const addForm = (
+  { experience, now }: Drop,
+  { path, stocks }: { readonly path: string; readonly stocks: Surroundings["stocks"] },
+  part: Part,
+  sent: Sent | undefined
+): Html => {
   const form = new Form(sent, "add-")
   const { sequences, timeZone, name } = experience
+  const around = { now, timeZone, stocks }
   const fields = html`
     ${form.input("name", { label: "Name", value: `${name}: ${part.title}`, hint: "Consumers read it." })}
     ${sequences.length > 1 && form.select("sequence", { label: "For", choices: sequences.map((one) => [one.id, one.name] as const) })}
@@ -39,15 +45,7 @@ export const addForm = ({ experience, now }: Drop, path: string, part: Part, sen
       isOptional: true,
       hint: `Empty: at once. Clocks of ${timeZone}.`
     })}
-    ${commonAsks(part).map((ask) => askField(form, part, ask, { now, timeZone }))}
-    ${form.select("guests", {
-      label: "Sign-in",
-      value: part.wantsSignIn === true ? "no" : "yes",
-      choices: [
-        ["yes", "Not needed: guests may enter"],
-        ["no", "Needed: an email address or a phone number"]
-      ]
-    })}
+    ${commonAsks(part, around).map((ask) => askField(form, part, ask, around))} ${guestsField(form, [part])}
   `
   return html`<section class="card">
     <h2>Add: ${part.title}</h2>
@@ -57,7 +55,7 @@ export const addForm = ({ experience, now }: Drop, path: string, part: Part, sen
       ${formId()}<input type="hidden" name="part" value="${part.name}" />
       ${sequences.length === 1 && html`<input type="hidden" name="sequence" value="${sequences[0]!.id}" />`}
       <div class="columns">${fields}</div>
-      ${siteFields(form, part, { now, timeZone })}
+      ${siteFields(form, part, around)}
       <button>Add</button>
       <a class="button quiet" href="${path}">Cancel</a>
     </form>

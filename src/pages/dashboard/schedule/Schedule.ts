@@ -12,11 +12,14 @@ import { Form, type Sent } from "../form/Form.ts"
 import type { RefusedForm } from "../form/Refused.ts"
 import { timeZones, typedAt } from "../form/Typed.ts"
 import { formId } from "../FormId.ts"
+import { newestStocks } from "../stocks/Sizes.ts"
 import { addLinks } from "./AddForm.ts"
 import { copyForm } from "./CopyForm.ts"
 import { mechanismForm } from "./MechanismForm.ts"
-import { makeRoutes, type ScheduleForm, tabPath } from "./ScheduleRoutes.ts"
+import { makeRoutes, type ScheduleForm } from "./ScheduleRoutes.ts"
 import { sequenceForm } from "./SequenceForm.ts"
+import { tabPath } from "./Sequences.ts"
+import { sharingLink } from "./SharingForm.ts"
 
 export const make = ({ api }: Pick<TabNeeds, "api">): Tab => {
   const show = makeShow({ api })
@@ -35,18 +38,19 @@ const makeShow = ({ api }: Pick<TabNeeds, "api">) =>
     const mayChange = mayDo(operator.role, "operator")
     const list = { query: { first: "100", sortDir: "desc" } } as const
     const audiences = mayChange ? (yield* api.run(operator, "audiences", "listAudiences", list)).data : []
+    const stocks = yield* newestStocks(api, operator)
     const sentTo = (form: ScheduleForm, id?: string) =>
       refused?.form === form && refused.id === id ? refused : undefined
     const body: TabBody = {
       status: refused === undefined ? 200 : 400,
       body: html`
-        ${mechanisms.map((one) => mechanismForm(one, path, mayChange, sentTo("mechanism", one.id)))}
+        ${mechanisms.map((one) => mechanismForm(one, { path, mayChange, stocks }, sentTo("mechanism", one.id)))}
         ${mechanisms.length === 0 && html`<p class="muted">Nothing is in this drop yet.</p>`}
         ${
           mayChange &&
           html`${experience.sequences.map((one) => sequenceForm(one, audiences, path, sentTo("sequence", one.id)))}
-          ${dropForm(drop, path, sentTo("drop"))} ${addLinks(path)} ${copyForm(drop, path, sentTo("copy"))}
-          ${archiveForm(path)}`
+          ${dropForm(drop, path, sentTo("drop"))} ${addLinks(path)} ${sharingLink(path)}
+          ${copyForm(drop, path, sentTo("copy"))} ${archiveForm(path)}`
         }
       `
     }

@@ -14,15 +14,16 @@ import { asked } from "../Frame.ts"
 import type { Sent } from "../form/Form.ts"
 import type { Part } from "../newDrop/Parts.ts"
 import { get, post, type Reply, type Route } from "../Route.ts"
+import { newestStocks } from "../stocks/Sizes.ts"
 import { addedIn, addForm, fieldIn, partIn } from "./AddForm.ts"
 import { shiftIn } from "./CopyForm.ts"
 import { changesIn } from "./MechanismForm.ts"
 import { sequenceChangesIn } from "./SequenceForm.ts"
+import { sequenceOf, tabPath } from "./Sequences.ts"
+import * as Sharing from "./Sharing.ts"
 import { termFieldAt } from "./Terms.ts"
 
 type Api = AdminApiClient["Service"]
-
-export const tabPath = "/schedule"
 
 /** The forms of a schedule. */
 export type ScheduleForm = "drop" | "mechanism" | "sequence" | "copy"
@@ -55,24 +56,29 @@ export const makeRoutes = (api: Api, show: Show, { read, write }: TabFrame): Rea
     form("drop", changeDrop(api)),
     form("copy", copyDrop(api)),
     form("archive", archiveDrop(api)),
-    ...addRoutes(api, { read, write })
+    ...addRoutes(api, { read, write }),
+    ...Sharing.make(api, { read, write })
   ]
 }
 
 /** The form of a mechanism that is added, which has an address of its own. */
 const addRoutes = (api: Api, { read, write }: TabFrame): ReadonlyArray<Route> => {
   const path = `/experiences/:id${tabPath}/add` as const
-  const screen = (drop: Drop, part: Part, sent?: Sent): Reply =>
-    write(drop, {
-      body: addForm(drop, `${drop.path}${tabPath}`, part, sent),
-      status: sent?.problems === undefined ? 200 : 400
-    })
+  const screen = (operator: Operator, drop: Drop, part: Part, sent?: Sent): Call<Reply> =>
+    Effect.map(newestStocks(api, operator), (stocks) =>
+      write(drop, {
+        body: addForm(drop, { path: `${drop.path}${tabPath}`, stocks }, part, sent),
+        status: sent?.problems === undefined ? 200 : 400
+      })
+    )
   return [
     {
       ...get(path, (operator, { params, query }) =>
-        Effect.map(read(operator, params["id"]!), (drop) => {
+        Effect.flatMap(read(operator, params["id"]!), (drop) => {
           const part = partIn(query)
-          return part === undefined ? { goTo: `${drop.path}${tabPath}` } : screen(drop, part)
+          return part === undefined
+            ? Effect.succeed<Reply>({ goTo: `${drop.path}${tabPath}` })
+            : screen(operator, drop, part)
         })
       ),
       role: "operator"
@@ -85,8 +91,8 @@ const addRoutes = (api: Api, { read, write }: TabFrame): ReadonlyArray<Route> =>
         const part = partIn(fields)
         if (part === undefined) return yield* notFound
         const { problems, settings } = addedIn(part, fields, drop.experience.timeZone, drop.now)
-        if (problems.size > 0) return screen(drop, part, { fields, problems })
-        const { orShown } = refusing<"add">(fields, (sent) => Effect.succeed(screen(drop, part, sent)))
+        if (problems.size > 0) return yield* screen(operator, drop, part, { fields, problems })
+        const { orShown } = refusing<"add">(fields, (sent) => screen(operator, drop, part, sent))
         const add = Effect.fnUntraced(function* () {
           const sequenceId = yield* sequenceOf(api, operator, drop, fields)
           const payload = { ...settings, sequenceId }
@@ -97,17 +103,6 @@ const addRoutes = (api: Api, { read, write }: TabFrame): ReadonlyArray<Route> =>
       })
     )
   ]
-}
-
-/** The sequence that a form names. A drop without one gets one for everyone. */
-const sequenceOf = (api: Api, operator: Operator, { experience }: Drop, fields: URLSearchParams) => {
-  const { id: experienceId, sequences } = experience
-  if (sequences.length === 0) {
-    const payload = { experienceId, name: "Everyone" }
-    return Effect.map(api.run(operator, "sequences", "createSequence", { payload }), ({ id }) => id)
-  }
-  const named = sequences.find(({ id }) => id === fields.get("sequence"))
-  return named === undefined ? Effect.fail(notFound) : Effect.succeed(named.id)
 }
 
 const led = ({ path }: Drop, done: string): Reply => ({ goTo: `${path}${tabPath}`, done })

@@ -2,6 +2,7 @@
 import type { Kind } from "../../../domain/mechanism/Mechanism.ts"
 import type { Mechanism } from "../drop/Drop.ts"
 import type { Choice } from "../form/Form.ts"
+import { stockIdOf } from "../stocks/Naming.ts"
 import { siteHints, standbyChoices } from "../newDrop/SitePart.ts"
 
 /** One setting. */
@@ -9,8 +10,10 @@ export interface Term {
   /** Its name; `setting.inner` for a value in one. The values of one setting are changed together. */
   readonly setting: string
   readonly label: string
-  /** `minutes` are shown for a setting in seconds. A `switch` is true or false. */
-  readonly type: "instant" | "number" | "minutes" | "amount" | "text" | "switch"
+  /** `minutes` are shown for a setting in seconds. A `switch` is true or false. A `stock` is one of the newest. */
+  readonly type: "instant" | "number" | "minutes" | "amount" | "text" | "switch" | "stock"
+  /** How it is called where the mechanism sells from a stock, whose units it has. */
+  readonly ofStock?: { readonly label: string; readonly hint: string }
   /** How a `switch` that is off or on is called. */
   readonly choices?: ReadonlyArray<Choice>
   readonly hint?: string
@@ -44,6 +47,22 @@ const number = (setting: string, label: string, more: Partial<Term> = {}): Term 
   ...more
 })
 const needed = { isOptional: false } as const
+const stockId: Term = {
+  setting: "stockId",
+  label: "Sells from",
+  type: "stock",
+  isOptional: true,
+  hint: "A stock gives it units when it is its turn. It can be chosen until it opens."
+}
+/** A number of units, which is only a maximum where a stock gives the units. */
+const units = (setting: string, label: string, more: Partial<Term> = {}): Term =>
+  number(setting, label, {
+    ...more,
+    ofStock: {
+      label: `${label} at most`,
+      hint: `Its stock gives it units.${more.isOptional === false ? "" : " Empty: as many as it gives."}`
+    }
+  })
 
 /** Of a queue whose grants are visits to a site. They can be changed at any time. */
 const inFrontOfASite: ReadonlyArray<Term> = [
@@ -82,6 +101,16 @@ export const termFieldAt = ([setting = "", under]: ReadonlyArray<string>): strin
   return names.includes(inner) ? inner : (names.find((name) => name.startsWith(`${setting}.`)) ?? setting)
 }
 
+/** The settings of a mechanism, in the order of its form. An offer of a waitlist has its time. */
+export const termsFor = (mechanism: Mechanism): ReadonlyArray<Term> => {
+  const terms = termsOf[mechanism.type]
+  if (stockIdOf(mechanism) === undefined) return terms
+  const own = terms.map((term) => (term.ofStock === undefined ? term : { ...term, ...term.ofStock }))
+  return mechanism.type === "waitlist"
+    ? [...own, { ...toBuy, hint: "Of offers made from now on. Empty: an hour." }]
+    : own
+}
+
 /** The settings of each kind, in the order of the form. */
 export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
   queue: [
@@ -90,7 +119,8 @@ export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
     { setting: "lobbyOpenAt", label: "Lobby opens", type: "instant", isOptional: true, hint: "Empty: no lobby." },
     closeAt,
     number("admitRate", "Admissions per minute", { ...needed, min: 0, hint: "0: only by hand." }),
-    number("maxAdmissions", "Units"),
+    stockId,
+    units("maxAdmissions", "Units"),
     toBuy,
     ...inFrontOfASite
   ],
@@ -99,7 +129,8 @@ export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
     openAt,
     { ...closeAt, ...needed, label: "Entries close", hint: "" },
     { setting: "drawAt", label: "Draw", type: "instant", ...needed },
-    number("winnerCount", "Winners", { ...needed, hint: "" }),
+    stockId,
+    units("winnerCount", "Winners", { ...needed, hint: "" }),
     toBuy
   ],
   auction: [
@@ -107,11 +138,12 @@ export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
     openAt,
     { ...closeAt, ...needed, hint: "" },
     { setting: "settleAt", label: "Settled", type: "instant", ...needed, hint: "Not before it closes." },
-    number("quantity", "Units", { ...needed, hint: "" }),
+    stockId,
+    units("quantity", "Units", { ...needed, hint: "" }),
     { setting: "startPrice", label: "Starting price", type: "amount", ...needed },
     toBuy
   ],
-  timed_release: [name, openAt, closeAt, number("capacity", "Units"), toBuy],
+  timed_release: [name, openAt, closeAt, stockId, units("capacity", "Units"), toBuy],
   appointment: [
     name,
     { ...openAt, label: "Bookings open" },
@@ -120,7 +152,17 @@ export const termsOf: { readonly [K in Kind]: ReadonlyArray<Term> } = {
     { setting: "slotsUntil", label: "Slots until", type: "instant", ...needed },
     number("maxCapacityPerSlot", "Places in a slot", { ...needed, hint: "" })
   ],
-  waitlist: [name, openAt, closeAt, number("capacity", "Most members")]
+  waitlist: [
+    name,
+    openAt,
+    closeAt,
+    number("capacity", "Most members"),
+    {
+      ...stockId,
+      label: "Offers units of",
+      hint: "Each member gets an offer in turn, for a unit that is really there."
+    }
+  ]
 }
 
 /** The settings of the mechanism that shape it as it is: without those of visits to a site, where it admits none. */
@@ -142,9 +184,9 @@ export const fixedBy = (mechanism: Mechanism, setting: string): string | undefin
   const isOpen = lifecycle === "open"
   const entries = Object.values(mechanism.live?.counts ?? {}).reduce((sum, count) => sum + count, 0)
   if (type === "auction" && isOpen && !freeInAuctions.has(setting)) return "It has opened, and bidders rely on it."
-  if (type === "queue" && (setting === "openAt" || setting === "lobbyOpenAt")) {
+  if (type === "queue" && (setting === "openAt" || setting === "lobbyOpenAt" || setting === "stockId")) {
     if (isOpen) return "It has opened."
     return entries > 0 ? "People are in the lobby, and count on it." : undefined
   }
-  return setting === "openAt" && isOpen ? "It has opened." : undefined
+  return (setting === "openAt" || setting === "stockId") && isOpen ? "It has opened." : undefined
 }

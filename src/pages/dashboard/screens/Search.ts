@@ -1,4 +1,4 @@
-/** The search from the rail: drops, consumers, products and orders, each by the search of its list. */
+/** The search from the rail: drops, consumers, products, stocks and orders, each by the search of its list. */
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { isolated } from "../../../domain/values/Direction.ts"
@@ -7,7 +7,9 @@ import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
 import { pathOf } from "../drop/Drop.ts"
 import { nameOf } from "../Names.ts"
+import { count } from "../Parts.ts"
 import { get, type RouteRequest } from "../Route.ts"
+import { stocksPath } from "../stocks/Words.ts"
 import { instant, table } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
 
@@ -43,11 +45,12 @@ export const make = (api: AdminApiClient["Service"]) => {
 const makeSections = (api: AdminApiClient["Service"]) =>
   Effect.fnUntraced(function* (operator: Operator, search: string) {
     const query = { search, sortDir: "desc", first: `${resultsMax}` }
-    const [drops, consumers, products, orders] = yield* Effect.all(
+    const [drops, consumers, products, stocks, orders] = yield* Effect.all(
       [
         api.run(operator, "experiences", "listExperiences", { query }),
         api.run(operator, "consumers", "listConsumers", { query }),
         api.run(operator, "products", "listProducts", { query }),
+        api.run(operator, "stocks", "listStocks", { query }),
         api.run(operator, "orders", "listOrders", { query })
       ],
       { concurrency: 4 }
@@ -77,6 +80,16 @@ const makeSections = (api: AdminApiClient["Service"]) =>
         html`No product has this name. <a href="/dashboard/catalogue">Show the catalogue</a>`
       )}
       ${rest("/dashboard/catalogue", products)}
+      ${table(
+        "Stocks",
+        stocks.data,
+        [
+          { title: "Stock", cell: ({ id, name }) => html`<a href="${stocksPath}/${id}">${name}</a>` },
+          { title: "On hand", cell: ({ onHand }) => count(onHand) }
+        ],
+        html`No stock has this name. <a href="${stocksPath}">Show all stocks</a>`
+      )}
+      ${rest(stocksPath, stocks)}
       ${orderTable(
         "Orders",
         orders.data,

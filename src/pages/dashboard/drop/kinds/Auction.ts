@@ -9,12 +9,14 @@ import {
   rising,
   type Shown,
   span,
-  stockBar
+  stockBar,
+  unitsOf
 } from "../KindView.ts"
 
 const figures = (auction: Shown<"auction">, facts: FactsOf<"auction">, now: number): ReadonlyArray<Figure> => {
   const places = placesOf(auction)
-  const { quantity, closeAt, currencyCode } = auction
+  const { closeAt, currencyCode } = auction
+  const units = unitsOf(auction, auction.quantity) ?? auction.quantity
   const won = places("WON", "COMPLETED")
   const bidders = places("WINNING", "OUTBID", "WON", "LOST", "COMPLETED")
   const leading = facts?.highestBid?.amount ?? facts?.currentPrice
@@ -29,8 +31,8 @@ const figures = (auction: Shown<"auction">, facts: FactsOf<"auction">, now: numb
     {
       label: "Units",
       value: count(won),
-      of: `of ${count(quantity)} won`,
-      bar: stockBar(places("COMPLETED"), places("WON"), quantity),
+      of: `of ${count(units)} won`,
+      bar: stockBar(places("COMPLETED"), places("WON"), units),
       hint: `${count(places("COMPLETED"))} bought`
     },
     { label: "Time left", value: now < closeAt ? span(closeAt - now) : "closed" }
@@ -42,7 +44,7 @@ export const view: KindView<"auction"> = {
   lines: [rising("bidders", "auction_entered")],
   sample: (auction) => [placesOf(auction)("BIDDING", "WINNING", "OUTBID", "WON", "LOST", "COMPLETED")],
   enters: "entered the auction",
-  stock: ({ quantity }) => quantity,
+  stock: (auction) => unitsOf(auction, auction.quantity),
   steps: (auction) => [
     { name: "Entered", value: allPlaces(auction) },
     { name: "Won", value: placesOf(auction)("WON", "COMPLETED") },

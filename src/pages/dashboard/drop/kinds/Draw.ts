@@ -10,7 +10,8 @@ import {
   placesOf,
   type Shown,
   span,
-  stockBar
+  stockBar,
+  unitsOf
 } from "../KindView.ts"
 
 const figures = (
@@ -20,15 +21,16 @@ const figures = (
   contacts: Contacts | undefined
 ): ReadonlyArray<Figure> => {
   const places = placesOf(draw)
-  const { winnerCount, capacity, drawAt, drawnAt, live } = draw
+  const { capacity, drawAt, drawnAt, live } = draw
+  const units = unitsOf(draw, draw.winnerCount) ?? draw.winnerCount
   const winners = places("WON", "COMPLETED")
   const entries = places("ENTERED") + winners
   return [
     {
       label: "Winners",
       value: count(winners),
-      of: `of ${count(winnerCount)}`,
-      bar: stockBar(places("COMPLETED"), places("WON"), winnerCount),
+      of: `of ${count(units)}`,
+      bar: stockBar(places("COMPLETED"), places("WON"), units),
       hint: `${count(places("COMPLETED"))} bought`
     },
     {
@@ -37,7 +39,7 @@ const figures = (
       of: ofStock(capacity),
       hint:
         entries > 0
-          ? `${percent(Math.min(1, winnerCount / entries))} chance each · entering ${count(live?.entriesPerMinute ?? 0)}/min`
+          ? `${percent(Math.min(1, units / entries))} chance each · entering ${count(live?.entriesPerMinute ?? 0)}/min`
           : `entering ${count(live?.entriesPerMinute ?? 0)}/min`,
       series: "waiting"
     },
@@ -59,7 +61,7 @@ export const view: KindView<"draw"> = {
   lines: [{ name: "entries", up: ["draw_entered"], down: ["draw_left", "draw_denied"] }],
   sample: (draw) => [placesOf(draw)("ENTERED", "WON", "COMPLETED")],
   enters: "entered the draw",
-  stock: ({ winnerCount }) => winnerCount,
+  stock: (draw) => unitsOf(draw, draw.winnerCount),
   steps: (draw) => [
     { name: "Entered", value: allPlaces(draw) },
     { name: "Won", value: placesOf(draw)("WON", "COMPLETED") },

@@ -10,7 +10,8 @@ import {
   placesOf,
   type Shown,
   span,
-  stockBar
+  stockBar,
+  unitsOf
 } from "../KindView.ts"
 
 /** True if its grants are visits to a site behind a gate. */
@@ -57,7 +58,8 @@ const figures = (queue: Shown<"queue">, facts: FactsOf<"queue">): ReadonlyArray<
 const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): ReadonlyArray<Figure> => {
   const places = placesOf(queue)
   const [waiting, buying, sold] = [places("QUEUED"), places("GRANTED"), places("COMPLETED")]
-  const { admitRate, maxAdmissions, live } = queue
+  const { admitRate, live } = queue
+  const units = unitsOf(queue, queue.maxAdmissions)
   const left = facts?.unitsLeft
   const over = Math.max(0, (facts?.admitted ?? 0) - buying)
   const isSoldOut = left === 0
@@ -67,14 +69,21 @@ const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): Readonly
     {
       label: "Sold",
       value: count(sold),
-      of: ofStock(maxAdmissions),
-      bar: stockBar(sold, buying, maxAdmissions),
+      of: ofStock(units),
+      bar: stockBar(sold, buying, units),
       hint: `${count(buying)} buying now${typeof left === "number" ? ` · ${count(left)} left` : ""}`
     },
     {
       label: "Waiting",
       value: count(waiting),
-      hint: waiting === 0 ? undefined : isSoldOut ? "no unit is left for them" : lastOne,
+      hint:
+        waiting === 0
+          ? undefined
+          : isSoldOut
+            ? queue.stockId === null
+              ? "no unit is left for them"
+              : "no unit is here for them now"
+            : lastOne,
       series: "waiting"
     },
     isPaused(queue)
@@ -103,7 +112,7 @@ export const view: KindView<"queue"> = {
   sample: (queue) => [placesOf(queue)("QUEUED"), placesOf(queue)("GRANTED", "COMPLETED")],
   isQuick: true,
   enters: "joined the line",
-  stock: ({ maxAdmissions }) => maxAdmissions ?? null,
+  stock: (queue) => unitsOf(queue, queue.maxAdmissions),
   steps: (queue, facts) => [
     { name: "Entered", value: allPlaces(queue) },
     { name: "Admitted", value: Math.max(placesOf(queue)("GRANTED", "COMPLETED"), facts?.admitted ?? 0) },

@@ -1,17 +1,28 @@
 /** A timed release in the tabs of its drop. */
 import { count, type Figure } from "../../Parts.ts"
-import { allPlaces, type FactsOf, type KindView, ofStock, placesOf, rising, type Shown, stockBar } from "../KindView.ts"
+import {
+  allPlaces,
+  type FactsOf,
+  type KindView,
+  ofStock,
+  placesOf,
+  rising,
+  type Shown,
+  stockBar,
+  unitsOf
+} from "../KindView.ts"
 
 const figures = (release: Shown<"timed_release">, facts: FactsOf<"timed_release">): ReadonlyArray<Figure> => {
   const places = placesOf(release)
   const [holding, paid] = [places("ENTERED"), places("COMPLETED")]
   const left = facts?.unitsLeft
+  const units = unitsOf(release, release.capacity)
   return [
     {
       label: "Claimed",
       value: count(holding + paid),
-      of: ofStock(release.capacity),
-      bar: stockBar(paid, holding, release.capacity),
+      of: ofStock(units),
+      bar: stockBar(paid, holding, units),
       hint: typeof left === "number" ? `${count(left)} left` : "no limit"
     },
     { label: "Paid", value: count(paid) },
@@ -35,7 +46,7 @@ export const view: KindView<"timed_release"> = {
   isQuick: true,
   enters: "claimed a unit",
   statuses: { ENTERED: "holds a unit" },
-  stock: ({ capacity }) => capacity ?? null,
+  stock: (release) => unitsOf(release, release.capacity),
   steps: (release) => [
     { name: "Claimed", value: allPlaces(release) },
     { name: "Bought", value: placesOf(release)("COMPLETED") }
