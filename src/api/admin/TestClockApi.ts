@@ -1,7 +1,12 @@
 /** The clock of test mode on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { advanceDaysMax, advanceWaitSecondsMax, clockSeedLengthMax, clockWebhooksMax } from "../../domain/organization/TestClock.ts"
+import {
+  advanceDaysMax,
+  advanceWaitSecondsMax,
+  clockSeedLengthMax,
+  clockWebhooksMax
+} from "../../domain/organization/TestClock.ts"
 import { dayMillis } from "../../domain/values/WallClock.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { text } from "../../domain/values/Text.ts"
@@ -46,9 +51,9 @@ export const AdvanceTestClock = Schema.Struct({
   by: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: (advanceDaysMax * dayMillis) / 1_000 }))
   ).annotate({ description: "Seconds." }),
-  waitSeconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: advanceWaitSecondsMax }))).annotate(
-    { description: "Answer when the advance has ended, at the latest after so many seconds. Default: 0." }
-  )
+  waitSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: advanceWaitSecondsMax }))
+  ).annotate({ description: "Answer when the advance has ended, at the latest after so many seconds. Default: 0." })
 })
   .check(exactlyOne)
   .annotate({ identifier: "AdvanceTestClock" })

@@ -60,7 +60,9 @@ const drop = {
           admissionExpirationSeconds: 172_800
         }
       ],
-      timedReleases: [{ name: "The rest", openAt: day(20), closeAt: day(21), capacity: 200, admissionExpirationSeconds: 900 }],
+      timedReleases: [
+        { name: "The rest", openAt: day(20), closeAt: day(21), capacity: 200, admissionExpirationSeconds: 900 }
+      ],
       appointments: [
         {
           name: "A visit",
@@ -106,7 +108,17 @@ export class Stage {
   /** Plays the drop to its end. Fails unless it exits with success. */
   async rehearse(people: number, seed: number, environment: NodeJS.ProcessEnv = {}): Promise<Report> {
     const { adminUrl, consumerUrl } = this.server
-    const flags = ["--url", consumerUrl, "--admin-url", adminUrl, "--people", `${people}`, "--seed", `${seed}`, "--json"]
+    const flags = [
+      "--url",
+      consumerUrl,
+      "--admin-url",
+      adminUrl,
+      "--people",
+      `${people}`,
+      "--seed",
+      `${seed}`,
+      "--json"
+    ]
     const printed = await Processes.run([main, "rehearse", this.experienceId, ...flags], {
       ...process.env,
       LIVE_SECRET_KEY: this.keys.secretKey,
