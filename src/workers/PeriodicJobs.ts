@@ -11,7 +11,7 @@ import { start } from "./WorkerLoop.ts"
 import * as Time from "../store/coordination/Time.ts"
 
 const milestones = start({
-  round: Effect.asVoid(Effect.flatMap(Time.serverNow, markMilestones)),
+  round: Effect.asVoid(Effect.flatMap(Time.serverNow, (now) => markMilestones(now))),
   pauseMillis: Duration.toMillis("5 seconds"),
   failureMessage: "Openings of experiences could not be recorded; trying again"
 })

@@ -3,9 +3,9 @@
  * the next, and from there on when all of it has happened. Each step is one statement that compares the row, so after the
  * end of a process another one goes on where it was.
  */
-import { Effect, Latch, Layer } from "effect"
+import { Effect, FiberMap, Latch, Layer } from "effect"
 import { statusOf, type TestClock } from "../domain/organization/TestClock.ts"
-import { sameTenant, type Tenant } from "../domain/values/Ids.ts"
+import type { Tenant } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { Leases } from "../store/coordination/Leases.ts"
@@ -32,7 +32,7 @@ const advancesAtOnce = 4
 
 const failureMessage = "A test clock could not be advanced for now"
 
-/** Makes the function that advances a clock to the end of its advance. */
+/** Makes the function that advances a clock to the end of its advance. Returns false if there is none. */
 const makeAdvance = Effect.gen(function* () {
   const changes = yield* TestClockChanges
   const due = yield* DueInstants
@@ -42,10 +42,12 @@ const makeAdvance = Effect.gen(function* () {
 
   /** Returns what is due and has not happened. Wakes those that send messages. */
   const overdueOf = Effect.fnUntraced(function* (tenant: Tenant, { frozenAt }: TestClock) {
-    const wanted = (yield* alerts.due(yield* Time.serverNow)).filter((alert) => sameTenant(alert.tenant, tenant))
-    if (wanted.length > 0) owed.alerts.openUnsafe()
-    const overdue = yield* due.overdue(tenant, frozenAt)
+    const [overdue, wanted] = yield* Effect.all(
+      [due.overdue(tenant, frozenAt), Effect.flatMap(Time.serverNow, (now) => alerts.due(now, tenant))],
+      { concurrency: 2 }
+    )
     if (overdue !== undefined) owed.grants.openUnsafe()
+    if (wanted.length > 0) owed.alerts.openUnsafe()
     const mark = wanted.map(({ consumerId, subjectId }) => `${subjectId} ${consumerId}`).join()
     return (
       overdue ?? (wanted.length > 0 ? { what: "emails that consumers asked for have not been sent", mark } : undefined)
@@ -53,8 +55,7 @@ const makeAdvance = Effect.gen(function* () {
   })
 
   /** Waits until nothing is overdue. Returns what is, after a time in which nothing happened. */
-  const settle = Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
-    yield* Effect.flatMap(Time.serverNow, markMilestones)
+  const settled = Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
     let since = yield* Time.serverNow
     let mark = ""
     for (let pause: number = lookMillis.least; ; pause = Math.min(lookMillis.most, pause * 2)) {
@@ -67,32 +68,41 @@ const makeAdvance = Effect.gen(function* () {
     }
   })
 
+  /** Marks openings and closings meanwhile, because nothing else depends on them. */
+  const settle = (tenant: Tenant, clock: TestClock) =>
+    Effect.zipWith(
+      settled(tenant, clock),
+      Effect.flatMap(Time.serverNow, (now) => markMilestones(now, tenant)),
+      (stuck) => stuck,
+      { concurrent: true }
+    )
+
   return Effect.fnUntraced(
-    function* ({ organizationId }: TestClock) {
+    function* (organizationId: string) {
       const tenant = { organizationId, mode: "test" } as const
+      let clock = yield* changes.read(tenant)
       for (;;) {
-        const clock = yield* changes.read(tenant)
         if (clock.advance === undefined || statusOf(clock) !== "ADVANCING") return false
         const stuck = yield* settle(tenant, clock)
-        if (stuck !== undefined) {
-          yield* changes.finish(clock, `At ${toText(clock.frozenAt)} ${stuck}, for ${stuckSeconds} seconds.`)
-          return false
-        }
         const { to } = clock.advance
-        if (clock.frozenAt >= to) {
-          yield* changes.finish(clock)
-          return false
+        if (stuck !== undefined || clock.frozenAt >= to) {
+          const problem = stuck && `At ${toText(clock.frozenAt)} ${stuck}, for ${stuckSeconds} seconds.`
+          yield* changes.finish(clock, problem)
+          // This process knows of the end before it looks for the next advance.
+          yield* invalidations.settled
+          return true
         }
-        const next = yield* due.next(tenant, clock.frozenAt)
-        yield* changes.step(clock, Math.min(next ?? to, to))
+        const next = Math.min((yield* due.next(tenant, clock.frozenAt)) ?? to, to)
+        const isStill = yield* changes.step(clock, next)
         yield* invalidations.settled
+        clock = isStill ? { ...clock, frozenAt: next } : yield* changes.read(tenant)
       }
     },
     Effect.catchTag("RecordNotFound", () => Effect.succeed(false))
   )
 })
 
-/** Starts the fiber that advances clocks. It asks the database for nothing while no clock is to be advanced. */
+/** Starts the fibers that advance clocks. A long advance delays no other. It asks the database for nothing while no clock is to be advanced. */
 export const layerNoDeps = Layer.effectDiscard(
   Effect.gen(function* () {
     const clocks = yield* TestClocks
@@ -103,22 +113,21 @@ export const layerNoDeps = Layer.effectDiscard(
       Effect.sync(() => clocks.onChange(() => void wakeUp.openUnsafe())),
       (unsubscribe) => Effect.sync(unsubscribe)
     )
-    const advanceOne = (clock: TestClock) =>
-      withLease(`test clock ${clock.organizationId}`, "release", advance(clock)).pipe(
-        orElseLogged(failureMessage, false)
+    const advancing = yield* FiberMap.make<string, void>()
+    const advanceOne = (organizationId: string) =>
+      withLease(`test clock ${organizationId}`, "keep", advance(organizationId)).pipe(
+        orElseLogged(failureMessage, false),
+        // The next one may have begun meanwhile.
+        Effect.map((hasEnded) => void (hasEnded && wakeUp.openUnsafe()))
       )
-    yield* start({
-      round: Effect.suspend(() =>
-        Effect.forEach(
-          clocks.all().filter((clock) => statusOf(clock) === "ADVANCING"),
-          advanceOne,
-          { concurrency: advancesAtOnce, discard: true }
-        )
-      ),
-      pauseMillis: pollMillis,
-      wakeUp,
-      failureMessage
+    const advanceAll = Effect.gen(function* () {
+      for (const clock of clocks.all()) {
+        if (statusOf(clock) !== "ADVANCING") continue
+        if ((yield* FiberMap.size(advancing)) >= advancesAtOnce) return
+        yield* FiberMap.run(advancing, clock.organizationId, advanceOne(clock.organizationId), { onlyIfMissing: true })
+      }
     })
+    yield* start({ round: advanceAll, pauseMillis: pollMillis, wakeUp, failureMessage })
   })
 )
 

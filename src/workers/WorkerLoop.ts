@@ -8,7 +8,9 @@ import { Cause, Effect, Latch, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { Kind } from "../domain/mechanism/Mechanism.ts"
 import { Engine } from "../engine/Engine.ts"
+import { type ClockReading, millisAtLeast, millisAtMost, readClocks } from "../store/coordination/LeaseClock.ts"
 import { Leases } from "../store/coordination/Leases.ts"
+import * as Time from "../store/coordination/Time.ts"
 import { Unavailable } from "../store/postgres/Unavailable.ts"
 
 /** How long a lease lasts without an extension, and how often it is extended during the work. */
@@ -88,23 +90,39 @@ type AfterWork = "release" | "keep"
  */
 export const makeWithLease = Effect.gen(function* () {
   const leases = yield* Leases
+  const clock = yield* Time.serverClock
   const owner = randomUUID()
-  const kept = new Set<string>()
-  const acquire = (name: string) => leases.acquire(name, owner, leaseSeconds)
+  /** The leases to keep that have not ended, with when each was last extended. */
+  const kept = new Map<string, ClockReading>()
   const release = (name: string) => leases.release(name, owner).pipe(Effect.timeout(releaseMillis), Effect.ignore)
-  yield* Effect.addFinalizer(() => Effect.forEach(kept, release, { discard: true }))
+  yield* Effect.addFinalizer(() => Effect.forEach(kept.keys(), release, { discard: true }))
+
+  const acquire = Effect.fnUntraced(function* (name: string, after: AfterWork) {
+    const now = readClocks(clock)
+    const isHeld = yield* leases.acquire(name, owner, leaseSeconds)
+    if (after === "release") return isHeld
+    if (isHeld) kept.set(name, now)
+    else kept.delete(name)
+    return isHeld
+  })
+
+  /** True if the lease was extended a moment ago, so that many short pieces of work do not write it each time. */
+  const isFresh = (name: string): boolean => {
+    for (const [other, since] of kept) if (millisAtLeast(clock, since) >= leaseSeconds * 1_000) kept.delete(other)
+    const since = kept.get(name)
+    return since !== undefined && millisAtMost(clock, since) < extendIntervalMillis
+  }
 
   /** Extends the lease until another process has it. */
-  const extend = (name: string) =>
+  const extend = (name: string, after: AfterWork) =>
     Effect.sleep(extendIntervalMillis).pipe(
-      Effect.andThen(Effect.orElseSucceed(acquire(name), () => true)),
+      Effect.andThen(Effect.orElseSucceed(acquire(name, after), () => true)),
       Effect.repeat({ while: (isHeld) => isHeld })
     )
 
   return Effect.fnUntraced(function* <E, R>(name: string, after: AfterWork, work: Effect.Effect<boolean, E, R>) {
-    if (after === "keep") kept.add(name)
-    if (!(yield* acquire(name))) return false
-    const race = Effect.raceFirst(work, extend(name))
+    if (!isFresh(name) && !(yield* acquire(name, after))) return false
+    const race = Effect.raceFirst(work, extend(name, after))
     return yield* after === "keep" ? race : Effect.ensuring(race, release(name))
   })
 })

@@ -1,7 +1,12 @@
 /** The clock of test mode on the Admin API. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { advanceDaysMax, clockSeedLengthMax, clockWebhooksMax } from "../../domain/organization/TestClock.ts"
+import {
+  advanceDaysMax,
+  advanceWaitSecondsMax,
+  clockSeedLengthMax,
+  clockWebhooksMax
+} from "../../domain/organization/TestClock.ts"
 import { dayMillis } from "../../domain/values/WallClock.ts"
 import { Id } from "../../domain/values/Ids.ts"
 import { text } from "../../domain/values/Text.ts"
@@ -17,7 +22,7 @@ export const TestClock = Schema.Struct({
   advancingTo: Schema.optionalKey(SentTimestamp).annotate({ description: "Where the advance ends. Absent in READY." }),
   problem: Schema.optionalKey(Schema.String).annotate({ description: "In FAILED: what did not happen in time." }),
   nextDueAt: Schema.optionalKey(SentTimestamp).annotate({
-    description: "Of `GET`, in READY: when time alone next brings something. Absent if nothing is due."
+    description: "Of `GET` and an advance, in READY: when time alone next brings something. Absent if nothing is due."
   }),
   seed: Schema.String,
   webhookIds: Schema.Array(Id)
@@ -45,7 +50,10 @@ export const AdvanceTestClock = Schema.Struct({
   to: Schema.optionalKey(Timestamp),
   by: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: (advanceDaysMax * dayMillis) / 1_000 }))
-  ).annotate({ description: "Seconds." })
+  ).annotate({ description: "Seconds." }),
+  waitSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: advanceWaitSecondsMax }))
+  ).annotate({ description: "Answer when the advance has ended, at the latest after so many seconds. Default: 0." })
 })
   .check(exactlyOne)
   .annotate({ identifier: "AdvanceTestClock" })
@@ -83,7 +91,8 @@ export class TestClockApi extends HttpApiGroup.make("testClock")
         summary: "Advance the test clock",
         description:
           "Goes to an instant (`to`), or some seconds forward (`by`). On the way everything that is due happens in the order " +
-          "of its instants, and the clock stops at each until it has happened. So ask `GET /test-clock` until it is READY. " +
+          "of its instants, and the clock stops at each until it has happened. So ask `GET /test-clock` until it is READY, or " +
+          "wait with `waitSeconds`. " +
           "If nothing happens for 30 seconds although something is due, the advance is FAILED and says why; another call goes " +
           "on from there.\n\nA round of the beacon that is not published yet is simulated: the proof of such a draw names the " +
           "network `simulated`, and is not valid. A second advance meanwhile is a 409 `ADVANCING`. Backwards, or more than " +

@@ -1,10 +1,11 @@
 /** The test clock of a rehearsal, over the Admin API. */
 import { Effect, Schedule } from "effect"
+import { advanceWaitSecondsMax } from "../../domain/organization/TestClock.ts"
 import type { Client, RequestError } from "../../load/Client.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 
-/** Pauses between two looks at an advance, in milliseconds. */
-const lookMillis = { least: 1, most: 50 } as const
+/** Pause between two looks at an advance that takes longer than one request. */
+const lookMillis = 100
 
 /** Waits where the organization's limit is reached, and goes on. */
 export const patient = <A>(effect: Effect.Effect<A, RequestError>) =>
@@ -30,13 +31,12 @@ export const read = (client: Client) => patient(client.admin((api) => api.testCl
 
 /** Advances the clock, and waits until all of it has happened. */
 export const advance = Effect.fnUntraced(function* (client: Client, to: number) {
-  yield* patient(client.admin((api) => api.testClock.advanceTestClock({ payload: { to } })))
-  for (let pause: number = lookMillis.least; ; pause = Math.min(pause * 2, lookMillis.most)) {
-    const clock = yield* read(client)
-    if (clock.status === "READY") return clock
-    if (clock.status === "FAILED") {
-      return yield* new StartRefused({ message: `The test clock could not be advanced. ${clock.problem}` })
-    }
-    yield* Effect.sleep(pause)
+  const payload = { to, waitSeconds: advanceWaitSecondsMax }
+  let clock = yield* patient(client.admin((api) => api.testClock.advanceTestClock({ payload })))
+  while (clock.status === "ADVANCING") {
+    yield* Effect.sleep(lookMillis)
+    clock = yield* read(client)
   }
+  if (clock.status === "READY") return clock
+  return yield* new StartRefused({ message: `The test clock could not be advanced. ${clock.problem}` })
 })

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
-import { type Act, checkoutLeast, type Opening, type Plan } from "../../domain/rehearsal/Acts.ts"
+import { type Act, checkoutLeast, type Opening, type Plan, useAt } from "../../domain/rehearsal/Acts.ts"
 import { Agenda } from "../../domain/rehearsal/Agenda.ts"
 import { Bids } from "../../domain/rehearsal/Bids.ts"
 import { type CheckedMechanism, effective } from "../../domain/rehearsal/CheckedDrop.ts"
@@ -58,19 +58,24 @@ export const play = Effect.fnUntraced(function* (given: Play) {
   }
   const { events, look } = makeLook(game, agenda)
   let clock = yield* Clock.read(client)
+  // No grant is used sooner than `checkoutLeast` after it was made. So up to here the agenda is complete.
+  let completeUntil = clock.now
+  const nextAt = () => agenda.nextAt ?? Infinity
   for (;;) {
-    yield* look
+    if (clock.now >= completeUntil) {
+      yield* look
+      completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
+    }
     const acts = agenda.take(clock.now)
-    if (acts.length > 0) {
-      yield* performAll(game, acts)
+    yield* performAll(game, acts)
+    if (acts.length > 0) completeUntil = Math.min(completeUntil, clock.now + checkoutLeast)
+    if (nextAt() > completeUntil) {
       yield* look
       clock = yield* Clock.read(client)
+      completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
     }
     yield* onStep(agenda.taken, clock.now)
-    const dueAt = clock.nextDueAt ?? Infinity
-    // Where much is due, several of it pass at once. No grant is used sooner.
-    const passed = dueAt <= clock.now + checkoutLeast ? clock.now + checkoutLeast : dueAt
-    const to = Math.min(agenda.nextAt ?? Infinity, passed)
+    const to = Math.min(nextAt(), completeUntil)
     if (to > until) return { events, refusals: game.refusals }
     clock = yield* Clock.advance(client, to)
   }
@@ -111,7 +116,7 @@ const makeLook = ({ client, mechanisms, plan, consumerIds }: Game, agenda: Agend
       const person = consumerId === null ? undefined : personOf.get(consumerId)
       if (person === undefined || !grants.includes(type)) continue
       const after = plan.people[person]!.checkout
-      if (after !== undefined) agenda.add({ at: at + after, person, mechanism, deed: "use" })
+      if (after !== undefined) agenda.add({ at: useAt(at, after), person, mechanism, deed: "use" })
     }
   })
 

@@ -8,6 +8,9 @@ import { latest, type Millis } from "../values/Time.ts"
 /** Days that one advance goes forward at most. */
 export const advanceDaysMax = 731
 
+/** Seconds that a request waits for the end of an advance at most. */
+export const advanceWaitSecondsMax = 10
+
 /** Webhooks that may be named: those that are sent although a test clock runs. */
 export const clockWebhooksMax = 20
 

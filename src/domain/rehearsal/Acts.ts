@@ -51,8 +51,21 @@ export interface Plan {
 /** Nobody pays faster. So a rehearsal that looks for grants so often misses no use of one. */
 export const checkoutLeast: Millis = 10_000
 
-/** People act at whole seconds, because each instant is a step of the clock. */
+/**
+ * People act on the ticks of a grid, because each instant is a step of the clock: whole seconds near the opening, and
+ * coarser ones the farther it is away. A tick is a hundredth of that time, or less.
+ */
 const tick: Millis = 1_000
+const ticks = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1_800, 3_600].map((seconds) => seconds * tick)
+
+/** Returns the first tick of the grid that is not before an instant so far from its opening. */
+const toGrid = (at: number, distance: number): Millis => {
+  const grid = ticks.findLast((one) => one <= Math.abs(distance) / 100) ?? tick
+  return Math.ceil(at / grid) * grid
+}
+
+/** Returns when a grant of an instant is used, to a tenth of the time that this takes. */
+export const useAt = (grantedAt: Millis, checkout: Millis): Millis => toGrid(grantedAt + checkout, checkout * 10)
 
 /** The time in which those come who do not come for the opening. */
 const lateMillis: Millis = 4 * 3_600_000
@@ -79,7 +92,7 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
     const mechanism = choose(choice)
     const opening = openings[mechanism]!
     const comes = isBot ? toTick(opening.openAt) : arrivalOf(crowd, opening, early, place)
-    const paysAfter = isBot ? checkoutLeast : Math.max(checkoutLeast, toTick(checkout))
+    const paysAfter = isBot ? checkoutLeast : Math.max(checkoutLeast, Math.round(checkout))
     people.push({
       consumer: isBot ? crowd.people + (person % crowd.bots.addresses) : person,
       isBot,
@@ -90,13 +103,21 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
     if (kind === "auction") {
       const bids = isBot ? 1 : crowd.bids.perPerson
       for (let bid = 0; bid < bids; bid++) {
-        const at = toTick(comes + ((until - comes) * bid) / bids)
+        const at = toGrid(
+          comes + ((until - comes) * bid) / bids,
+          comes - opening.openAt + ((until - comes) * bid) / bids
+        )
         if (at < until) acts.push({ at, person, mechanism, deed: "bid", bid })
       }
     } else acts.push({ at: comes, person, mechanism, deed: "enter" })
-    const leavesAt = toTick(comes + patience)
-    if (kind === "queue" && !isBot)
-      acts.push({ at: Math.max(leavesAt, comes + tick), person, mechanism, deed: "leave" })
+    if (kind === "queue" && !isBot) {
+      acts.push({
+        at: Math.max(toGrid(comes + patience, patience * 10), comes + tick),
+        person,
+        mechanism,
+        deed: "leave"
+      })
+    }
   }
   return { people, acts }
 }
@@ -104,7 +125,7 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
 /** Returns when a person comes. */
 const arrivalOf = ({ arrival }: Crowd, { from, openAt, until }: Opening, early: number, place: number): Millis => {
   const last = Math.max(from, until - tick)
-  const within = (at: number): Millis => Math.min(last, Math.max(from, toTick(at)))
+  const within = (at: number): Millis => Math.min(last, Math.max(from, toGrid(at, at - openAt)))
   if (arrival.shape === "steady") return within(from + (last - from) * place)
   // Nobody is let in before the lobby or the opening, so who is early enters at that instant.
   if (early < arrival.share) return within(openAt - arrival.before * place * place)

@@ -63,8 +63,8 @@ export class Alerts extends Context.Service<
     want(key: AlertKey, language: string): Effect.Effect<boolean, RecordNotFound | Unavailable>
     /** The consumer is told no more. */
     end(key: AlertKey): Effect.Effect<void, Unavailable>
-    /** Returns the next emails that are due. */
-    due(now: Millis): Effect.Effect<ReadonlyArray<DueAlert>, Unavailable>
+    /** Returns the next emails that are due, of all tenants or of one. */
+    due(now: Millis, tenant?: Tenant): Effect.Effect<ReadonlyArray<DueAlert>, Unavailable>
     /** Records what became of an email. */
     record(alert: DueAlert, outcome: AlertOutcome, now: Millis): Effect.Effect<void, Unavailable>
   }
@@ -120,8 +120,10 @@ const makeAsking = (sql: PgClient.PgClient) => {
 }
 
 const makeSending = (sql: PgClient.PgClient) => {
+  const of = (tenant: Tenant | undefined) => (tenant === undefined ? sql`true` : ofTenant(sql, tenant, "a"))
+
   /** The alerts whose experience opens within the lead, after the consumer asked. A waitlist opens nothing. */
-  const dueReminders = (now: Millis) => {
+  const dueReminders = (now: Millis, tenant: Tenant | undefined) => {
     const at = timeOfTenant(sql, "a", now)
     const from = sql`${at} - make_interval(secs => ${lateMillis / 1_000})`
     const until = sql`${at} + make_interval(secs => ${leadMillis / 1_000})`
@@ -140,13 +142,13 @@ const makeSending = (sql: PgClient.PgClient) => {
       join lateral (
         select min(${heldOpenAt(sql)}) as at ${openings} and ${heldOpenAt(sql)} > a.created_at
       ) opening on opening.at <= ${until}
-      where not e.archived and exists (select ${openings} and ${heldOpenAt(sql)} <= ${until})
+      where ${of(tenant)} and not e.archived and exists (select ${openings} and ${heldOpenAt(sql)} <= ${until})
         and coalesce(a.tried_at <= ${at} - make_interval(secs => ${retryMillis / 1_000}), true)
       order by opening.at, a.created_at limit ${dueAtOnce}`
   }
 
   /** The alerts of bidders that have lost the lead since they were told, and that got no email lately. */
-  const dueOutbid = (now: Millis) => sql<Row>`
+  const dueOutbid = (now: Millis, tenant: Tenant | undefined) => sql<Row>`
     select a.*, m.experience_id, o.name as organization_name, m.configuration ->> 'name' as name,
       m.configuration ->> 'timeZone' as time_zone, c.email, p.updated_at as at
     from mechanisms m
@@ -156,15 +158,15 @@ const makeSending = (sql: PgClient.PgClient) => {
     join organizations o on o.id = a.organization_id
     join consumers c on c.id = a.consumer_id and ${ofSameTenant(sql, "c", "a")} and not c.archived
       and c.email is not null
-    where m.kind = 'auction' and not m.archived and m.teardown_status is distinct from 'completed'
+    where ${of(tenant)} and m.kind = 'auction' and not m.archived and m.teardown_status is distinct from 'completed'
       and coalesce(
         a.tried_at <= ${timeOfTenant(sql, "a", now)} - make_interval(secs => ${pauseMillis / 1_000}), true
       )
     order by p.updated_at limit ${dueAtOnce}`
 
-  const due = Effect.fn("Alerts.due")(function* (now: Millis) {
-    const rows = [...(yield* dueReminders(now)), ...(yield* dueOutbid(now))]
-    return rows.map(toDue)
+  const due = Effect.fn("Alerts.due")(function* (now: Millis, tenant?: Tenant) {
+    const found = yield* Effect.all([dueReminders(now, tenant), dueOutbid(now, tenant)], { concurrency: 2 })
+    return found.flat().map(toDue)
   }, orUnavailable)
 
   const record = Effect.fn("Alerts.record")(function* (alert: DueAlert, outcome: AlertOutcome, now: Millis) {

@@ -49,7 +49,7 @@ const awaitingBeacon = (sql: PgClient.PgClient, tenant: Tenant) => sql<{
 const makeNext = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (tenant: Tenant, after: Millis) {
     const at = sql`${new Date(after)}::timestamptz`
-    const [row] = yield* sql<{ readonly at: Date | null }>`
+    const wakeUps = sql<{ readonly at: Date | null }>`
       select min(found.at) as at from (
         select h.wake_at as at from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
         where ${ofTenant(sql, tenant, "m")}
@@ -69,7 +69,8 @@ const makeNext = (sql: PgClient.PgClient) =>
         select a.tried_at + make_interval(mins => ${outbidPauseMinutes}) from alerts a
         where ${ofTenant(sql, tenant, "a")} and a.topic = 'OUTBID'
       ) found where found.at > ${at}`
-    const rounds = (yield* awaitingBeacon(sql, tenant)).map(({ round }) => Draw.timeOfRound(round))
+    const [[row], awaiting] = yield* Effect.all([wakeUps, awaitingBeacon(sql, tenant)], { concurrency: 2 })
+    const rounds = awaiting.map(({ round }) => Draw.timeOfRound(round))
     const instants = [row?.at?.getTime() ?? Infinity, ...rounds.filter((round) => round > after)]
     const next = Math.min(...instants)
     return next === Infinity ? undefined : next
@@ -113,10 +114,11 @@ const makeOverdue = (sql: PgClient.PgClient) => {
       )`
 
   return Effect.fnUntraced(function* (tenant: Tenant, at: Millis) {
-    const late = yield* heads(tenant, at)
-    const draws = (yield* awaitingBeacon(sql, tenant)).filter(({ round }) => Draw.timeOfRound(round) <= at)
-    const waitlists = yield* notices(tenant)
-    const owed = yield* messages(tenant, at)
+    const [late, awaiting, waitlists, owed] = yield* Effect.all(
+      [heads(tenant, at), awaitingBeacon(sql, tenant), notices(tenant), messages(tenant, at)],
+      { concurrency: "unbounded" }
+    )
+    const draws = awaiting.filter(({ round }) => Draw.timeOfRound(round) <= at)
     const reasons = [
       ...late.map(({ kind, name, mark }) => [`the ${kind} "${name}" has not acted`, mark]),
       ...draws.map(({ name, round }) => [`the draw "${name}" waits for round ${round} of the beacon`, `${round}`]),

@@ -9,7 +9,7 @@ import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { RecordNotFound } from "../records/RecordNotFound.ts"
 import { ofOrganization, ofTenant } from "../records/Tenancy.ts"
-import { rowsOf, toTestClock } from "./TestClocks.ts"
+import { type Row, rowsOf, toTestClock } from "./TestClocks.ts"
 
 /** The organization has a test clock already. */
 export class TestClockExists extends Schema.TaggedError<TestClockExists>()("TestClockExists", {}) {}
@@ -104,13 +104,14 @@ const makeSetting = (sql: PgClient.PgClient) => {
 const makeAdvancing = (sql: PgClient.PgClient) => {
   const read = makeRead(sql)
   const begin = Effect.fn("TestClockChanges.begin")(function* (tenant: Tenant, from: Millis, to: Millis) {
-    const rows = yield* sql`
+    const [row] = yield* sql<Row>`
         update test_clocks set advance_from = frozen_at, advance_to = ${new Date(to)}, problem = null
         where ${ofOrganization(sql, tenant.organizationId)} and frozen_at = ${new Date(from)}
           and (advance_to is null or problem is not null)
-        returning 1`
-    const clock = yield* read(tenant)
-    return rows.length === 0 ? yield* new TestClockAdvances() : clock
+        returning *`
+    if (row !== undefined) return toTestClock(row)
+    yield* read(tenant)
+    return yield* new TestClockAdvances()
   }, orUnavailable)
 
   /** True for the row as it was read. */

@@ -113,7 +113,8 @@ export const layer = Layer.effect(
   })
 )
 
-interface Row {
+/** A row of the table. */
+export interface Row {
   readonly organization_id: string
   readonly frozen_at: Date
   readonly seed: string

@@ -5,15 +5,19 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { heldCloseAt, heldOpenAt } from "../mechanism/MechanismLifecycle.ts"
-import { timeOfTenant } from "../records/Tenancy.ts"
+import { ofTenant, timeOfTenant } from "../records/Tenancy.ts"
 
 /** Experiences that one statement marks. */
 const markedAtOnce = 500
 
-/** Marks what has passed by now, or by the time of a test clock. The database notes an event for each mark. Returns how many there are. */
-export const markMilestones = Effect.fnUntraced(function* (now: Millis) {
+/**
+ * Marks what has passed by now, or by the time of a test clock, for all tenants or for one. The database notes an event
+ * for each mark. Returns how many there are.
+ */
+export const markMilestones = Effect.fnUntraced(function* (now: Millis, tenant?: Tenant) {
   const sql = yield* SqlClient.SqlClient
   const at = timeOfTenant(sql, "e", now)
   const ofExperience = sql`from mechanisms m where m.experience_id = e.id and not m.archived and m.kind <> 'waitlist'`
@@ -25,15 +29,13 @@ export const markMilestones = Effect.fnUntraced(function* (now: Millis) {
       update experiences set ${sql(column)} = ${timeOfTenant(sql, "experiences", now)}
       where ${sql(column)} is null and id = any(array(
         select e.id from experiences e
-        where not e.archived and (e.activated_at is null or e.completed_at is null) and e.${sql(column)} is null
+        where ${tenant === undefined ? sql`true` : ofTenant(sql, tenant, "e")}
+          and not e.archived and (e.activated_at is null or e.completed_at is null) and e.${sql(column)} is null
           and coalesce((e.record ->> ${ownTime})::timestamptz <= ${at}, ${isPast})
         order by e.id limit ${markedAtOnce}
       )) returning 1`
-  const opened = yield* mark(
-    "activated_at",
-    "openAt",
-    sql`exists (select ${ofExperience} and coalesce(${heldOpenAt(sql)}, m.created_at) <= ${at})`
-  )
+  const isOpen = sql`exists (select ${ofExperience} and coalesce(${heldOpenAt(sql)}, m.created_at) <= ${at})`
+  const opened = yield* mark("activated_at", "openAt", isOpen)
   const closed = yield* mark("completed_at", "closeAt", sql`(select bool_and(${isOver}) ${ofExperience})`)
   return opened.length + closed.length
 })

@@ -1,5 +1,5 @@
 /** The handlers of the test clock on the Admin API. */
-import { Effect } from "effect"
+import { Effect, Latch } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomBytes } from "node:crypto"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
@@ -7,12 +7,14 @@ import type { AdvanceTestClock, SetTestClock, TestClock as Shown } from "../../.
 import { Conflict, Forbidden } from "../../../api/Errors.ts"
 import { advanceProblem, progressOf, statusOf, type TestClock } from "../../../domain/organization/TestClock.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
 import { Engine } from "../../../engine/Engine.ts"
 import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
 import { Invalidations } from "../../../store/coordination/Invalidations.ts"
 import * as Time from "../../../store/coordination/Time.ts"
 import { Experiences } from "../../../store/experience/Experiences.ts"
 import { DueInstants } from "../../../store/testClock/DueInstants.ts"
+import { TestClocks } from "../../../store/testClock/TestClocks.ts"
 import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
 import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
@@ -30,6 +32,7 @@ export const TestClockHandlers = HttpApiBuilder.group(AdminApi, "testClock", (ha
   })
 )
 
+/** Makes the function that shows the clock. In READY that includes when something is due next. */
 const makeShow = Effect.gen(function* () {
   const changes = yield* TestClockChanges
   const due = yield* DueInstants
@@ -39,6 +42,42 @@ const makeShow = Effect.gen(function* () {
     const nextDueAt = yield* due.next(tenant, clock.frozenAt)
     return { ...shown(clock), ...(nextDueAt !== undefined && { nextDueAt }) }
   })
+})
+
+/** Pause between two looks at an advance, if no notification ends it. */
+const lookMillis = 1_000
+
+/** Makes the function that begins an advance to an instant, and shows the clock when it has ended, or after some seconds. */
+const makeAwaited = Effect.gen(function* () {
+  const clocks = yield* TestClocks
+  const show = yield* makeShow
+
+  /** Opens a latch when a notification shows that the advance has ended. */
+  const ending = (tenant: Tenant, to: Millis) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const latch = Latch.makeUnsafe()
+        const unsubscribe = clocks.onChange(() => {
+          const clock = clocks.of(tenant)
+          const isUnderWay = clock !== undefined && statusOf(clock) === "ADVANCING"
+          if (!isUnderWay && (clock?.problem !== undefined || (clock?.frozenAt ?? to) >= to)) latch.openUnsafe()
+        })
+        return { latch, unsubscribe }
+      }),
+      ({ unsubscribe }) => Effect.sync(unsubscribe)
+    )
+
+  return <E, R>(tenant: Tenant, to: Millis, seconds: number, begin: Effect.Effect<TestClock, E, R>) =>
+    Effect.gen(function* () {
+      const { latch } = yield* ending(tenant, to)
+      yield* begin
+      const look = Effect.gen(function* () {
+        yield* Effect.timeoutOption(latch.await, lookMillis)
+        latch.closeUnsafe()
+        return yield* show(tenant)
+      }).pipe(Effect.repeat({ while: ({ status }) => status === "ADVANCING" }))
+      return yield* Effect.timeoutOrElse(look, { duration: seconds * 1_000, orElse: () => show(tenant) })
+    }).pipe(Effect.scoped)
 })
 
 const makeSet = Effect.gen(function* () {
@@ -60,6 +99,7 @@ const makeSet = Effect.gen(function* () {
 
 const makeAdvance = Effect.gen(function* () {
   const changes = yield* TestClockChanges
+  const awaited = yield* makeAwaited
   return Effect.fnUntraced(function* (tenant: Tenant, payload: typeof AdvanceTestClock.Type) {
     const { frozenAt, ...before } = yield* changes.read(tenant)
     if (statusOf({ frozenAt, ...before }) === "ADVANCING") return yield* advancing
@@ -70,10 +110,11 @@ const makeAdvance = Effect.gen(function* () {
       const check = { kind: "validation", type: "instant", expected } as const
       return yield* invalidInput([issueAt(payload, field, check)])
     }
-    const clock = yield* changes
+    const begin = changes
       .begin(tenant, frozenAt, to)
       .pipe(Effect.catchTag("TestClockAdvances", () => Effect.fail(advancing)))
-    return shown(clock)
+    const { waitSeconds = 0 } = payload
+    return yield* waitSeconds === 0 ? Effect.map(begin, shown) : awaited(tenant, to, waitSeconds, begin)
   })
 })
 
