@@ -10,7 +10,7 @@ import { countsOf, type Mechanism, pathOf } from "./drop/Drop.ts"
 import { stateBadge, stateOf } from "./drop/Head.ts"
 import { viewOf } from "./drop/Kinds.ts"
 import { bar, count } from "./Parts.ts"
-import { instant } from "./Table.ts"
+import { zonedInstant } from "./Table.ts"
 
 type Experience = AdminAnswer<"experiences", "listExperiences">["data"][number]
 
@@ -87,7 +87,7 @@ export const dropsOf = (rows: ReadonlyArray<Row>, sought: string, now: number): 
         ${rows.map((row) => rowOf(row, now))}
       </ul>`
 
-const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: Row, now: number): Html => {
+const rowOf = ({ experience: { id, name, theme, openAt, timeZone }, mechanisms, curve }: Row, now: number): Html => {
   const { headerImageUrl, logoUrl } = lookOf(theme)
   const picture = headerImageUrl ?? logoUrl
   const kinds = [...new Set(mechanisms.map(({ type }) => kindNames[type]))].join(", ")
@@ -102,7 +102,7 @@ const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, curve }: R
       <div class="name">
         <a href="${pathOf(id)}"><bdi>${name}</bdi></a> ${stateBadge(mechanisms, now)}
         <small
-          >${kinds === "" ? "nothing in it yet" : kinds} ${openAt !== null && html` · opens ${instant(openAt)}`}</small
+          >${kinds === "" ? "nothing in it yet" : kinds} ${openAt !== null && html` · opens ${zonedInstant(openAt, timeZone)}`}</small
         >
       </div>
       <dl>
