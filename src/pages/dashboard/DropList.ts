@@ -12,7 +12,7 @@ import { viewOf } from "./drop/Kinds.ts"
 import { bar, count } from "./Parts.ts"
 import { stockIdOf } from "./stocks/Naming.ts"
 import { newestStocks } from "./stocks/Sizes.ts"
-import { instant } from "./Table.ts"
+import { zonedInstant } from "./Table.ts"
 
 type Experience = AdminAnswer<"experiences", "listExperiences">["data"][number]
 
@@ -94,7 +94,10 @@ export const dropsOf = (rows: ReadonlyArray<Row>, sought: string, now: number): 
         ${rows.map((row) => rowOf(row, now))}
       </ul>`
 
-const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, stocks, curve }: Row, now: number): Html => {
+const rowOf = (
+  { experience: { id, name, theme, openAt, timeZone }, mechanisms, stocks, curve }: Row,
+  now: number
+): Html => {
   const { headerImageUrl, logoUrl } = lookOf(theme)
   const picture = headerImageUrl ?? logoUrl
   const kinds = [...new Set(mechanisms.map(({ type }) => kindNames[type]))].join(", ")
@@ -109,7 +112,8 @@ const rowOf = ({ experience: { id, name, theme, openAt }, mechanisms, stocks, cu
       <div class="name">
         <a href="${pathOf(id)}"><bdi>${name}</bdi></a> ${stateBadge(mechanisms, now)}
         <small
-          >${kinds === "" ? "nothing in it yet" : kinds} ${openAt !== null && html` · opens ${instant(openAt)}`}</small
+          >${kinds === "" ? "nothing in it yet" : kinds}
+          ${openAt !== null && html` · opens ${zonedInstant(openAt, timeZone)}`}</small
         >
       </div>
       <dl>

@@ -1,6 +1,7 @@
 /** The tables of the dashboard, the values in them, the parts of their lists, and pages of a list by cursor. */
 import { type Kind, kindNames } from "../../domain/mechanism/Mechanism.ts"
 import { type Html, html, type Inserted } from "../Html.ts"
+import { SegmentedCache } from "../../domain/values/SegmentedCache.ts"
 import { type Millis, toText } from "../../domain/values/Time.ts"
 
 /** A column. The first one is the header of its row. */
@@ -133,6 +134,31 @@ export const instant = (at: Millis | null | undefined): Html =>
   typeof at === "number" && Number.isFinite(at)
     ? html`<time datetime="${toText(at)}">${format.format(at)} UTC</time>`
     : html`–`
+
+/** An instant of a drop, on the clocks of its time zone, with the zone. The script of the dashboard leaves it so. */
+export const zonedInstant = (at: Millis | null | undefined, timeZone: string): Html =>
+  typeof at === "number" && Number.isFinite(at)
+    ? html`<time datetime="${toText(at)}" data-clock>${zonedFormat(timeZone).format(at)}</time>`
+    : html`–`
+
+/** The formats of the zones that were shown last: making one takes longer than using it. */
+const zonedFormats = new SegmentedCache<Intl.DateTimeFormat>(100)
+
+const zonedFormat = (timeZone: string): Intl.DateTimeFormat => {
+  const known = zonedFormats.get(timeZone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+    timeZone
+  })
+  zonedFormats.set(timeZone, made)
+  return made
+}
 
 /** A value of a recorded event or an audited field. */
 export const valueText = (value: unknown): string =>

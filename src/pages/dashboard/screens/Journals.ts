@@ -5,9 +5,10 @@ import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { tenantEventTypes } from "../../../domain/organization/TenantEvent.ts"
 import { type Html, html } from "../../Html.ts"
 import type { AdminAnswer, AdminApiClient } from "../../ApiClients.ts"
+import type { Mechanism } from "../drop/Drop.ts"
 import { type Author, makeAuthors } from "./People.ts"
 import { get } from "../Route.ts"
-import { filter, filters, instant, listQueryOf, pager, table, valueText } from "../Table.ts"
+import { filter, filters, instant, listQueryOf, pager, table, valueText, zonedInstant } from "../Table.ts"
 
 type Entry = AdminAnswer<"distributions", "listDistributionHistory">["data"][number]
 type Change = AdminAnswer<"auditLog", "listAuditLog">["data"][number]
@@ -36,7 +37,7 @@ export const make = (api: AdminApiClient["Service"]) => {
               <a href="/dashboard/experiences/${mechanism.experienceId}">this control room</a>. Every event is kept
               permanently.
             </p>
-            ${historyOf(page.data, yield* authors(operator))} ${pager(page, path, query)}
+            ${historyOf(mechanism, page.data, yield* authors(operator))} ${pager(page, path, query)}
           `
         }
       })
@@ -71,14 +72,14 @@ const auditFilters = (query: URLSearchParams): Html =>
       </label>`
   )
 
-const historyOf = (entries: ReadonlyArray<Entry>, author: Author): Html =>
+const historyOf = ({ timeZone }: Mechanism, entries: ReadonlyArray<Entry>, author: Author): Html =>
   table<Entry>(
     "Events, newest first",
     entries,
     [
       { title: "Number", cell: ({ sequence }) => sequence },
       { title: "Event", cell: ({ type }) => type },
-      { title: "When", cell: ({ at }) => instant(at) },
+      { title: "When", cell: ({ at }) => zonedInstant(at, timeZone) },
       {
         title: "Consumer",
         cell: ({ consumerId }) =>

@@ -10,7 +10,7 @@ import { nameOf } from "../Names.ts"
 import { count } from "../Parts.ts"
 import { get, type RouteRequest } from "../Route.ts"
 import { stocksPath } from "../stocks/Words.ts"
-import { instant, table } from "../Table.ts"
+import { instant, table, zonedInstant } from "../Table.ts"
 import { orderTable } from "./Orders.ts"
 
 /** Results of each section. The list of the section has the others. */
@@ -63,7 +63,7 @@ const makeSections = (api: AdminApiClient["Service"]) =>
         drops.data,
         [
           { title: "Drop", cell: ({ id, name }) => html`<a href="${pathOf(id)}">${name}</a>` },
-          { title: "Opens", cell: ({ openAt }) => instant(openAt) },
+          { title: "Opens", cell: ({ openAt, timeZone }) => zonedInstant(openAt, timeZone) },
           { title: "Created", cell: ({ createdAt }) => instant(createdAt) }
         ],
         html`No drop has this name. <a href="/dashboard">Show all drops</a>`

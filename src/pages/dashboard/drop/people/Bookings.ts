@@ -35,12 +35,6 @@ const dayFormat = new Intl.DateTimeFormat("en-GB", {
 /** A day as a caption names it. */
 export const dayTitle = (day: string): string => dayFormat.format(Date.parse(day))
 
-/** The beginning of a slot, in the time zone of its appointment. */
-export const slotTime = (at: Millis, timeZone: string): Html => {
-  const format = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone })
-  return html`<time datetime="${toText(at)}" data-clock>${format.format(at)}</time>`
-}
-
 /** The filters of bookings. */
 export const bookingFilters = (day: string, query: URLSearchParams): Html => html`
   <label>Day <input name="day" type="date" value="${day}" /></label>

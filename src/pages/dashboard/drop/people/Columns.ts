@@ -4,11 +4,11 @@ import { standingOf } from "../../../../domain/mechanism/PlaceFields.ts"
 import { html, type Inserted } from "../../../Html.ts"
 import { nameOf } from "../../Names.ts"
 import { badge, counted, type Tone } from "../../Parts.ts"
-import { type Column, instant } from "../../Table.ts"
+import { type Column, zonedInstant } from "../../Table.ts"
 import type { Mechanism } from "../Drop.ts"
 import { viewOf } from "../Kinds.ts"
 import { money } from "../KindView.ts"
-import { bookingColumn, slotTime } from "./Bookings.ts"
+import { bookingColumn } from "./Bookings.ts"
 import type { Person } from "./Person.ts"
 
 /** The statuses in words. */
@@ -65,7 +65,7 @@ export const columnsOf = (
     cell: ({ status }) =>
       badge(statusName(mechanism, status), tones[standingOf(mechanism.type, status) ?? "gone"] ?? "over")
   },
-  { title: "Since", cell: ({ updatedAt }) => instant(updatedAt) },
+  { title: "Since", cell: ({ updatedAt }) => zonedInstant(updatedAt, mechanism.timeZone) },
   { title: mechanism.type === "appointment" ? "Slot" : "Details", cell: (person) => detailsOf(mechanism, person) },
   ...(maySteer && isDeniable(mechanism)
     ? [
@@ -94,7 +94,7 @@ const detailsOf = (mechanism: Mechanism, person: Person): Inserted => {
     return amount === undefined ? "–" : `${money(amount, mechanism.currencyCode)} · ${counted(bidCount, "bid", "bids")}`
   }
   if (person.startTime !== undefined)
-    return html`${slotTime(Date.parse(person.startTime), mechanism.timeZone)} · ${person.confirmationCode}`
+    return html`${zonedInstant(Date.parse(person.startTime), mechanism.timeZone)} · ${person.confirmationCode}`
   if (person.reason !== undefined) return person.reason.toLowerCase().replaceAll("_", " ")
-  return person.expiresAt === undefined ? "–" : html`until ${instant(Date.parse(person.expiresAt))}`
+  return person.expiresAt === undefined ? "–" : html`until ${zonedInstant(Date.parse(person.expiresAt), mechanism.timeZone)}`
 }

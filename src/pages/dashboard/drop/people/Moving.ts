@@ -9,10 +9,10 @@ import { action } from "../../Frame.ts"
 import { nameOf } from "../../Names.ts"
 import { linkButton } from "../../Parts.ts"
 import type { Reply } from "../../Route.ts"
-import { filters, table } from "../../Table.ts"
+import { filters, table, zonedInstant } from "../../Table.ts"
 import { type Mechanism, pathOf } from "../Drop.ts"
 import type { TabNeeds } from "../Tab.ts"
-import { dayOfQuery, dayTitle, type Sent, slotTime } from "./Bookings.ts"
+import { dayOfQuery, dayTitle, type Sent } from "./Bookings.ts"
 import { mechanismIn } from "./MechanismIn.ts"
 import * as Time from "../../../../store/coordination/Time.ts"
 
@@ -37,14 +37,14 @@ export const makeMoveScreen = (api: TabNeeds["api"]) => {
       title: `Move the booking of ${isolated(nameOf(booking), "")}`,
       body: html`
         <p class="lead">
-          It is booked for ${slotTime(at, mechanism.timeZone)}. It keeps that slot unless it gets the other.
+          It is booked for ${zonedInstant(at, mechanism.timeZone)}. It keeps that slot unless it gets the other.
         </p>
         ${filters(`${people}/move`, html`${hidden}<label>Day <input name="day" type="date" value="${day}" required /></label>`)}
         ${table(
           `Free slots on ${dayTitle(day)}`,
           free,
           [
-            { title: "Slot", cell: ({ startTime }) => slotTime(startTime, mechanism.timeZone) },
+            { title: "Slot", cell: ({ startTime }) => zonedInstant(startTime, mechanism.timeZone) },
             { title: "Places left", cell: ({ available }) => available },
             {
               title: "Move",
