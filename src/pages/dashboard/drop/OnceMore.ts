@@ -49,7 +49,8 @@ export const makeRoutes = (api: AdminApiClient["Service"], { read, write }: TabF
     path,
     Effect.fnUntraced(function* (operator, { params, query }) {
       const drop = yield* read(operator, params["id"]!)
-      const mechanism = drop.mechanisms.find(({ id }) => id === query.get("mechanism"))
+      const wanted = query.get("mechanism")
+      const mechanism = drop.mechanisms.find(({ id }) => wanted === null || id === wanted)
       if (mechanism === undefined) return yield* notFound
       const screen = (sent: Sent, replay?: Replay): Reply =>
         write(drop, {
