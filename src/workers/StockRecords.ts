@@ -32,7 +32,7 @@ export const layer = Layer.effectDiscard(
 )
 
 /** Makes the round that tells stocks of orders. Returns true if there is more to tell. */
-export const makeTell = Effect.gen(function* () {
+const makeTell = Effect.gen(function* () {
   const engine = yield* Engine
   const messages = yield* StockMessages
   const clocks = yield* TestClocks
