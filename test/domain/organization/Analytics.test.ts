@@ -47,7 +47,8 @@ describe("The events", () => {
         "left",
         "paused",
         "resumed",
-        ...units
+        ...units,
+        "supply_noted"
       ],
       draw: [
         ...units,

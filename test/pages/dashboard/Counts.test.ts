@@ -26,7 +26,14 @@ describe("The figures of a control room", () => {
 
   it("promise no turn in a queue whose units are all given away", () => {
     const live = { counts: { QUEUED: 19, COMPLETED: 5 } }
-    const settings = { admitRate: 30, maxAdmissions: 5, pausedAt: null, admissionRenewal: null, insideLimit: null }
+    const settings = {
+      admitRate: 30,
+      maxAdmissions: 5,
+      pausedAt: null,
+      admissionRenewal: null,
+      insideLimit: null,
+      stockId: null
+    }
     const hintsOf = (unitsLeft: number) =>
       viewOf({ type: "queue" })
         .figures(

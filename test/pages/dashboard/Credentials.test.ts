@@ -7,6 +7,7 @@ import { routesOf } from "../../../src/pages/dashboard/Routes.ts"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { operator, person } from "../support/operatorFixture.ts"
 import { brand, layer as usher } from "../support/roomFixture.ts"
+import { aStock } from "../support/stockFixture.ts"
 
 /** Routes need services only when they run. */
 const routes = routesOf({} as Parameters<typeof routesOf>[0])
@@ -25,6 +26,7 @@ const world = Effect.gen(function* () {
     experiences: experienceId,
     catalogue: yield* made("/products", { name: "Sneaker" }),
     consumers: consumerId,
+    stocks: (yield* aStock(5)).id,
     orders: yield* made("/orders", { consumerId, items: [] }),
     webhooks: yield* made("/webhooks", { url: "https://shop.example/hooks", events: ["order.created"] }),
     gates: yield* made("/gates", { name: "Shop", hosts: ["shop.example"], rules: [] }),

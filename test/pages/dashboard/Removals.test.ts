@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto"
 import { asConsumer, Usher } from "../../http/support/usherFixture.ts"
 import { operator } from "../support/operatorFixture.ts"
 import { brand, formsOf, layer as usher, textOf } from "../support/roomFixture.ts"
+import { aStock } from "../support/stockFixture.ts"
 import { routesOf } from "../../../src/pages/dashboard/Routes.ts"
 
 const routes = routesOf({} as Parameters<typeof routesOf>[0])
@@ -38,6 +39,7 @@ const world = Effect.gen(function* () {
     experiences: experienceId,
     catalogue: yield* made("/products", product),
     consumers: consumerId,
+    stocks: (yield* aStock(5)).id,
     orders: yield* made("/orders", { consumerId, items: [] }),
     webhooks: yield* made("/webhooks", { url: "https://shop.example/hooks", events: ["order.created"] }),
     pages: page,
