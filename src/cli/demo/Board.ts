@@ -29,7 +29,7 @@ const barWidth = 40
 /** Creates a board for the crowd's figures. `isUp` returns whether the server runs. */
 export const make = Effect.fnUntraced(function* (
   crowd: Crowd,
-  options: { readonly consumers: number; readonly maxAdmissions: number; readonly isUp: () => boolean }
+  options: { readonly consumers: number; readonly pairs: number; readonly isUp: () => boolean }
 ) {
   const terminal = yield* Terminal.Terminal
   const isTerminal = yield* (yield* Stdio.Stdio).stdoutIsTerminal
@@ -93,7 +93,7 @@ interface Rates {
 
 const block = (
   { tally }: Crowd,
-  options: { readonly consumers: number; readonly maxAdmissions: number; readonly isUp: () => boolean },
+  options: { readonly consumers: number; readonly pairs: number; readonly isUp: () => boolean },
   rates: Rates,
   elapsedMillis: number
 ): ReadonlyArray<string> => [
@@ -101,7 +101,7 @@ const block = (
   `  ${seconds(elapsedMillis)}   server ${options.isUp() ? "up" : "DOWN"}   ${tally.polls} polls, ${tally.retries} retries`,
   `  waiting    ${bar(tally.waiting, options.consumers)} ${figure(tally.waiting)}   ${figure(rates.entries)} entries/s`,
   `  admitted   ${bar(tally.admitted, options.consumers)} ${figure(tally.admitted)}   ${figure(rates.admissions)} admissions/s`,
-  `  completed  ${bar(tally.completed, options.maxAdmissions)} ${figure(tally.completed)}   ${figure(rates.purchases)} purchases/s`,
+  `  completed  ${bar(tally.completed, options.pairs)} ${figure(tally.completed)}   ${figure(rates.purchases)} purchases/s`,
   `  expired ${tally.expired}   left ${tally.left}   turned away ${tally.turnedAway}`,
   ""
 ]

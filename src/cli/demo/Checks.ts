@@ -11,7 +11,7 @@ export interface Evidence {
   readonly crowd: Crowd
   readonly history: ReadonlyArray<Recorded>
   readonly places: ReadonlyArray<Pick<typeof DistributionConsumer.Type, "consumerId" | "status">>
-  readonly maxAdmissions: number
+  readonly pairs: number
 }
 
 export const run = (evidence: Evidence): ReadonlyArray<Proof> => [
@@ -65,7 +65,7 @@ const admittedOnce = ({ crowd, history }: Evidence): Proof => {
  * At no time were more grants active or used than there were pairs. A grant that expired, was denied or was left
  * returns its pair.
  */
-const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Proof => {
+const grantsWithinStock = ({ history, pairs }: Evidence): Proof => {
   const granted = new Set<string>()
   let taken = 0
   let most = 0
@@ -78,8 +78,8 @@ const grantsWithinStock = ({ history, maxAdmissions }: Evidence): Proof => {
   }
   return {
     claim: "never more admissions than pairs",
-    holds: most <= maxAdmissions && most > 0,
-    detail: `at most ${most} of ${maxAdmissions} pairs taken at once`
+    holds: most <= pairs && most > 0,
+    detail: `at most ${most} of ${pairs} pairs taken at once`
   }
 }
 

@@ -12,10 +12,12 @@ import * as Checks from "./Checks.ts"
 import * as Crowd from "./Crowd.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import * as DemoServer from "./DemoServer.ts"
+import * as OneStock from "./OneStock.ts"
 import { journalsReplay } from "./Replays.ts"
 import * as SideEvents from "./SideEvents.ts"
+import { shares } from "./SideEvents.ts"
 
-/** Pairs of sneakers per consumer, which limit the admissions. */
+/** Pairs of sneakers per consumer, besides those that are kept for the side events. */
 const pairsPerConsumer = 0.3
 const admissionsPerMinute = 3_000
 const admissionExpirationSeconds = 5
@@ -56,10 +58,10 @@ export const play = (consumers: number, stay: boolean) =>
 /** Plays all parts, against a server that does not run yet. */
 const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
   const begun = yield* Clock.currentTimeMillis
-  const maxAdmissions = Math.ceil(consumers * pairsPerConsumer)
+  const pairs = Math.ceil(consumers * pairsPerConsumer) + shares.draw + shares.release
   let isUp = true
   const crowd = Crowd.make()
-  const board = yield* Board.make(crowd, { consumers, maxAdmissions, isUp: () => isUp })
+  const board = yield* Board.make(crowd, { consumers, pairs, isUp: () => isUp })
 
   yield* board.print("Usher demo: a sneaker drop, and a crash in the middle of it.\n")
   yield* board.print(`  The server is up after ${yield* server.start} ms, with its own database.`)
@@ -71,15 +73,20 @@ const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, con
     secretKey: Redacted.make(keys.secretKey)
   }
   const client = yield* Client.make(target, { timeout, retries, onRetry: () => (crowd.tally.retries += 1) })
-  const { experienceId, sequenceId, queueId } = yield* createDrop(client, maxAdmissions)
+  const drop = yield* OneStock.createDrop(client, pairs, {
+    lobbySeconds,
+    admitRate: admissionsPerMinute,
+    admissionExpirationSeconds
+  })
+  const { experienceId, stockId, queueId } = drop
   yield* board.print(addresses(server, keys, experienceId))
   yield* board.print(
-    `  The drop: ${maxAdmissions} pairs, ${consumers} consumers, ${admissionsPerMinute} admissions a minute, ` +
+    `  The drop: ${pairs} pairs in one stock, ${consumers} consumers, ${admissionsPerMinute} admissions a minute, ` +
       `${admissionExpirationSeconds} s to buy.\n  The lobby is open; the doors open in ${lobbySeconds} s.`
   )
 
   const crash = Effect.gen(function* () {
-    yield* until(() => crowd.tally.admitted >= maxAdmissions * killAtShare)
+    yield* until(() => crowd.tally.admitted >= consumers * pairsPerConsumer * killAtShare)
     isUp = false
     yield* server.kill
     yield* board.print("  The server was killed (SIGKILL). Consumers retry while it restarts.")
@@ -93,18 +100,20 @@ const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, con
     yield* board.print("  Sold out. The queue is ended; waiting consumers see that.")
     yield* client.admin((api) => api.queues.end({ params: { id: queueId }, payload: {} }))
   })
-  const afterTheCrash = Effect.all([playSideEvents(client, sequenceId, board), endOfSale], { concurrency: 2 })
+  const afterTheCrash = Effect.all([playSideEvents(client, drop, board), endOfSale], { concurrency: 2 })
   const visits = Crowd.visit(crowd, client, queueId, { consumers, seconds: arrivalSeconds })
-  const [[sideChecks]] = yield* board.during(
-    Effect.all([Effect.andThen(crash, afterTheCrash), visits], { concurrency: 2 })
-  )
+  const [[side]] = yield* board.during(Effect.all([Effect.andThen(crash, afterTheCrash), visits], { concurrency: 2 }))
   yield* untilTornDown(client, queueId)
 
-  const evidence = yield* evidenceOf(client, crowd, queueId, maxAdmissions)
+  const fallenBack = yield* OneStock.playWaitlist(client, drop, side.decline)
+  const bought = crowd.tally.completed + side.bought + fallenBack.bought
+  const evidence = yield* evidenceOf(client, crowd, queueId, pairs)
   const checks = [
     ...Checks.run(evidence),
     yield* Checks.grantsVerify(crowd.notes, yield* keySetOf(server), queueId),
-    ...sideChecks,
+    ...side.checks,
+    fallenBack.check,
+    yield* OneStock.unitsAddUp(client, stockId, bought),
     yield* journalsReplay(client, experienceId),
     stopsGracefully(yield* server.stop)
   ]
@@ -119,14 +128,14 @@ const evidenceOf = Effect.fnUntraced(function* (
   client: Client.Client,
   crowd: Crowd.Crowd,
   queueId: string,
-  maxAdmissions: number
+  pairs: number
 ) {
   const places = yield* Client.allOf((cursor) =>
     client.admin((api) =>
       api.distributions.listDistributionConsumers({ params: { id: queueId }, query: { first: 100, ...cursor } })
     )
   )
-  return { crowd, maxAdmissions, places, history: yield* Client.historyOf(client, queueId) }
+  return { crowd, pairs, places, history: yield* Client.historyOf(client, queueId) }
 })
 
 /** Reads the published keys of grants. */
@@ -139,20 +148,37 @@ const addresses = (server: DemoServer.DemoServer, keys: DemoServer.Keys, experie
   `  The control room: ${server.adminUrl}/dashboard/experiences/${experienceId}\n` +
   `                    Sign in with ${keys.secretKey}`
 
-/** Plays the other mechanisms next to the queue, all at once. Returns their checks. */
-const playSideEvents = Effect.fnUntraced(function* (client: Client.Client, sequenceId: string, board: Board.Board) {
-  const event = <E, R>(name: string, play: Effect.Effect<ReadonlyArray<Proof>, E, R>) =>
-    Effect.tap(play, (checks) => board.print(`  Next to the queue, ${name}: ${checks[0]!.detail}.`))
-  const checks = yield* Effect.all(
+/** The ids of the mechanisms that are played next to the queue, and of the sequence in which others are made. */
+interface SidePlaces {
+  readonly sequenceId: string
+  readonly drawId: string
+  readonly releaseId: string
+}
+
+/** Plays the other mechanisms next to the queue, all at once. Returns their checks, and what was bought of the stock. */
+const playSideEvents = Effect.fnUntraced(function* (
+  client: Client.Client,
+  { sequenceId, drawId, releaseId }: SidePlaces,
+  board: Board.Board
+) {
+  const event = <A extends { readonly checks: ReadonlyArray<Proof> }, E, R>(
+    name: string,
+    play: Effect.Effect<A, E, R>
+  ) => Effect.tap(play, ({ checks }) => board.print(`  Next to the queue, ${name}: ${checks[0]!.detail}.`))
+  const [draw, auction, falling, release] = yield* Effect.all(
     [
-      event("a draw", SideEvents.playDraw(client, sequenceId)),
+      event("a draw", SideEvents.playDraw(client, drawId)),
       event("an auction", SideEvents.playEnglishAuction(client, sequenceId)),
       event("a falling price", SideEvents.playDutchAuction(client, sequenceId)),
-      event("a timed release", SideEvents.playRelease(client, sequenceId))
+      event("a timed release", SideEvents.playRelease(client, releaseId))
     ],
     { concurrency: "unbounded" }
   )
-  return checks.flat()
+  return {
+    checks: [draw, auction, falling, release].flatMap(({ checks }) => checks),
+    bought: draw.bought + release.bought,
+    decline: draw.decline
+  }
 })
 
 /** Prints each check. Fails if a promise did not hold. */
@@ -162,25 +188,6 @@ export const report = Effect.fnUntraced(function* (checks: ReadonlyArray<Proof>)
   }
   const broken = checks.filter(({ holds }) => !holds).length
   if (broken > 0) return yield* new DemoFailed({ message: `${broken} of ${checks.length} promises did not hold.` })
-})
-
-/** Creates the experience, the sequence and the queue, as a brand's server would. Returns their ids. */
-const createDrop = Effect.fnUntraced(function* (client: Client.Client, maxAdmissions: number) {
-  const now = yield* Clock.currentTimeMillis
-  const queue = {
-    name: "Sneaker queue",
-    supportsGuest: true,
-    lobbyOpenAt: now - 1_000,
-    openAt: now + lobbySeconds * 1_000,
-    admitRate: admissionsPerMinute,
-    admissionExpirationSeconds,
-    maxAdmissions,
-    recycleExpiredAdmissions: true
-  }
-  const payload = { name: "Sneaker drop", sequences: [{ name: "General sale", queues: [queue] }] }
-  const { id, sequences } = yield* client.admin((api) => api.experiences.createExperience({ payload }))
-  const [sequence] = sequences
-  return { experienceId: id, sequenceId: sequence!.id, queueId: sequence!.queues[0]!.id }
 })
 
 /** Waits until the condition on the crowd's figures holds. */

@@ -1,4 +1,7 @@
-/** The smaller events of the demo, next to its queue: a draw, two auctions and a timed release. Each returns its checks. */
+/**
+ * The smaller events of the demo, next to its queue: a draw, two auctions and a timed release. Each returns its checks.
+ * Draw and release sell from the stock of the queue.
+ */
 import { Clock, Duration, Effect, Random, Schedule } from "effect"
 import type { AuctionState } from "../../api/consumer/AuctionApi.ts"
 import type { DrawState } from "../../api/consumer/DrawApi.ts"
@@ -11,30 +14,47 @@ type Caller = ReturnType<Client["consumer"]>
 
 const concurrency = 16
 
+/** Pairs of the stock that are kept for the draw and for the timed release. */
+export const shares = { draw: 20, release: 10 } as const
+
+/** A consumer of a side event. */
+interface Guest {
+  readonly consumerId: string
+  /** Sends a request of its browser. */
+  readonly ask: Caller
+}
+
 /** Creates new guests. */
-const guests = (client: Client, count: number) =>
-  Effect.forEach(Array.from({ length: count }), () => Effect.map(client.guest, client.consumer), { concurrency })
+export const guests = (client: Client, count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }),
+    () =>
+      Effect.map(client.guest, (session): Guest => ({ consumerId: session.consumerId, ask: client.consumer(session) })),
+    { concurrency }
+  )
 
 /** The time for what guests do next: at least `seconds`, and more on a machine that took long to create them. */
 const patientMillis = (seconds: number, tookToCreate: Duration.Duration): number =>
   Math.max(seconds * 1_000, 10 * Duration.toMillis(tookToCreate))
 
 /** Sends a request of each guest, a few at a time. Returns the answers. */
-const each = <A>(consumers: ReadonlyArray<Caller>, act: (consumer: Caller) => Effect.Effect<A, RequestError>) =>
+export const each = <A>(consumers: ReadonlyArray<Guest>, act: (consumer: Guest) => Effect.Effect<A, RequestError>) =>
   Effect.forEach(consumers, act, { concurrency })
 
-const draw = { entrants: 200, leavers: 10, winnerCount: 20, entrySeconds: 8 }
+const draw = { entrants: 200, leavers: 10, decliners: 5, entrySeconds: 8 }
 
-/** A draw: guests enter, some leave, the winners are drawn at the set time, and the published proof is verified. */
-export const playDraw = Effect.fnUntraced(function* (client: Client, sequenceId: string) {
-  const { winnerCount } = draw
+/**
+ * A draw: guests enter, some leave, the winners are drawn at the set time, and the published proof is verified. Most
+ * winners buy. `decline` lets the others leave, and returns how many they are.
+ */
+export const playDraw = Effect.fnUntraced(function* (client: Client, drawId: string) {
   const [took, consumers] = yield* Effect.timed(guests(client, draw.entrants))
   const closeAt = (yield* Clock.currentTimeMillis) + patientMillis(draw.entrySeconds, took)
-  const payload = { sequenceId, name: "Raffle", winnerCount, closeAt, drawAt: closeAt }
-  const { id } = yield* client.admin((api) => api.draws.create({ payload }))
-  const params = { drawId: id }
-  yield* each(consumers, (consumer) => consumer((api) => api.draws.enter({ params })))
-  yield* each(consumers.slice(0, draw.leavers), (consumer) => consumer((api) => api.draws.leave({ params })))
+  const payload = { closeAt, drawAt: closeAt }
+  yield* client.admin((api) => api.draws.change({ params: { id: drawId }, payload }))
+  const params = { drawId }
+  yield* each(consumers, ({ ask }) => ask((api) => api.draws.enter({ params })))
+  yield* each(consumers.slice(0, draw.leavers), ({ ask }) => ask((api) => api.draws.leave({ params })))
   const proof = yield* client
     .visitor((api) => api.draws.proof({ params }))
     .pipe(
@@ -44,7 +64,16 @@ export const playDraw = Effect.fnUntraced(function* (client: Client, sequenceId:
         schedule: Schedule.spaced("2 seconds").pipe(Schedule.upTo({ duration: "10 minutes" }))
       })
     )
-  return drawChecks(proof, yield* each(consumers, (consumer) => consumer((api) => api.draws.status({ params }))))
+  const states = yield* each(consumers, ({ ask }) => ask((api) => api.draws.status({ params })))
+  const winners = consumers.filter((_, index) => states[index]!.status === "WON")
+  const decliners = winners.slice(0, draw.decliners)
+  const buyers = winners.slice(draw.decliners)
+  yield* each(buyers, ({ consumerId }) => client.shop((api) => api.draws.complete({ params, payload: { consumerId } })))
+  const decline = Effect.as(
+    each(decliners, ({ ask }) => ask((api) => api.draws.leave({ params }))),
+    decliners.length
+  )
+  return { checks: drawChecks(proof, states), bought: buyers.length, decline }
 })
 
 const drawChecks = (proof: DrawProof, states: ReadonlyArray<DrawState>): ReadonlyArray<Proof> => {
@@ -56,7 +85,7 @@ const drawChecks = (proof: DrawProof, states: ReadonlyArray<DrawState>): Readonl
   return [
     {
       claim: "the draw can be checked by anyone",
-      holds: isValid && won.length === draw.winnerCount && won.every((entryId) => proven.has(entryId)),
+      holds: isValid && won.length === shares.draw && won.every((entryId) => proven.has(entryId)),
       detail: `${proof.entries.length} entries, ${won.length} winners, ${checks.filter(({ holds }) => holds).length} of ${checks.length} steps of the proof hold`
     },
     {
@@ -78,15 +107,15 @@ export const playEnglishAuction = Effect.fnUntraced(function* (client: Client, s
   const payload = { sequenceId, name: "Signed pairs", quantity, ...prices, autoExtendSeconds, settleAt }
   const { id } = yield* client.admin((api) => api.auctions.create({ payload }))
   const params = { auctionId: id }
-  yield* each(bidders, (bidder) => bidder((api) => api.auctions.enter({ params })))
-  yield* Effect.forEach(bidders, (bidder) => bidSeveralTimes(bidder, id), { concurrency: "unbounded", discard: true })
-  const states = yield* each(bidders, (bidder) =>
-    bidder((api) => api.auctions.status({ params })).pipe(
+  yield* each(bidders, ({ ask }) => ask((api) => api.auctions.enter({ params })))
+  yield* Effect.forEach(bidders, ({ ask }) => bidSeveralTimes(ask, id), { concurrency: "unbounded", discard: true })
+  const states = yield* each(bidders, ({ ask }) =>
+    ask((api) => api.auctions.status({ params })).pipe(
       Effect.delay("100 millis"),
       Effect.repeat({ until: ({ status }) => status === "WON" || status === "LOST" })
     )
   )
-  return [englishCheck(states)]
+  return { checks: [englishCheck(states)] }
 })
 
 /** Bids a random amount at intervals. Ignores a refusal because the bid is too low by then. */
@@ -133,7 +162,7 @@ export const playDutchAuction = Effect.fnUntraced(function* (client: Client, seq
     settleAt: (yield* Clock.currentTimeMillis) + 60_000
   }
   const { id } = yield* client.admin((api) => api.auctions.create({ payload }))
-  const paid = yield* Effect.forEach(buyers, (buyer) => buyWhenCheap(buyer, id), { concurrency: "unbounded" })
+  const paid = yield* Effect.forEach(buyers, ({ ask }) => buyWhenCheap(ask, id), { concurrency: "unbounded" })
   const sold = paid.flatMap(({ price, most }) => (price === undefined ? [] : [{ price: Number(price), most }]))
   const prices = sold.map(({ price }) => price)
   const check: Proof = {
@@ -141,7 +170,7 @@ export const playDutchAuction = Effect.fnUntraced(function* (client: Client, seq
     holds: sold.length === dutch.quantity && sold.every(({ price, most }) => price <= most),
     detail: `${sold.length} of ${dutch.quantity} units sold, from ${Math.max(...prices)} down to ${Math.min(...prices)}`
   }
-  return [check]
+  return { checks: [check] }
 })
 
 /** Bids its maximum until it buys or the auction is over. Returns the price paid, if any. */
@@ -161,16 +190,14 @@ const buyWhenCheap = Effect.fnUntraced(function* (buyer: Caller, auctionId: stri
   return { price, most }
 })
 
-const release = { racers: 100, capacity: 10 }
+const racers = 100
 
-/** A timed release: many more consumers than units, all at the same time. */
-export const playRelease = Effect.fnUntraced(function* (client: Client, sequenceId: string) {
-  const { racers, capacity } = release
+/** A timed release: many more consumers than units, all at the same time. Who got one buys it. */
+export const playRelease = Effect.fnUntraced(function* (client: Client, timedReleaseId: string) {
   const consumers = yield* guests(client, racers)
-  const payload = { sequenceId, name: "Flash sale", capacity }
-  const { id } = yield* client.admin((api) => api["timed-releases"].create({ payload }))
-  const race = (consumer: Caller) =>
-    consumer((api) => api.timedReleases.enter({ params: { timedReleaseId: id }, payload: {} })).pipe(
+  const params = { timedReleaseId }
+  const race = ({ ask }: Guest) =>
+    ask((api) => api.timedReleases.enter({ params, payload: {} })).pipe(
       Effect.map(({ status }): string => status),
       Effect.catchIf(
         ({ code }) => code === "SOLD_OUT",
@@ -178,11 +205,14 @@ export const playRelease = Effect.fnUntraced(function* (client: Client, sequence
       )
     )
   const outcomes = yield* Effect.forEach(consumers, race, { concurrency: "unbounded" })
-  const granted = outcomes.filter((outcome) => outcome === "ENTERED").length
+  const granted = consumers.filter((_, index) => outcomes[index] === "ENTERED")
+  yield* each(granted, ({ consumerId }) =>
+    client.shop((api) => api.timedReleases.complete({ params, payload: { consumerId } }))
+  )
   const check: Proof = {
     claim: "the timed release sold each unit once",
-    holds: granted === capacity,
-    detail: `${granted} of ${racers} racers got one of ${capacity} units`
+    holds: granted.length === shares.release,
+    detail: `${granted.length} of ${racers} racers got one of ${shares.release} units`
   }
-  return [check]
+  return { checks: [check], bought: granted.length }
 })

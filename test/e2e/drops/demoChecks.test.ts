@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Checks from "../../../src/cli/demo/Checks.ts"
 import * as Crowd from "../../../src/cli/demo/Crowd.ts"
+import { addUp } from "../../../src/cli/demo/OneStock.ts"
 import type { Recorded } from "../../../src/load/Proofs.ts"
 
 type Line = readonly [type: string, consumerId?: string]
@@ -50,7 +51,7 @@ const evidence = (): Checks.Evidence => ({
     { consumerId: "b", status: "COMPLETED" },
     { consumerId: "c", status: "QUEUED" }
   ],
-  maxAdmissions: 1
+  pairs: 1
 })
 
 const broken = (changed: Partial<Checks.Evidence>) =>
@@ -103,5 +104,17 @@ describe("the demo's checks", () => {
     const crowd = evidence().crowd
     crowd.notes[2]!.positions.push(2)
     assert.deepStrictEqual(broken({ crowd }), ["no consumer was overtaken"])
+  })
+
+  it("find units of the stock that do not add up, and purchases that it does not count", () => {
+    const taker = { distributionId: "a", allocated: 3, held: 1, sold: 4 }
+    const units = { onHand: 10, free: 2, underway: 1, sold: 4, allocations: [taker] }
+    const holds = (changed: Partial<typeof units>, bought = 4) => addUp({ ...units, ...changed }, bought).holds
+    assert.isTrue(holds({}))
+    assert.isFalse(holds({ onHand: 11 }))
+    assert.isFalse(holds({ free: 1 }))
+    assert.isFalse(holds({ allocations: [] }))
+    assert.isFalse(holds({ underway: -1, free: 4 }))
+    assert.isFalse(holds({}, 5))
   })
 })

@@ -2,11 +2,13 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Usher } from "../../http/support/usherFixture.ts"
+import { stockSettings } from "../../../src/pages/dashboard/stocks/Naming.ts"
 import { fixedBy, termsOf } from "../../../src/pages/dashboard/schedule/Terms.ts"
 import { declarations, type Kind, kinds } from "../../../src/domain/mechanism/Mechanism.ts"
 import { parts } from "../../../src/pages/dashboard/newDrop/Parts.ts"
 import { operator, person } from "../support/operatorFixture.ts"
 import { brand, formsOf, layer as usher, textOf } from "../support/roomFixture.ts"
+import { aStock } from "../support/stockFixture.ts"
 
 const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
@@ -75,6 +77,7 @@ layer(usher, { excludeTestServices: true })("The schedule of a drop", (it) => {
         const headers = { authorization: `Bearer ${own.secretKey}`, "content-type": "application/json" }
         const { id } = yield* anExperience(each(openAt))
         const mechanisms = yield* mechanismsOf(id)
+        const { id: stockId } = yield* aStock(1)
         for (const kind of kinds) {
           const mechanism = mechanisms.get(kind)!
           assert.strictEqual(mechanism.lifecycle, state)
@@ -82,7 +85,7 @@ layer(usher, { excludeTestServices: true })("The schedule of a drop", (it) => {
             const path = `/api/${declarations[kind].path}/${mechanism.id}`
             const changes: typeof changedTo = { ...changedTo, lobbyOpenAt: state === "open" ? later(-2) : later(1) }
             const [whole = ""] = setting.split(".")
-            const body = { [whole]: changes[whole] }
+            const body = setting === "stockId" ? stockSettings(kind, stockId) : { [whole]: changes[whole] }
             const { status, body: answer } = yield* send({ method: "PUT", path, headers, body })
             const isFixed = status === 409 && answer.code === "CONFIGURATION_FIXED"
             assert.strictEqual(isFixed, fixedBy(mechanism, setting) !== undefined, `${kind}.${setting}: ${status}`)

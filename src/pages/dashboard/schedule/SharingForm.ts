@@ -68,7 +68,7 @@ export const firstFields = (drop: Drop, query: URLSearchParams, sizes: ReadonlyA
   const rows = [
     ...there.map(({ id, type }) => ({ of: id, type, isNew: false })),
     ...missing.map((part) => ({ of: rowOf(part), type: part.kind, isNew: true }))
-  ].toSorted((one, other) => order.indexOf(one.type) - order.indexOf(other.type))
+  ].toSorted((one, other) => rankOf(one.type) - rankOf(other.type))
   const fields = new URLSearchParams({ opens: query.get("opens") ?? "", name: drop.experience.name })
   for (const { id } of sizes) fields.append("variants", id)
   fields.set("stock", there.flatMap((one) => stockIdOf(one) ?? [])[0] ?? newStock)
@@ -81,7 +81,8 @@ export const firstFields = (drop: Drop, query: URLSearchParams, sizes: ReadonlyA
   return fields
 }
 
-const order: ReadonlyArray<Mechanism["type"]> = ["draw", "auction", "queue", "timed_release", "waitlist"]
+/** A draw has a fixed share and comes first. A waitlist gets what falls back, and comes last. */
+const rankOf = (type: Mechanism["type"]): number => (type === "draw" ? 0 : type === "waitlist" ? 2 : 1)
 
 /** What the form offers. */
 interface Surroundings {
