@@ -102,7 +102,8 @@ const rowOf = ({ experience: { id, name, theme, openAt, timeZone }, mechanisms, 
       <div class="name">
         <a href="${pathOf(id)}"><bdi>${name}</bdi></a> ${stateBadge(mechanisms, now)}
         <small
-          >${kinds === "" ? "nothing in it yet" : kinds} ${openAt !== null && html` · opens ${zonedInstant(openAt, timeZone)}`}</small
+          >${kinds === "" ? "nothing in it yet" : kinds}
+          ${openAt !== null && html` · opens ${zonedInstant(openAt, timeZone)}`}</small
         >
       </div>
       <dl>
