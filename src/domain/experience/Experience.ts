@@ -85,6 +85,11 @@ export const Experience = recordSchema("Experience", {
   name: Schema.String,
   openAt: Schema.NullOr(Timestamp),
   closeAt: Schema.NullOr(Timestamp),
+  window: Schema.Struct({ openAt: Schema.NullOr(Timestamp), closeAt: Schema.NullOr(Timestamp) }).annotate({
+    description:
+      "The opening and the closing that bound every mechanism. Where one is null, none is set: `openAt` or `closeAt` " +
+      "shows that of the mechanisms which have one, and others may be open before and after it."
+  }),
   timeZone: Schema.String,
   currencyCode: Schema.String,
   theme: Schema.NullOr(Theme),

@@ -1,19 +1,21 @@
 /** The check of a drop: everything that looks wrong with it, errors first. It reads settings alone, and changes nothing. */
-import { type CheckedDrop, mechanismsOf, quoted } from "./CheckedDrop.ts"
+import { type CheckedDrop, mechanismsOf, quoted, stillToRun } from "./CheckedDrop.ts"
 import { error, type Finding, warning } from "./Finding.ts"
 import { surroundingFindings } from "./Surroundings.ts"
 import { termFindings } from "./Terms.ts"
 import { timeFindings } from "./Times.ts"
 import { unitFindings } from "./Units.ts"
 
-/** Returns what looks wrong; nothing if the drop looks right. */
+/** Returns what looks wrong; nothing if the drop looks right, or if everything in it has run and is over. */
 export const check = (drop: CheckedDrop): ReadonlyArray<Finding> => {
+  const left = stillToRun(drop)
+  if (mechanismsOf(drop).length > 0 && mechanismsOf(left).length === 0) return []
   const findings = [
     ...emptyFindings(drop),
-    ...timeFindings(drop),
-    ...termFindings(drop),
-    ...unitFindings(drop),
-    ...surroundingFindings(drop)
+    ...timeFindings(left),
+    ...termFindings(left),
+    ...unitFindings(left),
+    ...surroundingFindings(left)
   ]
   return [
     ...findings.filter(({ severity }) => severity === "error"),

@@ -19,6 +19,7 @@ export interface CheckedSettings {
   readonly offers?: boolean
   readonly admissionExpirationSeconds?: number
   readonly admissionRenewal?: unknown
+  readonly standby?: boolean
   readonly admitRate?: number
   readonly maxAdmissions?: number
   readonly recycleExpiredAdmissions?: boolean
@@ -49,6 +50,8 @@ export interface CheckedMechanism {
   readonly id: string
   readonly kind: Kind
   readonly settings: CheckedSettings
+  /** It has run and has closed, or an admin has ended it: nothing of it is left to be mended. */
+  readonly isOver?: boolean
 }
 
 export interface CheckedSequence {
@@ -57,13 +60,14 @@ export interface CheckedSequence {
   readonly productSelectionMode: "USER_SELECTED" | "SYSTEM_ASSIGNED" | null
   readonly sequenceProducts: ReadonlyArray<{ readonly productId: string; readonly weight: number }>
   readonly orderLimitPerConsumer: number | null
-  /** Those that no admin has ended. */
   readonly mechanisms: ReadonlyArray<CheckedMechanism>
 }
 
 export interface CheckedProduct {
   readonly productId: string
   readonly name: string
+  /** Its page in the shop, to which rooms lead. */
+  readonly url: string | null
   /** Those that the experience offers. */
   readonly variants: ReadonlyArray<{
     readonly id: string
@@ -111,6 +115,17 @@ export interface CheckedDrop {
 /** Returns all mechanisms of a drop. */
 export const mechanismsOf = ({ sequences }: Pick<CheckedDrop, "sequences">): ReadonlyArray<CheckedMechanism> =>
   sequences.flatMap(({ mechanisms }) => mechanisms)
+
+/** Returns the drop without what is over. A waitlist beside a mechanism that has run has told its members. */
+export const stillToRun = (drop: CheckedDrop): CheckedDrop => ({
+  ...drop,
+  sequences: drop.sequences.map((sequence) => {
+    const { mechanisms } = sequence
+    const hasRun = mechanisms.some((one) => one.isOver === true && !collectsInterest(one))
+    const isLeft = (one: CheckedMechanism) => one.isOver !== true && !(hasRun && collectsInterest(one))
+    return { ...sequence, mechanisms: mechanisms.filter(isLeft) }
+  })
+})
 
 /** Returns the settings with the effective opening and closing. */
 export const effective = ({ settings }: CheckedMechanism): CheckedSettings => bounded(settings)

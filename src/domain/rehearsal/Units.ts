@@ -1,10 +1,11 @@
 /** Findings about units, stock and products. */
-import { grantsOnEntry } from "../mechanism/Mechanism.ts"
+import { declarations, grantsOnEntry } from "../mechanism/Mechanism.ts"
 import { type CheckedDrop, type CheckedMechanism, mechanismsOf, number, quoted } from "./CheckedDrop.ts"
 import { error, type Finding, warning } from "./Finding.ts"
 
 export const unitFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => [
   ...productFindings(drop),
+  ...wayFindings(drop),
   ...stockFindings(drop),
   ...takerFindings(drop),
   ...assignmentFindings(drop)
@@ -46,6 +47,27 @@ const productFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
     ]
   })
 }
+
+/** Whether people continue in a shop. The gate of a site leads its visitors back by itself. */
+const leadsToShop = ({ kind, settings }: CheckedMechanism): boolean =>
+  declarations[kind].grants.length > 0 &&
+  settings.slotsFrom === undefined &&
+  settings.admissionRenewal === undefined &&
+  settings.standby !== true
+
+const wayFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
+  const { products } = drop
+  const [first] = products
+  const leading = mechanismsOf(drop).filter(leadsToShop)
+  if (first === undefined || leading.length === 0 || products.some(({ url }) => isWebAddress(url))) return []
+  const names = leading.map(({ settings }) => quoted(settings.name)).join(", ")
+  const message = `No product has a page in your shop, so at their turn in ${names} people find no way to your shop while their time runs.`
+  return [warning("NO_WAY_TO_SHOP", message, { record: "product", id: first.productId, field: "url" })]
+}
+
+/** True for an address to which a room can lead. */
+const isWebAddress = (url: string | null): boolean =>
+  url !== null && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
 const stockFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
   const stock = stockOf(drop)

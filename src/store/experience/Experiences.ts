@@ -50,6 +50,7 @@ export const toExperience = (row: Row): Experience => {
     ...settings,
     openAt: settings.openAt ?? row.open_at?.getTime() ?? null,
     closeAt: settings.closeAt ?? row.close_at?.getTime() ?? null,
+    window: { openAt: settings.openAt ?? null, closeAt: settings.closeAt ?? null },
     hasAccessCode: row.access_code_hash !== null
   }
 }

@@ -203,6 +203,12 @@ export const unitMistakes: ReadonlyArray<Mistake> = [
   ],
   ["no product is offered", { ...right, products: [] }, "NO_PRODUCT", "offers no product"],
   [
+    "the product has no page in the shop",
+    { ...right, products: [{ ...right.products[0]!, url: null }] },
+    "NO_WAY_TO_SHOP",
+    "find no way to your shop while their time runs"
+  ],
+  [
     "more is given away than is in stock",
     { ...right, products: [{ ...right.products[0]!, variants: [{ ...variant, inventoryQuantity: 12 }] }] },
     "MORE_UNITS_THAN_STOCK",

@@ -123,7 +123,7 @@ export const right: CheckedDrop = {
     }
   ],
   stocks: [],
-  products: [{ productId: id(12), name: "The coat", variants: [variant] }],
+  products: [{ productId: id(12), name: "The coat", url: "https://shop.example.com/coat", variants: [variant] }],
   pages: [{ id: id(13), title: "The story", status: "PUBLISHED" }],
   webhooks: [
     {

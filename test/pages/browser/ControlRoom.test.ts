@@ -103,6 +103,34 @@ ofPages("The control room of a drop", (it) => {
     })
   )
 
+  it.effect("keeps the numbers of a step that cannot be undone right, while its form is open and closed", () =>
+    Effect.gen(function* () {
+      const { adminUrl } = yield* Usher
+      const drawAt = new Date(Date.now() + 3_600_000).toISOString()
+      const { experienceId } = yield* Fixture.room({ draws: [{ name: "Raffle", winnerCount: 2, drawAt }] })
+      const enter = Effect.gen(function* () {
+        const guest = yield* Fixture.visitor(experienceId)
+        yield* guest.submit(yield* guest.get("place"), "Enter the draw")
+      })
+      yield* enter
+      const { page } = yield* atRoom(`${adminUrl}/dashboard/experiences/${experienceId}`)
+      const form = page.locator("details", { hasText: "Draw before the time" }).locator("form")
+      const numbers = async (winners: number, entries: number) => {
+        await form.getByText(`Draw ${winners} of ${entries}`, { exact: true }).waitFor({ state: "attached" })
+        const people = entries === 1 ? "1 person is waiting now." : `${entries} people are waiting now.`
+        assert.include(await form.textContent(), people)
+        const end = page.locator("form", { hasText: "closes immediately and permanently" })
+        await end.getByText(entries === 1 ? "1 person loses" : `${entries} people lose`).waitFor({ state: "attached" })
+      }
+      yield* Effect.promise(() => numbers(1, 1))
+      yield* enter
+      yield* Effect.promise(() => numbers(2, 2))
+      yield* Effect.promise(() => openForm(page, "Draw before the time"))
+      yield* enter
+      yield* Effect.promise(() => numbers(2, 3))
+    })
+  )
+
   it.effect("shows each of two people the other's step within two seconds, and says which one became pointless", () =>
     Effect.gen(function* () {
       const { url } = yield* drop(1)

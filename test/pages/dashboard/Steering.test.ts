@@ -22,7 +22,7 @@ const says: { readonly [A in Action]: readonly [done: string, late: string] } = 
   inside: ["At most 5 may be inside at once.", "had this limit already"],
   pause: ["* is paused.", "was paused already"],
   resume: ["* is resumed.", "was not paused any more"],
-  draw: ["* has closed, and is being drawn.", "had closed"],
+  draw: ["* has closed", "had closed"],
   close: ["* has closed, and its leading bids won.", "had closed"],
   unpark: ["Nothing was changed, because * was not parked any more", "was not parked any more"],
   end: ["* has ended.", "had ended"]
@@ -184,17 +184,23 @@ layer(usher, { excludeTestServices: true })("Steering at the dashboard", (it) =>
       const path = `/dashboard/experiences/${experienceId}`
       yield* enter(`draws/${id}`, 3)
       const shown = yield* get(path)
-      assert.include(textOf(shown), "closes immediately and permanently, and nobody else wins. 3 consumers")
+      assert.include(textOf(shown), "closes immediately and permanently, and nobody else wins. 3 people lose")
       const refused = yield* submit(shown, "End", { word: "yes" })
       assert.strictEqual(refused.status, 400)
       assert.include(textOf(refused), "Type END to confirm. Nothing has changed.")
       assert.strictEqual((yield* brand("GET", `/draws/${id}`)).statusOverride, null)
 
       assert.include(textOf(shown), "No more entries are taken.")
-      assert.include(textOf(yield* submit(shown, "Draw 1 of 3")), "Raffle has closed, and is being drawn.")
+      assert.match(
+        textOf(yield* submit(shown, "Draw 1 of 3")),
+        /Raffle has closed(, and its winners are drawn\.|\. Its figures say when)/
+      )
       const { data } = yield* brand("GET", `/distributions/${id}/history?type=Configured`)
       assert.strictEqual(data.at(-1).data.reason, "TECHNICAL_PROBLEM")
       yield* eventually(get(path), (page) => /Winners\s*1\s*of 1/.test(textOf(page)))
+      const later = textOf(yield* get(`${path}?done=draw&mechanism=${id}`))
+      assert.include(later, "Raffle has closed, and its winners are drawn.")
+      assert.notInclude(later, "being drawn")
       assert.isNotNull((yield* brand("GET", `/draws/${id}`)).drawnAt)
     })
   )

@@ -183,7 +183,7 @@ export const formsOf = ({ text }: Answer): ReadonlyArray<Form> =>
         return name === undefined || value === undefined ? [] : [[name, unescaped(value)]]
       })
     ),
-    label: unescaped(/<button[^>]*>([^]*?)<\/button>/.exec(content!)?.[1] ?? "").trim()
+    label: unescaped((/<button[^>]*>([^]*?)<\/button>/.exec(content!)?.[1] ?? "").replaceAll(/<[^>]*>/g, "")).trim()
   }))
 
 /** Returns what a person reads on a page. */

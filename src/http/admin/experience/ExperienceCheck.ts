@@ -8,8 +8,10 @@ import {
   type CheckedProduct,
   mechanismsOf
 } from "../../../domain/rehearsal/CheckedDrop.ts"
+import { bounded, type Windowed } from "../../../domain/experience/ExperienceWindow.ts"
 import { isOffered, type ExperienceProduct } from "../../../domain/experience/ExperienceProduct.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
 import * as Time from "../../../store/coordination/Time.ts"
 import { type ExperienceAggregate, ExperienceAggregates } from "../../../store/experience/ExperienceAggregates.ts"
 import { ExperiencePages } from "../../../store/experience/ExperiencePages.ts"
@@ -37,10 +39,11 @@ export const makeCheck = Effect.gen(function* () {
     const organization = yield* organizations.find(tenant.organizationId)
     const drafts = yield* pages.list(tenant, { first: readMax }, { experienceId: id, status: "DRAFT" })
     const endpoints = yield* webhooks.list(tenant, { first: readMax })
-    const sequences = sequencesOf(aggregate)
+    const now = yield* Time.now
+    const sequences = sequencesOf(aggregate, now)
     const stockIds = new Set(mechanismsOf({ sequences }).flatMap(({ settings }) => settings.stockId ?? []))
     const findings = check({
-      now: yield* Time.now,
+      now,
       experience: {
         id: aggregate.experience.id,
         timeZone,
@@ -60,23 +63,28 @@ export const makeCheck = Effect.gen(function* () {
   })
 })
 
-const sequencesOf = ({ sequences }: ExperienceAggregate): CheckedDrop["sequences"] =>
+const sequencesOf = ({ sequences }: ExperienceAggregate, now: Millis): CheckedDrop["sequences"] =>
   sequences.map(({ sequence, mechanisms }) => ({
     ...sequence,
-    mechanisms: mechanisms.filter(({ status }) => status.statusOverride === null).map(checkedMechanism)
+    mechanisms: mechanisms.map((one) => checkedMechanism(one, now))
   }))
 
-const checkedMechanism = (mechanism: StoredMechanism): CheckedMechanism => {
+/** A mechanism that was made after its closing never ran, so it is not over: its closing is a mistake. */
+const checkedMechanism = (mechanism: StoredMechanism, now: Millis): CheckedMechanism => {
   const { id, kind } = mechanism.identity
-  return { id, kind, settings: configurationOf(mechanism, kind) }
+  const settings = configurationOf(mechanism, kind)
+  const { closeAt } = bounded<Windowed>(settings)
+  const hasRun = closeAt !== undefined && mechanism.createdAt < closeAt && closeAt <= now
+  return { id, kind, settings, isOver: hasRun || mechanism.status.statusOverride !== null }
 }
 
 /** A product may be offered once for each of several variants. */
 const productsOf = (offers: ReadonlyArray<ExperienceProduct>): ReadonlyArray<CheckedProduct> => {
   const byProduct = new Map(offers.map(({ productId, product }) => [productId, product]))
-  return [...byProduct].map(([productId, { name, variants }]) => ({
+  return [...byProduct].map(([productId, { name, url, variants }]) => ({
     productId,
     name,
+    url,
     variants: variants.filter((variant) => isOffered(offers, variant))
   }))
 }

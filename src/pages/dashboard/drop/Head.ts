@@ -3,7 +3,7 @@ import { kindNames } from "../../../domain/mechanism/Mechanism.ts"
 import { type Html, html } from "../../Html.ts"
 import type { Screen } from "../Frame.ts"
 import { badge, count, type Tone } from "../Parts.ts"
-import { instant } from "../Table.ts"
+import { zonedInstant } from "../Table.ts"
 import { type Drop, isPaused, type Mechanism } from "./Drop.ts"
 import { span } from "./KindView.ts"
 import type { Tab, TabBody } from "./Tab.ts"
@@ -67,9 +67,29 @@ export const statePart = ({ mechanisms, now }: Drop): Html =>
 const spanMax = 365 * 86_400_000
 
 const factsOf = ({ experience, mechanisms }: Drop): Html => {
+  const { timeZone } = experience
   const kinds = [...new Set(mechanisms.map(({ type }) => kindNames[type]))].join(", ")
-  return html`${kinds === "" ? "Nothing in it yet" : kinds} ${time("opens", experience.openAt)}
-  ${time("closes", experience.closeAt)} · ${experience.timeZone}`
+  const ends = endOf(experience, mechanisms)
+  const opens = experience.openAt !== null && html` · opens ${zonedInstant(experience.openAt, timeZone)}`
+  return html`${kinds === "" ? "Nothing in it yet" : kinds} ${opens}
+  ${ends !== undefined && html` · ${ends === "open" ? "open until you end it" : html`closes ${zonedInstant(ends, timeZone)}`}`}
+  · ${timeZone}`
 }
 
-const time = (name: string, at: number | null): Html | false => at !== null && html` · ${name} ${instant(at)}`
+/**
+ * Returns when a drop closes: at its own closing, or with the last of its mechanisms. `open`: one of them stays open until
+ * somebody ends it. Undefined: nothing is left to be closed.
+ */
+export const endOf = (
+  { window }: Pick<Drop["experience"], "window">,
+  mechanisms: ReadonlyArray<Pick<Mechanism, "type" | "lifecycle" | "closeAt">>
+): number | "open" | undefined => {
+  const left = mechanisms.filter(({ type, lifecycle }) => type !== "waitlist" && !isOver(lifecycle))
+  if (left.length === 0) return undefined
+  const closings = left.flatMap(({ closeAt }) => closeAt ?? [])
+  const last = closings.length < left.length ? Infinity : Math.max(...closings)
+  const end = Math.min(last, window.closeAt ?? Infinity)
+  return end === Infinity ? "open" : end
+}
+
+const isOver = (lifecycle: Mechanism["lifecycle"]): boolean => lifecycle === "closed" || lifecycle === "settling"

@@ -1,5 +1,5 @@
 /**
- * The acts of staff on a mechanism, each in its place: its fields, one reason, an optional note, how many people see it,
+ * The acts of staff on a mechanism, each in its place: its fields, one reason, an optional note, how many people wait,
  * and a button with the number. What cannot be undone comes last.
  */
 import { noteLengthMax } from "../../../api/admin/SteeringApi.ts"
@@ -7,7 +7,7 @@ import { type Html, html, type Inserted } from "../../Html.ts"
 import { field } from "../Frame.ts"
 import { formId } from "../FormId.ts"
 import { count, counted } from "../Parts.ts"
-import { emptyReasons } from "../Reasons.ts"
+import { emptyReasons, seenByText } from "../Reasons.ts"
 import { countsOf, isPaused, type Mechanism } from "./Drop.ts"
 import { canEndClosed } from "./Pointless.ts"
 import { effectOfEnd, endWord } from "./Steering.ts"
@@ -32,34 +32,28 @@ export const steeringOf = (mechanism: Mechanism, path: string, isOne: boolean): 
   const { id, name } = mechanism
   const part = html`data-part="steer-${id}" data-state="${stateOf(mechanism, acts)}"`
   if (acts.length === 0) return html`<div ${part} hidden></div>`
-  const { waiting } = countsOf(mechanism)
   return html`
     <section class="card steer" ${part}>
       <h2>Steer ${!isOne && html`<bdi>${name}</bdi>`}</h2>
       <p class="error" role="status" data-changed hidden>
         Somebody has changed this meanwhile. Close the form to see what can be done now.
       </p>
-      ${acts.filter(({ isHarmful }) => isHarmful !== true).map((act) => actOf(mechanism, act, path, waiting))}
+      ${acts.filter(({ isHarmful }) => isHarmful !== true).map((act) => actOf(mechanism, act, path))}
       ${seenBy(mechanism)}
-      ${acts.filter(({ isHarmful }) => isHarmful === true).map((act) => actOf(mechanism, act, path, waiting))}
+      ${acts.filter(({ isHarmful }) => isHarmful === true).map((act) => actOf(mechanism, act, path))}
     </section>
   `
 }
 
-/** What the forms depend on, apart from counts, which change all the time. */
+/** What the forms depend on, apart from counts, which change all the time and are parts of their own. */
 const stateOf = (mechanism: Mechanism, acts: ReadonlyArray<Act>): string =>
   [
     ...acts.map(({ action }) => action),
     ...(mechanism.type === "queue" ? [mechanism.admitRate, mechanism.insideLimit ?? ""] : [])
   ].join(" ")
 
-/** How many people see what staff do, as a part that the script replaces. */
-const seenBy = (mechanism: Mechanism): Html => {
-  const { waiting } = countsOf(mechanism)
-  return html`<p class="hint" data-part="seen-${mechanism.id}">
-    ${waiting > 0 && html`${counted(waiting, "person sees", "people see")} every step and its reason.`}
-  </p>`
-}
+/** Who sees what staff do. */
+const seenBy = ({ type }: Mechanism): Html => html`<p class="hint">${seenByText(type)}</p>`
 
 const actsOf = (mechanism: Mechanism): ReadonlyArray<Act> => {
   const isParked = mechanism.live?.parked === true
@@ -164,25 +158,28 @@ const end = (mechanism: Mechanism): Act => ({
   /></label>`
 })
 
-const actOf = (mechanism: Mechanism, act: Act, path: string, waiting: number): Html => {
+/** The form of an act. Its text, its number of people and its button are parts, so they stay right while it is open. */
+const actOf = (mechanism: Mechanism, act: Act, path: string): Html => {
   const { action, title, opens, button, numbered, fields, says, isHarmful = false } = act
+  const { waiting } = countsOf(mechanism)
+  const part = (name: string) => html`data-part="${name}-${action}-${mechanism.id}"`
   return html`
     <details class="act">
       <summary><span>${title}</span> <b class="button quiet ${isHarmful && "danger"}">${opens}</b></summary>
       <form method="post" action="${path}/${action}">
-        ${says !== undefined && html`<p>${says}</p>`}
+        ${says !== undefined && html`<p ${part("says")}>${says}</p>`}
         <input type="hidden" name="mechanism" value="${mechanism.id}" />
         ${fields} ${emptyReasons}
         <label
           >Note for colleagues <small>optional</small>
           <input name="note" maxlength="${noteLengthMax}" autocomplete="off"
         /></label>
-        <p class="hint">${counted(waiting, "person", "people")} will see this.</p>
+        <p class="hint" ${part("waiting")}>${counted(waiting, "person is", "people are")} waiting now.</p>
         ${formId()}<button
           class="${isHarmful && "danger"}"
           ${numbered !== undefined && html`data-numbered="${numbered}"`}
         >
-          ${button}
+          <span ${part("button")}>${button}</span>
         </button>
       </form>
     </details>

@@ -116,7 +116,9 @@ export const resultOf =
       case "resume":
         return `${name} is resumed.`
       case "draw":
-        return `${name} has closed, and is being drawn.`
+        return mechanism.type === "draw" && mechanism.drawnAt !== null
+          ? `${name} has closed, and its winners are drawn.`
+          : `${name} has closed. Its figures say when its winners are drawn.`
       case "close":
         return `${name} has closed, and its leading bids won.`
       case "unpark":
@@ -171,7 +173,7 @@ const isContest = (type: Mechanism["type"]): boolean => type === "draw" || type 
 
 /** What an end does, in a sentence. */
 export const effectOfEnd = (mechanism: Mechanism): string =>
-  `${isolated(mechanism.name, "")} closes immediately and permanently${isContest(mechanism.type) ? ", and nobody else wins" : ""}. ${countsOf(mechanism).waiting} consumers lose their places; grants stay valid until they expire.`
+  `${isolated(mechanism.name, "")} closes immediately and permanently${isContest(mechanism.type) ? ", and nobody else wins" : ""}. ${counted(countsOf(mechanism).waiting, "person loses the place", "people lose their places")}; grants stay valid until they expire.`
 
 /** The plan of an action that mechanisms of all kinds have. */
 const planOfAny = (
@@ -206,7 +208,7 @@ const planOfDraw = (
   const entries = countsOf(mechanism).waiting
   const winners = Math.min(mechanism.winnerCount, entries)
   return {
-    says: `${isolated(mechanism.name, "")} takes no more entries. ${winners} of ${entries} entries win, by the draw that anyone can check.`,
+    says: `${isolated(mechanism.name, "")} takes no more entries. Of the ${counted(entries, "entry", "entries")} so far ${count(winners)} win${winners === 1 ? "s" : ""}, by the draw that anyone can check.`,
     run: Effect.asVoid(api.run(operator, "draws", "drawNow", { params: { id: mechanism.id }, payload: why }))
   }
 }
@@ -239,8 +241,8 @@ const planOf = Effect.fnUntraced(function* (
     const plan: Plan = {
       says:
         action === "pause"
-          ? `Nobody is admitted by the rate from now on. ${waiting} consumers are waiting and will see that the queue is paused.`
-          : `The queue admits ${mechanism.admitRate} per minute again. ${waiting} consumers are waiting.`,
+          ? `Nobody is admitted by the rate from now on. ${counted(waiting, "person is", "people are")} waiting, and will see that the queue is paused.`
+          : `The queue admits ${mechanism.admitRate} per minute again. ${counted(waiting, "person is", "people are")} waiting.`,
       run: Effect.asVoid(api.run(operator, "queues", action, { params, payload: why }))
     }
     return plan
@@ -286,13 +288,13 @@ const planOfNumber = (
   if (action === "rate") {
     return {
       button: `Change the rate to ${number}`,
-      says: `The rate changes from ${former} to ${number} per minute. ${waiting} consumers are waiting, and their estimated waits change.`,
+      says: `The rate changes from ${former} to ${number} per minute. ${counted(waiting, "person is", "people are")} waiting. Their estimated waits change.`,
       run
     }
   }
   return {
     button: `Let ${number} be inside`,
-    says: `At most ${number} may be inside at once${former === null ? "" : `, and not ${former}`}. ${waiting} consumers are waiting. Nobody inside has to leave.`,
+    says: `At most ${number} may be inside at once${former === null ? "" : `, and not ${former}`}. ${counted(waiting, "person is", "people are")} waiting. Nobody inside has to leave.`,
     run
   }
 }

@@ -63,7 +63,7 @@ export const newProductFields = (form: Form, fields: URLSearchParams | undefined
         type: "url",
         isOptional: true,
         placeholder: "https://shop.example/aurora",
-        hint: "Where people continue at their turn."
+        hint: "Where people continue at their turn. Without it people with a turn find no way to your shop."
       })}
       ${form.input("product.option", { label: "It differs in", value: "Size", isOptional: true })}
     </div>

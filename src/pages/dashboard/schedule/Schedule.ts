@@ -88,8 +88,9 @@ const bounds = {
   }
 } as const
 
-const boundField = (form: Form, { timeZone, ...own }: Experience, setting: keyof typeof bounds): Html => {
-  const at = own[setting]
+/** The field has what is set for the whole drop. What its parts are set to is no bound, and stands beside them. */
+const boundField = (form: Form, { timeZone, window }: Experience, setting: keyof typeof bounds): Html => {
+  const at = window[setting]
   const value = at === null ? "" : typedAt(at, timeZone)
   const { label, hint } = bounds[setting]
   return html`<input type="hidden" name="was.${setting}" value="${value}" />${form.input(setting, {

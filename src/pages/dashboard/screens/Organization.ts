@@ -1,5 +1,5 @@
 /**
- * The settings of the organization: the brand, the shops to which rooms lead, messages to consumers, and the gate for
+ * The settings of the organization: the brand, its shops, messages to consumers, and the gate for
  * bots. Each part is a form of its own.
  */
 import { Effect } from "effect"
@@ -139,8 +139,8 @@ const brand: Part = {
       value: (allowedOrigins ?? []).join("\n"),
       placeholder: "https://shop.example",
       hint:
-        "One on each line. Rooms lead to these shops, and only their pages may use the Consumer API. Without one, rooms " +
-        "lead to the address of a product, and any page may use the API."
+        "One on each line. Rooms lead to the page of a product, and lead visitors who came from one of these shops back " +
+        "to it. Only their pages may use the Consumer API; without one, any page may."
     })}
   `,
   shown: ({ name, allowedOrigins, timeZone, currencyCode }) => [
@@ -317,7 +317,7 @@ export const makeShopNote = (api: AdminApiClient["Service"]) =>
     return (
       (allowedOrigins ?? []).length === 0 &&
       html`<p class="muted">
-        No shop is allowed yet: the room leads only to the address of a product, and visitors from another shop cannot
+        No shop is allowed yet: the room leads only to the page of a product, and visitors from another shop cannot
         return to it. <a href="${path}">Add the address of your shop</a>
       </p>`
     )

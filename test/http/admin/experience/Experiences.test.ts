@@ -18,6 +18,7 @@ describe("Experiences on the Admin API", () => {
           name: "Drop",
           openAt: null,
           closeAt: null,
+          window: { openAt: null, closeAt: null },
           timeZone: "UTC",
           currencyCode: "USD",
           theme: null,

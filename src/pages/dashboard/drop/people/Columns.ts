@@ -96,5 +96,7 @@ const detailsOf = (mechanism: Mechanism, person: Person): Inserted => {
   if (person.startTime !== undefined)
     return html`${zonedInstant(Date.parse(person.startTime), mechanism.timeZone)} · ${person.confirmationCode}`
   if (person.reason !== undefined) return person.reason.toLowerCase().replaceAll("_", " ")
-  return person.expiresAt === undefined ? "–" : html`until ${zonedInstant(Date.parse(person.expiresAt), mechanism.timeZone)}`
+  return person.expiresAt === undefined
+    ? "–"
+    : html`until ${zonedInstant(Date.parse(person.expiresAt), mechanism.timeZone)}`
 }
