@@ -80,7 +80,7 @@ const stockWhen = (client: Client, id: string, isSo: (units: Units) => boolean) 
 const members = 12
 
 /**
- * Plays what falls back: guests join the waitlist, winners decline, and whoever is offered a pair buys it. Needs that
+ * Plays what falls back: guests join the waitlist, winners decline, and members who are offered a pair buy it. Needs that
  * nobody waits in the queue any more.
  */
 export const playWaitlist = Effect.fnUntraced(function* (

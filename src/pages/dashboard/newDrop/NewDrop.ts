@@ -68,7 +68,7 @@ const choice: Effect.Effect<Screen> = Effect.succeed({
         "You say once how many there are and who gets them in what order. What one does not sell goes to the next.",
         `${path}?${thenField}=${thenStock}`
       )}
-      ${combinations.map((one) => option(one.title, one.use, formPath(one.parts)))}
+      ${combinations.map((one) => option(one.title, one.use, formPath(one.parts.map(({ name }) => name))))}
     </div>
     <form method="get" action="${path}" class="card">
       <fieldset>

@@ -109,7 +109,8 @@ const afterWins = (answers: Answers, closeAt: Millis): Millis => {
   return closeAt + (seconds ?? 0) * 1_000
 }
 
-const waitlist: Part = {
+/** Members hear of the opening, or get what falls back. */
+export const waitlist: Part = {
   name: "waitlist",
   kind: "waitlist",
   title: "Waitlist",
@@ -147,7 +148,8 @@ const waitlist: Part = {
   }
 }
 
-const draw: Part = {
+/** Units go by lot. */
+export const draw: Part = {
   name: "draw",
   kind: "draw",
   title: "Draw",
@@ -181,7 +183,8 @@ const auctionTimes = (answers: Answers, start: Start) => {
   return { times, endsAt: afterWins(answers, closeAt) }
 }
 
-const auction: Part = {
+/** Units go to the highest bids. */
+export const auction: Part = {
   name: "auction",
   kind: "auction",
   title: "Auction",
@@ -261,7 +264,8 @@ const falling: Part = {
   }
 }
 
-const timedRelease: Part = {
+/** Units go to those who come first, in a window. */
+export const release: Part = {
   name: "release",
   kind: "timed_release",
   title: "Timed release",
@@ -285,7 +289,8 @@ const timedRelease: Part = {
   }
 }
 
-const queue: Part = {
+/** Units go in the order of arrival. */
+export const queue: Part = {
   name: "queue",
   kind: "queue",
   title: "Queue",
@@ -375,7 +380,7 @@ const appointment: Part = {
 }
 
 /** All parts, in the order in which they follow each other. */
-export const parts: ReadonlyArray<Part> = [waitlist, draw, auction, falling, appointment, timedRelease, queue]
+export const parts: ReadonlyArray<Part> = [waitlist, draw, auction, falling, appointment, release, queue]
 
 /** The question from which a setting follows, or the value `under` a name in it. */
 export const askOf = ({ asks }: Part, setting: string, under: string | undefined): Ask | undefined =>

@@ -9,15 +9,15 @@ import type { TabBody } from "../drop/Tab.ts"
 import { type Choice, Form, type Sent } from "../form/Form.ts"
 import { formId } from "../FormId.ts"
 import { askField, guestsField } from "../newDrop/NewDropForm.ts"
-import { type Part, parts } from "../newDrop/Parts.ts"
+import { draw, type Part, parts, queue, release, waitlist } from "../newDrop/Parts.ts"
 import { canNameStock, stockIdOf } from "../stocks/Naming.ts"
 import type { Size } from "../stocks/Sizes.ts"
 import { startTakers, takerFields, takersIn } from "../stocks/TakerFields.ts"
 import { tabPath } from "./Sequences.ts"
 
 /** The parts that the form can make, in the order in which units usually go. */
-const madeHere = ["draw", "queue", "release", "waitlist"]
-const madeAtFirst = new Set(["draw", "queue", "waitlist"])
+const madeHere = [draw, queue, release, waitlist]
+const madeAtFirst: ReadonlySet<Part> = new Set([draw, queue, waitlist])
 
 /** Units of the draw that a new form begins with. */
 const drawnAtFirst = "100"
@@ -54,16 +54,13 @@ export const joining = ({ mechanisms }: Drop): ReadonlyArray<Mechanism> =>
 
 /** The parts that can be made. A drop has one waitlist. */
 const makeable = ({ mechanisms }: Drop): ReadonlyArray<Part> =>
-  madeHere.flatMap((name) => {
-    const isThere = name === "waitlist" && mechanisms.some(({ type }) => type === "waitlist")
-    return isThere ? [] : (parts.find((part) => part.name === name) ?? [])
-  })
+  madeHere.filter((part) => part !== waitlist || !mechanisms.some(({ type }) => type === waitlist.kind))
 
 /** The fields of a new form: what is there, and of draw, queue and waitlist what is missing. */
 export const firstFields = (drop: Drop, query: URLSearchParams, sizes: ReadonlyArray<Size>): URLSearchParams => {
   const there = joining(drop)
   const missing = makeable(drop).filter(
-    ({ name, kind }) => madeAtFirst.has(name) && !there.some(({ type }) => type === kind)
+    (part) => madeAtFirst.has(part) && !there.some(({ type }) => type === part.kind)
   )
   const rows = [
     ...there.map(({ id, type }) => ({ of: id, type, isNew: false })),
