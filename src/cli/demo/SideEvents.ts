@@ -35,7 +35,7 @@ export const guests = (client: Client, count: number) =>
 
 /** The time for what guests do next: at least `seconds`, and more on a machine that took long to create them. */
 const patientMillis = (seconds: number, tookToCreate: Duration.Duration): number =>
-  Math.max(seconds * 1_000, 10 * Duration.toMillis(tookToCreate))
+  Math.max(seconds * 1_000, 5 * Duration.toMillis(tookToCreate))
 
 /** Sends a request of each guest, a few at a time. Returns the answers. */
 export const each = <A>(consumers: ReadonlyArray<Guest>, act: (consumer: Guest) => Effect.Effect<A, RequestError>) =>
