@@ -15,6 +15,7 @@ export const scenarioIds = [
   "P16",
   "P17",
   "P18",
+  "P19",
   "W1",
   "C1"
 ] as const
@@ -72,6 +73,7 @@ Scenarios (default: all)
   P16  usher serve --processes 1, 2 and 3, and what machines with more cores take
   P17  the journal alone: commits of 128 and of 1,000 entries
   P18  entries and streams while 1,000 rooms and 20 control rooms are open
+  P19  entries and bids of mechanisms that sell from a stock, and of others
   W1   webhooks: entries with ten subscribed and with none, the lag of an event, catching up
   C1   the cost of credentials and limits per entry: noop with and without them, and usher
 

@@ -32,6 +32,7 @@ import { pagesOpen } from "./scenarios/OpenPages.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { severalNodes } from "./scenarios/SeveralNodes.ts"
 import { severalProcesses } from "./scenarios/SeveralProcesses.ts"
+import { stockSales } from "./scenarios/StockSales.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
 import { webhooks } from "./scenarios/Webhooks.ts"
 import { makeCertificate } from "./setup/Certificate.ts"
@@ -53,6 +54,7 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P16: severalProcesses,
   P17: journalAlone,
   P18: pagesOpen,
+  P19: stockSales,
   W1: webhooks,
   C1: callerChecks
 }

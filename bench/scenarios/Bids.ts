@@ -9,7 +9,7 @@ import { type Inspectable, usher } from "../programs/Usher.ts"
 import { connections } from "./DurableEntries.ts"
 
 /** Units for sale. There are more units than requests in flight, so that a bid which overtakes others still leads. */
-const quantity = 1_000
+export const quantity = 1_000
 
 const bidding = "usher, bids"
 const entering = "usher, entries"
@@ -18,9 +18,9 @@ export async function bids(bench: Bench): Promise<ScenarioResult> {
   const { fixture } = bench.setup
   const figures = await inTurns(bench, "P7", [{ name: entering }, { name: bidding }], ({ name }) =>
     withProgram(usher(bench.setup), 0, async (running) => {
-      if (name === entering) return load(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
+      if (name === entering) return loadOf(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
       const auctionId = await createAuction(bench, running)
-      return load(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
+      return loadOf(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
     })
   )
   const against = ratios(figures, bidding, "requestsPerSecond")
@@ -38,7 +38,7 @@ export async function bids(bench: Bench): Promise<ScenarioResult> {
 }
 
 /** Runs a closed loop. Every acknowledged request must be in the journal afterwards, as an event of this type. */
-async function load(
+export async function loadOf(
   bench: Bench,
   running: Inspectable,
   request: RequestTemplate,
@@ -64,15 +64,33 @@ async function load(
   return describe(outcome, running, "request")
 }
 
-async function createAuction({ setup: { fixture } }: Bench, { adminUrl }: Inspectable): Promise<string> {
-  const headers = { authorization: `Bearer ${fixture.secretKey}`, "content-type": "application/json" }
-  const queue = await fetch(`${adminUrl}/api/queues/${fixture.queueId}`, { headers })
-  const { sequenceId } = (await queue.json()) as { readonly sequenceId: string }
+/** Creates an English auction in the sequence of the fixture's queue. It may sell from a stock. */
+export async function createAuction(
+  bench: Bench,
+  running: Inspectable,
+  { stockId }: { readonly stockId?: string | undefined } = {}
+): Promise<string> {
+  const sequenceId = await sequenceOf(bench, running)
   const settleAt = new Date(Date.now() + 24 * 3_600_000).toISOString()
   const prices = { startPrice: "1", minBidIncrement: "1", maxBid: "999999999" }
-  const body = JSON.stringify({ sequenceId, name: "Bench", quantity, ...prices, settleAt })
-  const answer = await fetch(`${adminUrl}/api/auctions`, { method: "POST", headers, body })
-  const text = await answer.text()
-  if (answer.status !== 201) throw new Error(`POST /auctions answered ${answer.status}: ${text}`)
-  return (JSON.parse(text) as { readonly id: string }).id
+  const body = { sequenceId, name: "Bench", quantity, ...prices, settleAt, stockId }
+  return (await adminOf(bench, running)("POST", "/auctions", body))["id"] as string
 }
+
+/** Returns the sequence of the fixture's queue. */
+export async function sequenceOf(bench: Bench, running: Inspectable): Promise<string> {
+  const { queueId } = bench.setup.fixture
+  return (await adminOf(bench, running)("GET", `/queues/${queueId}`))["sequenceId"] as string
+}
+
+/** Returns the function that sends requests to the Admin API. It fails unless they succeed. */
+export const adminOf =
+  ({ setup: { fixture } }: Bench, { adminUrl }: Inspectable) =>
+  async (method: string, path: string, body?: object): Promise<{ readonly [field: string]: unknown }> => {
+    const headers = { authorization: `Bearer ${fixture.secretKey}`, "content-type": "application/json" }
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const answer = await fetch(`${adminUrl}/api${path}`, init)
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
+    return JSON.parse(text) as { readonly [field: string]: unknown }
+  }

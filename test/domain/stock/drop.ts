@@ -7,7 +7,7 @@ import type { Command, Event } from "../../../src/domain/mechanism/Decider.ts"
 import { deciders } from "../../../src/domain/mechanism/Mechanism.ts"
 import type { SettleUnits, Transfer, UnitsReport } from "../../../src/domain/mechanism/UnitProtocol.ts"
 import type { Taker } from "../../../src/domain/stock/Configuration.ts"
-import { asked, decider as stockDecider, type Facts, type State } from "../../../src/domain/stock/Stock.ts"
+import { asked, decider as stockDecider, type Facts, mayReturnTo, type State } from "../../../src/domain/stock/Stock.ts"
 import { seededRandom } from "../../../src/domain/values/SeededRandom.ts"
 import { type AnyDecider, runBatch } from "../../../src/engine/actor/Batch.ts"
 import { configuration as drawOf } from "../draw/history.ts"
@@ -125,7 +125,8 @@ export class Drop {
       assert.isBelow(++passes, 20, "the worker does not come to an end")
       const reports = new Map(names.map((name) => [name as string, this.mechanisms[name].report]))
       if (!step(() => this.tellStock({ _tag: "Settle", reports } as Command))) return
-      const turns = asked((this.stock.state as State).configuration, this.facts, { reports }, start + this.now)
+      const { configuration } = this.stock.state as State
+      const turns = asked(configuration, this.facts, { reports }, start + this.now)
       for (const name of names) {
         const account = this.facts.accounts.find(({ distributionId }) => distributionId === name)
         const giveBack = turns.find(({ distributionId }) => distributionId === name)?.units
@@ -133,7 +134,8 @@ export class Drop {
           _tag: "SettleUnits",
           taken: account?.taken ?? 0,
           ...(account?.underway !== undefined && { arriving: account.underway }),
-          ...(giveBack !== undefined && { giveBack })
+          ...(giveBack !== undefined && { giveBack }),
+          mayReturn: mayReturnTo(configuration, this.facts, name, reports.get(name)!)
         }
         this.said.push({ name, command })
         if (!step(() => this.mechanisms[name].send(command, this.now))) return
