@@ -45,7 +45,8 @@ const draw = { entrants: 200, leavers: 10, decliners: 5, entrySeconds: 8 }
 
 /**
  * A draw: guests enter, some leave, the winners are drawn at the set time, and the published proof is verified. Most
- * winners buy. `decline` lets the others leave, and returns how many they are.
+ * winners buy. `decline` gives the pairs of the others back, as a shop does for those who do not want theirs, and returns
+ * how many they are.
  */
 export const playDraw = Effect.fnUntraced(function* (client: Client, drawId: string) {
   const [took, consumers] = yield* Effect.timed(guests(client, draw.entrants))
@@ -70,7 +71,9 @@ export const playDraw = Effect.fnUntraced(function* (client: Client, drawId: str
   const buyers = winners.slice(draw.decliners)
   yield* each(buyers, ({ consumerId }) => client.shop((api) => api.draws.complete({ params, payload: { consumerId } })))
   const decline = Effect.as(
-    each(decliners, ({ ask }) => ask((api) => api.draws.leave({ params }))),
+    each(decliners, ({ consumerId }) =>
+      client.shop((api) => api.draws.deny({ params, payload: { consumerId, reason: "ADMIN_ACTION" } }))
+    ),
     decliners.length
   )
   return { checks: drawChecks(proof, states), bought: buyers.length, decline }

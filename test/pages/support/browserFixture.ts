@@ -63,7 +63,8 @@ export const clock = movableClock()
 /** An instant these seconds from now, on that clock. */
 export const at = (seconds: number) => new Date(clock.now() + seconds * 1000).toISOString()
 
-const pages = Layer.mergeAll(Fixture.layer.pipe(Layer.provide([clock.layer, addresses])), Shop.layer)
+/** The pages over both APIs, with the clock that tests move. */
+export const pages = Layer.mergeAll(Fixture.layer.pipe(Layer.provide([clock.layer, addresses])), Shop.layer)
 
 type Methods<R> = Parameters<Parameters<ReturnType<typeof sharing<R, never>>>[1]>[0]
 
