@@ -1,16 +1,6 @@
 /** An auction in the tabs of its drop. */
 import { count, type Figure } from "../../Parts.ts"
-import {
-  allPlaces,
-  type FactsOf,
-  type KindView,
-  money,
-  placesOf,
-  rising,
-  type Shown,
-  span,
-  stockBar
-} from "../KindView.ts"
+import { allPlaces, type FactsOf, type KindView, money, placesOf, type Shown, span, stockBar } from "../KindView.ts"
 
 const figures = (auction: Shown<"auction">, facts: FactsOf<"auction">, now: number): ReadonlyArray<Figure> => {
   const places = placesOf(auction)
@@ -39,7 +29,7 @@ const figures = (auction: Shown<"auction">, facts: FactsOf<"auction">, now: numb
 
 export const view: KindView<"auction"> = {
   figures,
-  lines: [rising("bidders", "auction_entered")],
+  lines: [{ name: "bidders", one: "bidder", up: ["auction_entered"], down: [] }],
   sample: (auction) => [placesOf(auction)("BIDDING", "WINNING", "OUTBID", "WON", "LOST", "COMPLETED")],
   enters: "entered the auction",
   stock: ({ quantity }) => quantity,

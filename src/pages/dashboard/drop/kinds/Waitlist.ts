@@ -32,7 +32,7 @@ const figures = (
 export const view: KindView<"waitlist"> = {
   figures,
   countsContacts: true,
-  lines: [{ name: "members", up: ["waitlist_entered"], down: ["waitlist_left"] }],
+  lines: [{ name: "members", one: "member", up: ["waitlist_entered"], down: ["waitlist_left"] }],
   sample: (waitlist) => [placesOf(waitlist)("ENTERED", "NOTIFIED")],
   enters: "joined the waitlist",
   steps: (waitlist) => [
