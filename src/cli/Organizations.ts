@@ -25,6 +25,7 @@ export const readable = (organization: NewOrganization): string =>
     `  Publishable test key  ${organization.testPublishableKey}`,
     `  Secret test key       ${organization.testSecretKey}`,
     "",
+    "  The secret key signs in to the dashboard, and the secret test key to its test mode.",
     "  Keep the keys: only their hashes are stored, and they are not shown again."
   ].join("\n")
 

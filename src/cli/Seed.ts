@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto"
 import { Organizations } from "../auth/keys/Organizations.ts"
 import { defaultCurrencyCode } from "../domain/values/Locale.ts"
 import { seededRandom } from "../domain/values/SeededRandom.ts"
+import { createsOrganization } from "../settings/ShellCommand.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import * as Samples from "../store/postgres/Samples.ts"
 import * as Environment from "./runtime/Environment.ts"
@@ -82,7 +83,7 @@ const selected = Effect.fnUntraced(function* (id: Option.Option<string>) {
   return yield* new StartRefused({
     message:
       all.length === 0
-        ? "There is no organization yet: create one with `usher organizations create`."
+        ? `There is no organization yet: create one with \`${createsOrganization}\`.`
         : `${problem}: ${known}`
   })
 })

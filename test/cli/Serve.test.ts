@@ -105,7 +105,7 @@ describe("usher serve", () => {
       assert.deepStrictEqual(JSON.parse(made.stdout), [])
       process.child.kill("SIGTERM")
       const { stdout, stderr } = yield* Usher.end(process)
-      assert.match(stderr, /There is no organization yet\. .*usher organizations create --name/)
+      assert.match(stderr, /There is no organization yet\. .*npm run usher -- organizations create --name/)
       assert.notMatch(stdout + stderr, /[ps]k_(live|test)_/)
     })
   )

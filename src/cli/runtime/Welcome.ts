@@ -8,6 +8,7 @@ import { unnamedOrganization } from "../../domain/organization/Organization.ts"
 import { type NewOrganization, Organizations } from "../../auth/keys/Organizations.ts"
 import { Installation } from "../../store/coordination/Installation.ts"
 import { Listeners } from "../../http/server/Server.ts"
+import { createsOrganization, shellCommand } from "../../settings/ShellCommand.ts"
 import { readable } from "../Organizations.ts"
 
 /** Advisory lock that lets only one of several starting processes create the first organization. */
@@ -31,7 +32,7 @@ const hint = Effect.gen(function* () {
   const organizations = yield* Organizations
   if ((yield* organizations.count) > 0) return
   yield* Effect.logInfo(
-    "There is no organization yet. Create one in a terminal, which shows its keys once: usher organizations create --name NAME"
+    `There is no organization yet. Create one in a terminal, which shows its keys once: ${createsOrganization}`
   )
 })
 
@@ -59,14 +60,14 @@ export const welcome = Effect.gen(function* () {
 
 const onHold = (heldAt: number): string =>
   `The database is on hold: it was restored from a backup of ${new Date(heldAt).toISOString()}. Only reads are served. ` +
-  "`usher resume` ends the hold."
+  `\`${shellCommand("resume")}\` ends the hold.`
 
 const firstSteps = (organization: NewOrganization, consumerUrl: string, adminUrl: string) => [
   "The database was empty, so this organization was created:",
   "",
   readable(organization),
   "",
-  "Sign in to the dashboard with a secret key, and create a drop from a template. By the APIs, create an experience, and",
+  "In the dashboard, create a drop from a template. By the APIs, create an experience, and",
   "a session for a consumer:",
   "",
   `  curl ${adminUrl}/api/experiences -H "Authorization: Bearer ${organization.secretKey}" \\`,

@@ -9,7 +9,7 @@ import type { AdminAnswer, AdminApiClient } from "../ApiClients.ts"
 import { countsOf, type Mechanism, pathOf } from "./drop/Drop.ts"
 import { stateBadge, stateOf } from "./drop/Head.ts"
 import { viewOf } from "./drop/Kinds.ts"
-import { bar, count } from "./Parts.ts"
+import { bar, count, counted } from "./Parts.ts"
 import { stockIdOf } from "./stocks/Naming.ts"
 import { newestStocks } from "./stocks/Sizes.ts"
 import { zonedInstant } from "./Table.ts"
@@ -179,7 +179,7 @@ const sparkline = (values: ReadonlyArray<number>): Html => {
     viewBox="0 0 ${curveWidth} ${curveHeight}"
     preserveAspectRatio="xMinYMid"
     role="img"
-    aria-label="${count(sum)} entries in the last 24 hours"
+    aria-label="${counted(sum, "entry", "entries")} in the last 24 hours"
   >
     <polyline class="first" points="${points.join(" ")}"></polyline>
   </svg>`

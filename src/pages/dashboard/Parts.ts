@@ -8,8 +8,8 @@ export const card = (title: Inserted, body: Inserted, style = ""): Html =>
     ${body}
   </section>`
 
-/** What a badge tells: it runs, it comes, it needs a look, or it is over. */
-export type Tone = "ok" | "next" | "warn" | "over"
+/** What a badge tells: it runs, it comes, it needs a look, it is wrong, or it is over. */
+export type Tone = "ok" | "next" | "warn" | "bad" | "over"
 
 export const badge = (text: Inserted, tone: Tone): Html => html`<span class="badge ${tone}">${text}</span>`
 

@@ -12,6 +12,7 @@ import { countedAddress, Origins } from "../../http/server/Origins.ts"
 import { codeField } from "../room/signIn/SignInScreens.ts"
 import { html } from "../Html.ts"
 import { unavailable } from "../Refusal.ts"
+import { createsOrganization } from "../../settings/ShellCommand.ts"
 import { field, problemNote, type Screen } from "./Frame.ts"
 import { fieldsOf, type Frame, type Handle, home, seeOther, type Sessions } from "./Guard.ts"
 
@@ -45,6 +46,10 @@ export const signInScreen = (problem?: string): Screen => ({
         <label
           >Secret key
           <input name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="sk_live_…" />
+          <span class="hint"
+            >You need a key: <code>${createsOrganization}</code> in a terminal makes an organization and prints its
+            keys. The secret key signs in here, and the secret test key to test mode.</span
+          >
           <span class="hint"
             >It is used once. Your browser keeps a session of 12 hours instead, which ends when the key is
             rotated.</span

@@ -26,10 +26,10 @@ layer(usher, { excludeTestServices: true })("The marks in a chart", (it) => {
         const path = `/${declarations[kind].path}/${id}`
         yield* brand("PUT", path, { name: "Renamed" })
         const page = yield* get(`/dashboard/experiences/${experienceId}`)
-        assert.includeMembers([...marksOf(page, id)], ["settings changed: The shop"], kind)
+        assert.includeMembers([...marksOf(page, id)], ["settings changed by The shop"], kind)
         yield* brand("POST", `${path}/end`)
         const lately = yield* get(`/dashboard/experiences/${experienceId}/happened`)
-        assert.strictEqual(marksOf(lately, id).at(-1), "ended: The shop", kind)
+        assert.strictEqual(marksOf(lately, id).at(-1), "ended by The shop", kind)
       }
     })
   )
@@ -49,7 +49,7 @@ layer(usher, { excludeTestServices: true })("The marks in a chart", (it) => {
         "paused: high load",
         "resumed",
         "rate 9/min",
-        "dates moved: The shop"
+        "dates moved by The shop"
       ])
     })
   )

@@ -38,13 +38,15 @@ describe("A chart", () => {
       timeZone: "Europe/Paris",
       lines: [
         { name: "waiting", points: points(7) },
-        { name: "<b>admitted", points: points(7) }
+        { name: "<b>admitted", points: points(7) },
+        { name: "entries", one: "entry", points: points(1) }
       ],
       acts: [{ at: at + 1_000, text: `paused: <script>alert("1")</script>` }]
     })
     assert.include(markup, ">18:00<")
     assert.include(markup, ">7 waiting<")
     assert.include(markup, ">7 &lt;b&gt;admitted<")
+    assert.include(markup, ">1 entry<")
     assert.notInclude(markup, "<script")
     const ends = [...markup.matchAll(/class="end \w+" x="630" y="([\d.]+)"/g)].map(([, y]) => Number(y))
     assert.strictEqual(ends[1]! - ends[0]!, 15)

@@ -76,7 +76,8 @@ layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
 
       const file = yield* get(`${path}/people.csv?mechanism=${queueId}&status=QUEUED`)
       assert.strictEqual(file.headers["content-type"], "text/csv; charset=utf-8")
-      assert.match(file.headers["content-disposition"]!, /^attachment/)
+      const named = "attachment; filename=\"Aurora-Line.csv\"; filename*=UTF-8''Aurora-Line.csv"
+      assert.strictEqual(file.headers["content-disposition"], named)
       assert.strictEqual(file.headers["cache-control"], "no-store")
       const [header, ...rows] = file.text.trimEnd().split("\r\n")
       assert.match(header!, /^consumerId,fullName,email,phone,status,/)
@@ -162,12 +163,32 @@ layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
       const { get, path, queueId } = yield* drop
       yield* brand("PUT", `/queues/${queueId}`, { admitRate: 0 })
       const page = yield* get(`${path}/check`)
+      assert.match(page.text, /<span class="badge warn">Warning<\/span>/)
       assert.match(textOf(page), /Warning “Line” admits nobody by itself: its rate is 0\. .* Open Schedule/)
       assert.include(page.text, `<a href="${path}/schedule">`)
       assert.match(textOf(page), /No webhook reports orders.* Open Webhooks/)
       assert.include(page.text, '<a href="/dashboard/webhooks">')
       yield* brand("PUT", `/queues/${queueId}`, { admitRate: 60 })
       assert.notInclude(textOf(yield* get(`${path}/check`)), "admits nobody by itself")
+    })
+  )
+
+  it.effect("call what was drawn before its time, or was ended, no error, and show an error as one", () =>
+    Effect.gen(function* () {
+      const { get, signIn } = yield* operator
+      yield* signIn((yield* Usher).brand.secretKey)
+      const drawAt = new Date(Date.now() + 3_600_000).toISOString()
+      const draws = [{ name: "Raffle", winnerCount: 1, drawAt }]
+      const { experienceId, sequence } = yield* room({ draws, timedReleases: [{ name: "Release", capacity: 5 }] })
+      const check = get(`/dashboard/experiences/${experienceId}/check`)
+      const before = yield* check
+      assert.match(before.text, /<span class="badge bad">Error<\/span> <bdi>The drop gives away units/)
+      yield* brand("POST", `/draws/${sequence.draws[0].id}/draw`)
+      const drawn = textOf(yield* check)
+      assert.notInclude(drawn, "Raffle")
+      assert.include(drawn, "The drop gives away units")
+      yield* brand("POST", `/timed-releases/${sequence.timedReleases[0].id}/end`)
+      assert.include(textOf(yield* check), "Nothing looks wrong")
     })
   )
 

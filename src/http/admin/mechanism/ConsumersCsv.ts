@@ -3,6 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { ownFields } from "../../../domain/mechanism/PlaceFields.ts"
 import { csvRow } from "../../../domain/values/Csv.ts"
+import { attachmentOf } from "../../../domain/values/FileName.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import { toText } from "../../../domain/values/Time.ts"
 import { pageSizeMax } from "../../../domain/values/Lists.ts"
@@ -26,9 +27,12 @@ const rowOf = ({ consumerId, fullName, email, phone, status, enteredAt, updatedA
     ...own.map((name) => fields[name])
   ])
 
-/** Makes the function that answers with the file. The first page is read before the answer begins. */
+/**
+ * Makes the function that answers with the file, which is named by `names`. The first page is read before the answer
+ * begins.
+ */
 export const make = Effect.map(Places, (places) =>
-  Effect.fnUntraced(function* (tenant: Tenant, id: string, filter: PlaceFilter) {
+  Effect.fnUntraced(function* (tenant: Tenant, id: string, filter: PlaceFilter, names: ReadonlyArray<string>) {
     const pageAfter = (after: string | undefined) =>
       places.list(tenant, id, { first: pageSizeMax, ...(after !== undefined && { after }) }, filter)
     const first = yield* pageAfter(undefined)
@@ -44,7 +48,7 @@ export const make = Effect.map(Places, (places) =>
     const text = Stream.concat(Stream.make(csvRow(header)), rows)
     return HttpServerResponse.stream(Stream.encodeText(text), {
       contentType: "text/csv; charset=utf-8",
-      headers: { "content-disposition": 'attachment; filename="consumers.csv"' }
+      headers: { "content-disposition": attachmentOf(names, "csv") }
     })
   })
 )

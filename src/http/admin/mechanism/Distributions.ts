@@ -24,6 +24,7 @@ import { forTenant } from "../records/Operations.ts"
 import { kindsOfMechanism } from "./Kinds.ts"
 import * as Denials from "../steering/Denials.ts"
 import * as Extensions from "./extension/Extensions.ts"
+import { Experiences } from "../../../store/experience/Experiences.ts"
 import * as ConsumersCsv from "./ConsumersCsv.ts"
 import * as Contacts from "./Contacts.ts"
 import * as DistributionFacts from "./DistributionFacts.ts"
@@ -109,6 +110,7 @@ const currentOf = (mechanisms: Mechanisms["Service"]) =>
 const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof currentOf>) {
   const factsOf = yield* DistributionFacts.make
   const csvOf = yield* ConsumersCsv.make
+  const experiences = yield* Experiences
   const waitsOf = yield* Waits.make
   const replayOf = yield* Replays.make
   const contactsOf = yield* Contacts.make
@@ -130,10 +132,14 @@ const makeReports = Effect.fnUntraced(function* (current: ReturnType<typeof curr
       readonly query: { readonly status?: PlaceStatus; readonly contact?: Contact; readonly day?: Reading }
     }) {
       const { tenant } = yield* CurrentTenant
-      const { configuration } = yield* current(tenant, id)
+      const { configuration, identity } = yield* current(tenant, id)
+      const experience = yield* experiences
+        .find(tenant, identity.experienceId)
+        .pipe(Effect.catchTag("RecordNotFound", () => notFound))
+      const names = [experience.name, `${configuration["name"]}`]
       const { day, ...filter } = query
       const begins = day === undefined ? undefined : daySpan(day, zoneOf(configuration))
-      return yield* csvOf(tenant, id, { ...filter, begins }).pipe(orInvalidPage(query))
+      return yield* csvOf(tenant, id, { ...filter, begins }, names).pipe(orInvalidPage(query))
     }, orBusy),
     getDistributionWaits: Effect.fnUntraced(function* ({ params: { id } }: OfOne) {
       const { tenant } = yield* CurrentTenant

@@ -118,11 +118,11 @@ const movePicture = (api: Api, move: "first" | "later" | "remove") =>
     const { productMediaAssets: media } = yield* find(api, sent)
     const picture = media.find((one) => one.id === fields.get("use"))
     if (picture === undefined) return yield* notFound
-    const name = isolated(picture.mediaAsset.altText ?? picture.mediaAsset.name, "")
+    const shows = isolated(picture.mediaAsset.altText ?? picture.mediaAsset.name, "")
     if (move === "remove" && !fields.has("confirmed")) {
       return asked({
-        title: `Remove ${name}?`,
-        says: "Rooms no longer show this picture with the product.",
+        title: `Remove picture ${media.indexOf(picture) + 1}?`,
+        says: `Rooms no longer show this picture with the product: ${shows}.`,
         path: `${path}/${id}/pictures/remove`,
         back: `${path}/${id}`,
         button: "Remove",

@@ -79,7 +79,7 @@ const productForm = (product: Product, path: string, sent: Sent | undefined): Ht
         value: product.url ?? "",
         isOptional: true,
         placeholder: "https://shop.example/aurora",
-        hint: "Where people continue at their turn."
+        hint: "Where people continue at their turn. Without it they find no way to your shop."
       })}
       ${
         product.variants.length > 1 &&
@@ -111,7 +111,7 @@ const picturesOf = ({ productMediaAssets: media }: Product, path: string, sent: 
     <h2>Pictures</h2>
     ${media.length === 0 && html`<p class="muted">No picture yet. Rooms show the first one.</p>`}
     <ol class="media">
-      ${media.map((one, index) => pictureOf(one, path, { isFirst: index === 0, isLast: index === media.length - 1 }))}
+      ${media.map((one, index) => pictureOf(one, path, { index, isLast: index === media.length - 1 }))}
     </ol>
     ${form.summary(nothing)}
     <form method="post" action="${path}/pictures" enctype="multipart/form-data">
@@ -124,16 +124,17 @@ const picturesOf = ({ productMediaAssets: media }: Product, path: string, sent: 
 const pictureOf = (
   { id, mediaAsset }: Media,
   path: string,
-  { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean }
+  { index, isLast }: { readonly index: number; readonly isLast: boolean }
 ): Html => {
   const address = mediaAsset.publicUrl ?? mediaAsset.thumbnailUrl ?? ""
-  const name = mediaAsset.altText ?? mediaAsset.name
+  // The text for those who do not see it is no name.
+  const name = `picture ${index + 1}`
   const use = html`<input type="hidden" name="use" value="${id}" />`
   return html`<li>
     ${isShownPicture(address) && html`<img src="${address}" alt="${mediaAsset.altText ?? ""}" loading="lazy" />`}
-    <span><bdi>${name}</bdi><br /><small>${address}</small></span>
+    <span><bdi>${mediaAsset.altText ?? mediaAsset.name}</bdi><br /><small>${address}</small></span>
     <span class="actions">
-      ${!isFirst && action(`${path}/pictures/first`, `Show ${name} first`, use, "quiet")}
+      ${index > 0 && action(`${path}/pictures/first`, `Show ${name} first`, use, "quiet")}
       ${!isLast && action(`${path}/pictures/later`, `Show ${name} later`, use, "quiet")}
       ${action(`${path}/pictures/remove`, `Remove ${name}…`, use, "quiet danger", true)}
     </span>

@@ -25,7 +25,7 @@ export const makeActs = (api: AdminApiClient["Service"]) => {
     ])
     const logged = data.flatMap((change) => {
       const act = actOf(change, facts?.kind === "queue")
-      return act === undefined ? [] : [{ at: change.at, text: `${act}: ${author(change.actor)}` }]
+      return act === undefined ? [] : [{ at: change.at, text: `${act} by ${author(change.actor)}` }]
     })
     return [...ofQueue(facts), ...logged].toSorted((one, other) => one.at - other.at)
   })

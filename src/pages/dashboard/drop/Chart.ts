@@ -4,9 +4,10 @@ import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { intervalMillis, type Interval } from "../../../domain/organization/Analytics.ts"
 import { type Html, html, trusted } from "../../Html.ts"
 import type { AdminApiClient } from "../../ApiClients.ts"
+import { counted } from "../Parts.ts"
 import { actsPart, type makeActs } from "./Acts.ts"
 import type { Mechanism } from "./Drop.ts"
-import { type ChartData, chartMarkup, height, width } from "./ChartMarkup.ts"
+import { type ChartData, chartMarkup, countOf, height, width } from "./ChartMarkup.ts"
 import { sampleOf, type Seen } from "./Figures.ts"
 import { viewOf } from "./Kinds.ts"
 import type { Counted } from "./KindView.ts"
@@ -44,11 +45,12 @@ export const makeChart = (api: AdminApiClient["Service"], actsOf: ReturnType<typ
       timeZone,
       lines: counted.map((line, index) => ({
         name: line.name,
+        ...(line.one !== undefined && { one: line.one }),
         points: pointsOf(line, sample[index]!, data, { from, to, length: intervalMillis[interval] })
       })),
       acts: yield* actsOf(operator, seen)
     }
-    return chartOf(mechanism, chart, now - from)
+    return chartOf(mechanism, chart)
   })
 
 interface Span {
@@ -74,8 +76,17 @@ export const pointsOf = (
   return points
 }
 
+const openingOf = ({ openAt, createdAt }: Mechanism): number => openAt ?? createdAt
+
+const spanOf = (millis: number): string => {
+  const minutes = Math.round(millis / 60_000)
+  if (minutes <= 60) return counted(minutes, "minute", "minutes")
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? counted(hours, "hour", "hours") : counted(Math.round(hours / 24), "day", "days")
+}
+
 const rangeOf = (mechanism: Mechanism, now: number) => {
-  const openAt = mechanism.openAt ?? mechanism.createdAt
+  const openAt = openingOf(mechanism)
   const longest = viewOf(mechanism).isQuick ? quickMillis : slowMillis.most
   const shortest = viewOf(mechanism).isQuick ? 5 * 60_000 : slowMillis.least
   const end = mechanism.lifecycle === "closed" ? Math.min(now, mechanism.updatedAt + 60_000) : now
@@ -87,11 +98,11 @@ const rangeOf = (mechanism: Mechanism, now: number) => {
 const time = (timeZone: string, at: number): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit" }).format(at)
 
-const chartOf = (mechanism: Mechanism, chart: ChartData, past: number): Html => {
+const chartOf = (mechanism: Mechanism, chart: ChartData): Html => {
   const title = chart.lines.map(({ name }) => name).join(" and ")
-  const minutes = Math.round(past / 60_000)
-  const since = viewOf(mechanism).isQuick ? `last ${minutes} minutes` : "since the opening"
-  const summary = chart.lines.map(({ name, points }) => `${points.at(-1)?.[1] ?? 0} ${name}`).join(", ")
+  const isSinceOpening = chart.from === openingOf(mechanism)
+  const since = isSinceOpening ? "since the opening" : `last ${spanOf(chart.to - chart.from)}`
+  const summary = chart.lines.map((line) => countOf(line, line.points.at(-1)?.[1] ?? 0)).join(", ")
   return html`
     <section class="card plot">
       <h2>${title.replace(/^./, (first) => first.toUpperCase())} <small>· ${since}</small></h2>

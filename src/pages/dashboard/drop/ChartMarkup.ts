@@ -7,6 +7,8 @@ import { escapeHtml } from "../../../domain/experience/creative/rendering/Escapi
 /** A line: what its values count, and its points in the order of time. */
 export interface Line {
   readonly name: string
+  /** The same of one. */
+  readonly one?: string
   readonly points: ReadonlyArray<readonly [at: number, value: number]>
 }
 
@@ -98,11 +100,15 @@ const marker = (
   ]
 }
 
+/** A value with what it counts, such as `1 entry`. */
+export const countOf = ({ name, one = name }: Pick<Line, "name" | "one">, value: number): string =>
+  `${number.format(value)} ${value === 1 ? one : name}`
+
 /** The value at the end of each line. Values near each other are moved apart. */
 const ends = (lines: ReadonlyArray<Line>, y: (value: number) => number): ReadonlyArray<string> => {
-  const wanted = lines.flatMap(({ name, points }, index) => {
-    const value = points.at(-1)?.[1]
-    return value === undefined ? [] : [{ text: `${number.format(value)} ${name}`, index, at: y(value) - 7 }]
+  const wanted = lines.flatMap((line, index) => {
+    const value = line.points.at(-1)?.[1]
+    return value === undefined ? [] : [{ text: countOf(line, value), index, at: y(value) - 7 }]
   })
   let last = -Infinity
   return wanted

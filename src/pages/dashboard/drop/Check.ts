@@ -46,7 +46,7 @@ const listOf = (drop: Drop, findings: ReadonlyArray<Finding>): Html => html`
       const { message, severity } = finding
       const { href, text } = mendingOf(drop, finding)
       return html`<li>
-        ${severity === "error" ? badge("Error", "over") : badge("Warning", "warn")} <bdi>${message}</bdi>
+        ${severity === "error" ? badge("Error", "bad") : badge("Warning", "warn")} <bdi>${message}</bdi>
         <a href="${href}">${text}</a>
       </li>`
     })}

@@ -17,9 +17,11 @@ export const screenOf = (drop: Drop, tabs: ReadonlyArray<Tab>, tab: Tab, body: T
     <button type="button" class="quiet" data-copy="${drop.roomUrl}" hidden>Copy link</button>`,
   below: html`<p class="facts-line">${factsOf(drop)}</p>
     <nav class="tabs" aria-label="Drop">
-      ${tabs.map((one) => html`<a href="${drop.path}${one.path}" ${one.path === tab.path && html`aria-current="page"`}>${one.title}${one.count && ` ${count(one.count(drop))}`}</a> `)}
+      ${tabs.map((one) => html`<a href="${drop.path}${one.path}" ${one.path === tab.path && html`aria-current="page"`}>${one.title}${behind(one.count?.(drop))}</a> `)}
     </nav>`
 })
+
+const behind = (value: number | undefined): string => (value === undefined ? "" : ` ${count(value)}`)
 
 /** The state of all mechanisms together. */
 export interface DropState {

@@ -14,6 +14,8 @@ export type FactsOf<K extends Kind> = Extract<Facts, { readonly kind: K }> | und
 /** A line of the chart: what it counts, and the events that raise and lower it. */
 export interface Counted {
   readonly name: string
+  /** The same of one. */
+  readonly one?: string
   readonly up: ReadonlyArray<string>
   readonly down: ReadonlyArray<string>
 }

@@ -29,7 +29,8 @@ import type { Tab, TabNeeds } from "./Tab.ts"
 export const make = ({ api }: TabNeeds): Tab => ({
   path: "/people",
   title: "People",
-  count: ({ mechanisms }) => mechanisms.reduce((sum, one) => sum + allPlaces(one), 0),
+  // A person may be in several mechanisms, and the tab lists one of them.
+  count: ({ mechanisms }) => (mechanisms.length === 1 ? allPlaces(mechanisms[0]!) : undefined),
   show: makeShow(api),
   routes: ({ read }) => [
     get(

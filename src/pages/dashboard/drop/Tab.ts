@@ -19,8 +19,8 @@ export interface Tab {
   /** Below the address of the drop. The first tab has that address itself. */
   readonly path: "" | `/${string}`
   readonly title: string
-  /** A number behind the title. */
-  readonly count?: (drop: Drop) => number
+  /** A number behind the title, undefined if none says what the tab shows. */
+  readonly count?: (drop: Drop) => number | undefined
   readonly show: (operator: Operator, drop: Drop, sent: RouteRequest) => Call<TabBody>
   /** Its forms, parts and files, below `/experiences/:id` and the path of the tab. */
   readonly routes?: (frame: TabFrame) => ReadonlyArray<Route>

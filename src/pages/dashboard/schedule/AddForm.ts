@@ -37,7 +37,7 @@ export const addForm = (
   const { sequences, timeZone, name } = experience
   const around = { now, timeZone, stocks }
   const fields = html`
-    ${form.input("name", { label: "Name", value: `${name}: ${part.title}`, hint: "Consumers read it." })}
+    ${form.input("name", { label: "Name", value: name, hint: "Consumers read it as it is, in every language." })}
     ${sequences.length > 1 && form.select("sequence", { label: "For", choices: sequences.map((one) => [one.id, one.name] as const) })}
     ${form.input("opens", {
       label: "Opens",

@@ -107,6 +107,9 @@ const fixedFacts = (
 const factOf = (mechanism: Mechanism, term: Term, stocks: Surroundings["stocks"]): string => {
   const value = shownIn(mechanism, term)
   if (term.type === "stock") return value === "" ? ownUnits : nameOfStock(value, stocks)
+  // A mechanism without an opening has been open since it was made.
+  if (term.setting === "openAt" && value === "" && mechanism.lifecycle !== "scheduled")
+    return `At once: ${typedAt(mechanism.createdAt, mechanism.timeZone).replace("T", " ")}`
   if (term.type === "switch") return term.choices?.find(([choice]) => choice === value)?.[1] ?? value
   return value.replace("T", " ") || "–"
 }

@@ -182,8 +182,7 @@ const messages: Part = {
         label: "When it is a person's turn",
         value: organization.grantMessages ?? "off",
         choices: channels,
-        hint: html`Its text is a <a href="/dashboard/pages">page</a> of the drop of the kind
-          <code>transactional-email</code> or <code>transactional-sms</code>, else plain words.`
+        hint: "Usher has words for it. Your developers can set others for a drop by the Admin API."
       })}
       ${form.input("operationsEmail", {
         label: "Address for what fails",

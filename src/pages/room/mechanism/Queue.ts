@@ -1,6 +1,7 @@
 /** A queue in a room. */
 import type { ConsumerAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
+import type { PlainKey } from "../../Words.ts"
 import {
   closed,
   closing,
@@ -87,7 +88,7 @@ const shown = (scene: Scene, queue: Queue, state: State): Html => {
       return state.position === undefined ? lobby(scene, record) : waiting(scene, queue, state)
     case "GRANTED":
       return turn(scene, say(scene, "granted"), state, {
-        more: html`${scene.visitor !== "authenticated" && elsewhere(scene)}${wayOut(scene, record.id, ways.giveUp)}`
+        more: html`${scene.visitor !== "authenticated" && elsewhere(scene, "anotherDevice")}${wayOut(scene, record.id, ways.giveUp)}`
       })
     case "COMPLETED":
       return ended(scene, { title: "completed", ...(record.grantsPerConsumer !== null && again(scene, queue, state)) })
@@ -168,11 +169,9 @@ const told = (scene: Scene): Html =>
     ${scene.visitor !== "authenticated" ? elsewhere(scene) : scene.sendsTurns && assured(say(scene, "turnTold"))}`
 
 /** The way to have the place on another device, and messages. */
-const elsewhere = (scene: Scene): Html =>
+const elsewhere = (scene: Scene, label: PlainKey = scene.sendsTurns ? "messageMe" : "anotherDevice"): Html =>
   html`<p>
-    <a class="button quiet" href="${scene.path("place", { show: "sign-in" })}"
-      >${say(scene, scene.sendsTurns ? "messageMe" : "anotherDevice")}</a
-    >
+    <a class="button quiet" href="${scene.path("place", { show: "sign-in" })}">${say(scene, label)}</a>
   </p>`
 
 const again = (scene: Scene, queue: Queue, state: GrantLimit) =>

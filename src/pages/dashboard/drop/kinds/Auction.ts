@@ -6,7 +6,6 @@ import {
   type KindView,
   money,
   placesOf,
-  rising,
   type Shown,
   span,
   stockBar,
@@ -41,7 +40,7 @@ const figures = (auction: Shown<"auction">, facts: FactsOf<"auction">, now: numb
 
 export const view: KindView<"auction"> = {
   figures,
-  lines: [rising("bidders", "auction_entered")],
+  lines: [{ name: "bidders", one: "bidder", up: ["auction_entered"], down: [] }],
   sample: (auction) => [placesOf(auction)("BIDDING", "WINNING", "OUTBID", "WON", "LOST", "COMPLETED")],
   enters: "entered the auction",
   stock: (auction) => unitsOf(auction, auction.quantity),

@@ -58,7 +58,7 @@ const figures = (
 export const view: KindView<"draw"> = {
   figures,
   countsContacts: true,
-  lines: [{ name: "entries", up: ["draw_entered"], down: ["draw_left", "draw_denied"] }],
+  lines: [{ name: "entries", one: "entry", up: ["draw_entered"], down: ["draw_left", "draw_denied"] }],
   sample: (draw) => [placesOf(draw)("ENTERED", "WON", "COMPLETED")],
   enters: "entered the draw",
   stock: (draw) => unitsOf(draw, draw.winnerCount),

@@ -97,7 +97,12 @@ const figuresOfSale = (queue: Shown<"queue">, facts: FactsOf<"queue">): Readonly
     {
       label: "Buy through",
       value: over > 0 ? percent(Math.min(1, sold / over)) : "–",
-      hint: over > 0 ? `${count(Math.max(0, over - sold))} of ${count(over)} expired or left` : "nobody had a turn yet"
+      hint:
+        over > 0
+          ? `${count(Math.max(0, over - sold))} of ${count(over)} expired or left`
+          : buying > 0
+            ? "nobody has used the turn yet"
+            : "nobody had a turn yet"
     }
   ]
 }

@@ -51,7 +51,7 @@ const figures = (
 export const view: KindView<"waitlist"> = {
   figures,
   countsContacts: true,
-  lines: [{ name: "members", up: ["waitlist_entered"], down: ["waitlist_left"] }],
+  lines: [{ name: "members", one: "member", up: ["waitlist_entered"], down: ["waitlist_left"] }],
   sample: (waitlist) => [placesOf(waitlist)("ENTERED", "NOTIFIED", "OFFERED")],
   enters: "joined the waitlist",
   statuses: { OFFERED: "has an offer", COMPLETED: "bought", EXPIRED: "did not use the offer" },

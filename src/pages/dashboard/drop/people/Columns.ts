@@ -38,7 +38,7 @@ export const statusName = (mechanism: Mechanism, status: string): string =>
 
 const tones: { readonly [standing: string]: Tone } = {
   waiting: "next",
-  admitted: "warn",
+  admitted: "ok",
   present: "ok",
   completed: "ok",
   gone: "over"

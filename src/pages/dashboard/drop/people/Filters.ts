@@ -3,9 +3,10 @@ import { Contact } from "../../../../api/admin/ContactsApi.ts"
 import { kindNames } from "../../../../domain/mechanism/Mechanism.ts"
 import { statusesOf } from "../../../../domain/mechanism/PlaceFields.ts"
 import { type Html, html } from "../../../Html.ts"
-import { linkButton } from "../../Parts.ts"
+import { count, linkButton } from "../../Parts.ts"
 import { filters, search } from "../../Table.ts"
 import type { Drop, Mechanism } from "../Drop.ts"
+import { allPlaces } from "../KindView.ts"
 import { bookingFilters, dayLinks } from "./Bookings.ts"
 import { statusName } from "./Columns.ts"
 import { searches, statusIn } from "./Listed.ts"
@@ -37,7 +38,7 @@ export const filtersOf = (
           html`<label
             >Of
             <select name="mechanism">
-              ${drop.mechanisms.map(({ id, name, type }) => html`<option value="${id}" ${id === mechanism.id && html`selected`}>${name} (${kindNames[type].toLowerCase()})</option>`)}
+              ${drop.mechanisms.map((one) => html`<option value="${one.id}" ${one.id === mechanism.id && html`selected`}>${one.name} (${kindNames[one.type].toLowerCase()}, ${count(allPlaces(one))})</option>`)}
             </select></label
           >`
         }
