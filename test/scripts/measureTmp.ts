@@ -7,4 +7,3 @@ const report = await stage.rehearse(people, 7, prof ? { NODE_OPTIONS: "--cpu-pro
 console.log((performance.now() - begun) / 1000, "s", report.seconds)
 console.log(JSON.stringify(report, undefined, 1))
 if (prof) await stage.server.terminate()
-if (process.env.KEEP) { console.error(stage.server.database.url); await new Promise(() => {}) }

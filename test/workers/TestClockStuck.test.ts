@@ -21,7 +21,7 @@ let overdue: Overdue | undefined
 
 const due = Layer.succeed(DueInstants, {
   next: () => Effect.undefined,
-  work: () => Effect.sync(() => ({ overdue, hasMilestones: false, hasAlerts: false }))
+  overdue: () => Effect.sync(() => overdue)
 })
 
 const services = TestClockAdvances.layerNoDeps.pipe(
