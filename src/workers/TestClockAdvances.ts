@@ -42,10 +42,10 @@ const makeAdvance = Effect.gen(function* () {
 
   /** Returns what is due and has not happened. Wakes those that send messages. */
   const overdueOf = Effect.fnUntraced(function* (tenant: Tenant, { frozenAt }: TestClock) {
-    const [overdue, wanted] = yield* Effect.all(
-      [due.overdue(tenant, frozenAt), Effect.flatMap(Time.serverNow, (now) => alerts.due(now, tenant))],
-      { concurrency: 2 }
-    )
+    const { overdue, hasMilestones, hasAlerts } = yield* due.work(tenant, frozenAt)
+    const now = yield* Time.serverNow
+    if (hasMilestones) yield* markMilestones(now, tenant)
+    const wanted = hasAlerts ? yield* alerts.due(now, tenant) : []
     if (overdue !== undefined) owed.grants.openUnsafe()
     if (wanted.length > 0) owed.alerts.openUnsafe()
     const mark = wanted.map(({ consumerId, subjectId }) => `${subjectId} ${consumerId}`).join()
@@ -55,7 +55,7 @@ const makeAdvance = Effect.gen(function* () {
   })
 
   /** Waits until nothing is overdue. Returns what is, after a time in which nothing happened. */
-  const settled = Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
+  const settle = Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
     let since = yield* Time.serverNow
     let mark = ""
     for (let pause: number = lookMillis.least; ; pause = Math.min(lookMillis.most, pause * 2)) {
@@ -67,15 +67,6 @@ const makeAdvance = Effect.gen(function* () {
       yield* Effect.sleep(pause)
     }
   })
-
-  /** Marks openings and closings meanwhile, because nothing else depends on them. */
-  const settle = (tenant: Tenant, clock: TestClock) =>
-    Effect.zipWith(
-      settled(tenant, clock),
-      Effect.flatMap(Time.serverNow, (now) => markMilestones(now, tenant)),
-      (stuck) => stuck,
-      { concurrent: true }
-    )
 
   return Effect.fnUntraced(
     function* (organizationId: string) {

@@ -21,7 +21,7 @@ let overdue: Overdue | undefined
 
 const due = Layer.succeed(DueInstants, {
   next: () => Effect.undefined,
-  overdue: () => Effect.sync(() => overdue)
+  work: () => Effect.sync(() => ({ overdue, hasMilestones: false, hasAlerts: false }))
 })
 
 const services = TestClockAdvances.layerNoDeps.pipe(

@@ -1,5 +1,8 @@
 /** The kinds of mechanism on the Admin API: their groups of operations, and their schemas. */
+import type { Schema } from "effect"
+import { Settings } from "../../domain/experience/Experience.ts"
 import type { Kind } from "../../domain/mechanism/Mechanism.ts"
+import { Timestamp } from "../../domain/values/Time.ts"
 import { AppointmentApi, appointmentFacts, appointmentSchemas } from "./AppointmentApi.ts"
 import { AuctionApi, auctionFacts, auctionSchemas } from "./AuctionApi.ts"
 import { DrawApi, drawSchemas } from "./DrawApi.ts"
@@ -19,6 +22,17 @@ export const kindSchemas = {
   timed_release: timedReleaseSchemas,
   waitlist: waitlistSchemas
 } as const satisfies { readonly [K in Kind]: unknown }
+
+/** True for the schema of a setting that is an instant, and may be absent. */
+const isInstant = (field: Schema.Constraint): boolean =>
+  field === Timestamp || ("schema" in field && field.schema === Timestamp)
+
+/** Every setting that is an instant, of an experience and of mechanisms of all kinds. */
+export const instantSettings: ReadonlySet<string> = new Set(
+  [Settings.fields, ...Object.values(kindSchemas).map(({ settings }) => settings)].flatMap((settings) =>
+    Object.entries(settings).flatMap(([name, field]) => (isInstant(field) ? [name] : []))
+  )
+)
 
 /** The facts of each kind that only staff may know. */
 export const staffFacts = {

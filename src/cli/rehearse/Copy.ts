@@ -1,70 +1,133 @@
-/** Copies a live experience into test mode, with its sequences, mechanisms and times. */
+/**
+ * Copies a live experience into test mode: its sequences and mechanisms with their settings and times, and what they name:
+ * products with their variants, stocks, and audiences. Access codes are not known, so the copy has none.
+ */
 import { Effect } from "effect"
-import { kindSchemas } from "../../api/admin/KindsApi.ts"
+import { instantSettings, kindSchemas } from "../../api/admin/KindsApi.ts"
 import { Settings } from "../../domain/experience/Experience.ts"
 import { Settings as SequenceSettings } from "../../domain/experience/Sequence.ts"
 import { fieldOf, isSingle, type Kind, kinds } from "../../domain/mechanism/Mechanism.ts"
 import type { CheckedMechanism, CheckedSettings } from "../../domain/rehearsal/CheckedDrop.ts"
 import type { Client } from "../../load/Client.ts"
 import { orRefused } from "../../load/Setup.ts"
+import * as Catalogue from "./Catalogue.ts"
+import { type Fields, picked } from "./Fields.ts"
 
-type Fields = Readonly<Record<string, unknown>>
+/** The live experience. */
+export interface Original {
+  readonly name: string
+  readonly record: Fields
+  readonly sequences: ReadonlyArray<Fields>
+  readonly products: ReadonlyArray<Catalogue.OfferedProduct>
+  /** Every instant that it names. */
+  readonly instants: ReadonlyArray<number>
+}
 
-/** Returns the fields that a body takes and that have a value. */
-const picked = (record: Fields, fields: object, without: ReadonlyArray<string> = []): Fields =>
-  Object.fromEntries(
-    Object.keys(fields).flatMap((name) => {
-      const value = record[name]
-      return value === null || value === undefined || without.includes(name) ? [] : [[name, value]]
-    })
-  )
+/** A mechanism of the copy. */
+export interface CopiedMechanism extends CheckedMechanism {
+  /** The audience in test mode whose members may enter; undefined if everybody may. */
+  readonly audienceId: string | undefined
+}
 
 /** The records of an experience's sequence, by kind. */
 const recordsOf = (sequence: Fields, kind: Kind): ReadonlyArray<Fields> =>
   [sequence[fieldOf[kind]] ?? []].flat() as unknown as ReadonlyArray<Fields>
 
-/** Reads the live experience. Returns the body that creates its copy. */
+/** The mechanisms of sequences in their order, which is the same in the copy. */
+const mechanismsOf = (sequences: ReadonlyArray<Fields>) =>
+  sequences.flatMap((sequence) =>
+    kinds.flatMap((kind) => recordsOf(sequence, kind).map((record) => ({ kind, record, sequence })))
+  )
+
+/** Reads the live experience. */
 export const read = Effect.fnUntraced(function* (live: Client, id: string) {
-  const original = yield* live
+  const record = yield* live
     .admin((api) => api.experiences.getExperience({ params: { id } }))
     .pipe(orRefused(`The live experience ${id} could not be read`))
-  const sequences = (original.sequences as unknown as ReadonlyArray<Fields>).map((sequence) => ({
-    ...picked(sequence, SequenceSettings.fields, ["audienceId", "sequenceProducts", "productSelectionMode"]),
-    ...Object.fromEntries(
-      kinds.flatMap((kind) => {
-        const { CreateWithin } = kindSchemas[kind]
-        const copies = recordsOf(sequence, kind).map((record) => picked(record, CreateWithin.fields, ["productIds"]))
-        if (copies.length === 0) return []
-        return [[fieldOf[kind], isSingle(kind) ? copies[0] : copies]]
-      })
+  const sequences = record.sequences as unknown as ReadonlyArray<Fields>
+  const fields = record as unknown as Fields
+  const found: Original = {
+    name: record.name,
+    record: fields,
+    sequences,
+    products: record.products,
+    instants: [
+      picked(fields, Settings.fields),
+      ...mechanismsOf(sequences).map(({ kind, record }) => picked(record, kindSchemas[kind].settings))
+    ].flatMap((settings) =>
+      Object.entries(settings).flatMap(([name, value]) => (instantSettings.has(name) ? [value as number] : []))
     )
-  }))
-  const settings = picked(original, Settings.fields)
-  return { name: original.name, body: { ...settings, sequences } }
+  }
+  return found
 })
 
-const instants = new Set(["openAt", "closeAt", "lobbyOpenAt", "drawAt", "settleAt", "slotsFrom", "slotsUntil"])
-
-/** Returns the instants that a copy names. */
-export const instantsOf = (body: object): ReadonlyArray<number> =>
-  Object.entries(body).flatMap(([name, value]: [string, unknown]) => {
-    if (instants.has(name) && typeof value === "number") return [value]
-    return typeof value === "object" && value !== null ? instantsOf(value) : []
+/** Creates the copy, whose times are later than the original's by so many milliseconds. */
+export const create = Effect.fnUntraced(function* (live: Client, client: Client, original: Original, shift: number) {
+  yield* Catalogue.archiveFormer(client, original.products)
+  const copied = yield* Catalogue.copy(live, client, {
+    products: original.products,
+    stockIds: mechanismsOf(original.sequences).flatMap(({ record }) => (record["stockId"] as string | null) ?? []),
+    audienceIds: original.sequences.flatMap(({ audienceId }) => (audienceId as string | null) ?? [])
   })
-
-/** Creates the copy in test mode. Returns it with its mechanisms. */
-export const create = Effect.fnUntraced(function* (client: Client, body: object) {
-  const made = yield* client
-    .admin((api) => api.experiences.createExperience({ payload: body as { readonly name: string } }))
-    .pipe(orRefused("The copy could not be created"))
-  const mechanisms = (made.sequences as unknown as ReadonlyArray<Fields>).flatMap((sequence) =>
-    kinds.flatMap((kind) =>
-      recordsOf(sequence, kind).map((record): CheckedMechanism => ({
-        id: record["id"] as string,
-        kind,
-        settings: picked(record, record) as unknown as CheckedSettings
-      }))
-    )
+  const body = bodyOf(original, copied, shift)
+  const made = yield* client.admin((api) =>
+    api.experiences.createExperience({ payload: body as { readonly name: string } })
   )
-  return { id: made.id, closeAt: made.closeAt ?? undefined, mechanisms }
-})
+  const before = mechanismsOf(original.sequences)
+  const after = mechanismsOf(made.sequences as unknown as ReadonlyArray<Fields>)
+  const ids = new Map(before.map(({ record }, index) => [record["id"] as string, after[index]!.record["id"] as string]))
+  yield* Catalogue.giveTakers(client, copied, ids, shift)
+  const mechanisms = after.map(({ kind, record, sequence }): CopiedMechanism => ({
+    id: record["id"] as string,
+    kind,
+    settings: picked(record, record) as unknown as CheckedSettings,
+    audienceId: (sequence["audienceId"] as string | null) ?? undefined
+  }))
+  return { id: made.id, mechanisms }
+}, orRefused("The copy could not be created"))
+
+const bodyOf = ({ record, products, sequences }: Original, copied: Catalogue.Copied, shift: number): Fields => {
+  const own = picked(record, Settings.fields)
+  return {
+    ...shifted(own, shift),
+    products: products.map(({ productId, productVariantId, position }) => ({
+      productId: copied.products.get(productId),
+      ...(productVariantId !== null && { productVariantId: copied.variants.get(productVariantId) }),
+      position
+    })),
+    sequences: sequences.map((sequence) => ({
+      ...renamed(picked(sequence, SequenceSettings.fields), copied),
+      ...Object.fromEntries(
+        kinds.flatMap((kind) => {
+          const copies = recordsOf(sequence, kind).map((record) =>
+            renamed(shifted(picked(record, kindSchemas[kind].CreateWithin.fields), shift), copied)
+          )
+          if (copies.length === 0) return []
+          return [[fieldOf[kind], isSingle(kind) ? copies[0] : copies]]
+        })
+      )
+    }))
+  }
+}
+
+const shifted = (settings: Fields, shift: number): Fields =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name,
+      instantSettings.has(name) ? (value as number) + shift : value
+    ])
+  )
+
+/** Returns the settings with the ids of the copied records. */
+const renamed = (settings: Fields, { products, variants, stocks, audiences }: Catalogue.Copied): Fields => {
+  const { sequenceProducts, variantIds, stockId, audienceId, ...others } = settings
+  return {
+    ...others,
+    ...(Array.isArray(sequenceProducts) && {
+      sequenceProducts: sequenceProducts.map((one) => ({ ...one, productId: products.get(one.productId) }))
+    }),
+    ...(Array.isArray(variantIds) && { variantIds: variantIds.map((id) => variants.get(id)) }),
+    ...(typeof stockId === "string" && { stockId: stocks.get(stockId)!.id }),
+    ...(typeof audienceId === "string" && { audienceId: audiences.get(audienceId) })
+  }
+}

@@ -25,8 +25,10 @@ export interface Game {
   readonly bids: ReadonlyArray<Bids>
   /** The slots of each appointment that was looked at. */
   readonly slots: Map<string, ReadonlyArray<string>>
-  /** How many requests were refused, by code. */
-  readonly refusals: Map<string, number>
+  /** The people of each mechanism whose turn has come. */
+  readonly granted: ReadonlyArray<Set<number>>
+  /** How many requests to each mechanism were refused, by code. */
+  readonly refusals: ReadonlyArray<Map<string, number>>
 }
 
 /** The operations of a kind with its own path parameter. */
@@ -40,27 +42,37 @@ const operationsOf = (api: ConsumerClient, { kind, id }: CheckedMechanism) => {
 export const perform = (game: Game, act: Act): Effect.Effect<void, RequestError> => {
   switch (act.deed) {
     case "use":
-      return counted(game, use(game, act))
+      return isAppointment(game, act) ? counted(game, act, checkIn(game, act)) : counted(game, act, use(game, act))
     case "leave":
-      // Who leaves after its turn has come keeps it.
-      return Effect.catchIf(Effect.asVoid(patient(leave(game, act))), isRefusal, () => Effect.void)
+      // Nobody loses patience once its turn has come. Who is not in the line any more is refused.
+      return game.granted[act.mechanism]!.has(act.person)
+        ? Effect.void
+        : Effect.catchIf(Effect.asVoid(patient(leave(game, act))), isRefusal, () => Effect.void)
     case "bid":
       return bid(game, act)
     case "enter":
-      return game.mechanisms[act.mechanism]!.kind === "appointment" ? book(game, act) : counted(game, enter(game, act))
+      return isAppointment(game, act) ? book(game, act) : counted(game, act, enter(game, act))
   }
 }
+
+const isAppointment = ({ mechanisms }: Game, { mechanism }: Act): boolean =>
+  mechanisms[mechanism]!.kind === "appointment"
 
 const isRefusal = ({ reason }: RequestError): boolean => reason.startsWith("4")
 
 /** Counts a refusal. Runs `then` after a success. */
-const counted = <A>(game: Game, effect: Effect.Effect<A, RequestError>, then: () => void = () => {}) =>
+const counted = <A>(
+  { refusals }: Game,
+  { mechanism }: Act,
+  effect: Effect.Effect<A, RequestError>,
+  then: () => void = () => {}
+) =>
   patient(effect).pipe(
     Effect.map(then),
     Effect.catchIf(isRefusal, ({ reason, code }) =>
       Effect.sync(() => {
         const name = code === "" ? reason : code
-        game.refusals.set(name, (game.refusals.get(name) ?? 0) + 1)
+        refusals[mechanism]!.set(name, (refusals[mechanism]!.get(name) ?? 0) + 1)
       })
     )
   )
@@ -72,6 +84,14 @@ const use = ({ client, mechanisms, consumerIds }: Game, { mechanism, person }: A
     const [operations, params] = operationsOf(api, mechanisms[mechanism]!)
     return operations.complete({ params, payload: { consumerId: consumerIds[person]! } })
   })
+
+const checkIn = ({ client, mechanisms, consumerIds }: Game, { mechanism, person }: Act) =>
+  client.admin((api) =>
+    api.appointments.checkIn({
+      params: { id: mechanisms[mechanism]!.id },
+      payload: { consumerId: consumerIds[person]! }
+    })
+  )
 
 const leave = (game: Game, act: Act) =>
   actingFor(
@@ -98,7 +118,7 @@ const bid = (game: Game, act: Act) => {
   const payload = bids.next(act.person, game.plan.people[act.person]!.worth, act.at)
   if (payload === undefined) return Effect.void
   const request = actingFor(game, act)((api) => api.auctions.bid({ params: { auctionId: id }, payload }))
-  return counted(game, request, () => bids.placed(act.person, payload))
+  return counted(game, act, request, () => bids.placed(act.person, payload))
 }
 
 /** Books a slot. Each person has one that suits it, whether it is free or not. */
@@ -110,6 +130,7 @@ const book = Effect.fnUntraced(function* (game: Game, act: Act) {
   const payload = { slotId: slots[act.person % slots.length]! }
   yield* counted(
     game,
+    act,
     actingFor(game, act)((api) => api.appointments.book({ params: { appointmentId: id }, payload }))
   )
 })

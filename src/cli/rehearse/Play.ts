@@ -45,40 +45,54 @@ export interface Play {
 
 /** Plays from the clock's time on, until nothing is left to happen. Returns the events of each mechanism. */
 export const play = Effect.fnUntraced(function* (given: Play) {
-  const { client, mechanisms, plan, until, onStep } = given
-  const agenda = new Agenda(plan.acts)
-  const game: Game = {
-    ...given,
-    consumerIds: yield* peopleOf(client, plan),
-    bids: given.openings.map(
-      ({ openAt }, index) => new Bids(mechanisms[index]!.settings, openAt, given.crowd.bids.raise)
-    ),
-    slots: new Map(),
-    refusals: new Map()
-  }
+  const { client, mechanisms, openings, until, onStep } = given
+  const agenda = new Agenda(given.plan.acts)
+  const game = yield* begin(given)
   const { events, look } = makeLook(game, agenda)
+  const all = mechanisms.map((_, index) => index)
+  const gives = mechanisms.map((mechanism, index) => givesFrom(mechanism, openings[index]!) ?? Infinity)
+  /** Mechanisms in which somebody acted since the last look. */
+  const touched = new Set<number>()
   let clock = yield* Clock.read(client)
   // No grant is used sooner than `checkoutLeast` after it was made. So up to here the agenda is complete.
   let completeUntil = clock.now
-  const nextAt = () => agenda.nextAt ?? Infinity
+  const lookAgain = Effect.gen(function* () {
+    yield* look(all.filter((index) => touched.has(index) || gives[index]! <= clock.now))
+    touched.clear()
+    completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
+  })
   for (;;) {
-    if (clock.now >= completeUntil) {
-      yield* look
-      completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
-    }
+    if (clock.now >= completeUntil) yield* lookAgain
     const acts = agenda.take(clock.now)
     yield* performAll(game, acts)
+    for (const { mechanism } of acts) touched.add(mechanism)
     if (acts.length > 0) completeUntil = Math.min(completeUntil, clock.now + checkoutLeast)
-    if (nextAt() > completeUntil) {
-      yield* look
+    if ((agenda.nextAt ?? Infinity) > completeUntil) {
       clock = yield* Clock.read(client)
-      completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
+      yield* lookAgain
     }
     yield* onStep(agenda.taken, clock.now)
-    const to = Math.min(nextAt(), completeUntil)
-    if (to > until) return { events, refusals: game.refusals }
+    const to = Math.min(agenda.nextAt ?? Infinity, completeUntil)
+    if (to > until) break
     clock = yield* Clock.advance(client, to)
   }
+  clock = yield* Clock.advance(client, until)
+  yield* look(all)
+  return { events, refusals: game.refusals, endedAt: clock.now }
+})
+
+const begin = Effect.fnUntraced(function* ({ client, mechanisms, openings, plan, crowd }: Play) {
+  const game: Game = {
+    client,
+    mechanisms,
+    plan,
+    consumerIds: yield* peopleOf(client, plan),
+    bids: openings.map(({ openAt }, index) => new Bids(mechanisms[index]!.settings, openAt, crowd.bids.raise)),
+    slots: new Map(),
+    granted: mechanisms.map(() => new Set()),
+    refusals: mechanisms.map(() => new Map())
+  }
+  return game
 })
 
 /** Performs acts of one instant: within a mechanism in their order, because the journal has it. */
@@ -89,13 +103,14 @@ const performAll = (game: Game, acts: ReadonlyArray<Act>) =>
     { concurrency: "unbounded", discard: true }
   )
 
-/** Makes what reads the events since the last look, and puts the uses of new grants on the agenda. */
-const makeLook = ({ client, mechanisms, plan, consumerIds }: Game, agenda: Agenda) => {
+/** Makes what reads the events since the last look, and puts what people do with a grant on the agenda. */
+const makeLook = (game: Game, agenda: Agenda) => {
+  const { client, mechanisms, plan, consumerIds, granted } = game
   const personOf = new Map(consumerIds.map((id, person) => [id, person]))
   const events = mechanisms.map((): Array<PlayedEvent> => [])
   const cursors = new Map<string, string>()
 
-  const fresh = Effect.fnUntraced(function* (id: string) {
+  const fresh = Effect.fnUntraced(function* ({ id }: CheckedMechanism) {
     const found: Array<PlayedEvent> = []
     for (;;) {
       const after = cursors.get(id)
@@ -109,20 +124,48 @@ const makeLook = ({ client, mechanisms, plan, consumerIds }: Game, agenda: Agend
     }
   })
 
-  const lookAt = Effect.fnUntraced(function* ({ id, kind }: CheckedMechanism, mechanism: number) {
+  const note = (mechanism: number, { type, at, consumerId, data }: PlayedEvent): void => {
+    events[mechanism]!.push({ type, at, consumerId, data })
+    const person = consumerId === null ? undefined : personOf.get(consumerId)
+    if (person === undefined) return
+    const { kind } = mechanisms[mechanism]!
+    const { checkout } = plan.people[person]!
     const grants: ReadonlyArray<string> = declarations[kind].grants
-    for (const { type, at, consumerId, data } of yield* fresh(id)) {
-      events[mechanism]!.push({ type, at, consumerId, data })
-      const person = consumerId === null ? undefined : personOf.get(consumerId)
-      if (person === undefined || !grants.includes(type)) continue
-      const after = plan.people[person]!.checkout
-      if (after !== undefined) agenda.add({ at: useAt(at, after), person, mechanism, deed: "use" })
+    if (grants.includes(type)) {
+      granted[mechanism]!.add(person)
+      if (checkout !== undefined) agenda.add({ at: useAt(at, checkout), person, mechanism, deed: "use" })
     }
-  })
+    // Who has booked comes when its slot begins.
+    if (type === "Booked" && checkout !== undefined) {
+      agenda.add({ at: data["startTime"] as number, person, mechanism, deed: "use" })
+    }
+  }
 
-  // One after another, so that the agenda does not depend on which answer comes first.
-  const look = Effect.forEach(mechanisms, lookAt, { discard: true })
+  /** Looks at mechanisms. Their events are noted in the order of the mechanisms, whichever answer comes first. */
+  const look = Effect.fnUntraced(function* (wanted: ReadonlyArray<number>) {
+    const found = yield* Effect.forEach(wanted, (index) => fresh(mechanisms[index]!), {
+      concurrency: "unbounded"
+    })
+    for (const [place, some] of found.entries()) for (const event of some) note(wanted[place]!, event)
+  })
   return { events, look }
+}
+
+/** Returns from when on time alone may give something to a person; undefined if it never does. */
+const givesFrom = (mechanism: CheckedMechanism, { openAt }: Opening): number | undefined => {
+  const { drawAt, closeAt, auctionType, offers } = effective(mechanism)
+  switch (mechanism.kind) {
+    case "queue":
+      return openAt
+    case "draw":
+      return drawAt
+    case "auction":
+      return auctionType === "dutch" ? undefined : closeAt
+    case "waitlist":
+      return offers === true ? openAt : undefined
+    default:
+      return undefined
+  }
 }
 
 /** Creates or finds the people of a plan. Returns their ids. */

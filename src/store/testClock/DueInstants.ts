@@ -15,6 +15,7 @@ import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
 import { ofTenant } from "../records/Tenancy.ts"
+import { hasMilestones } from "../webhook/ExperienceMilestones.ts"
 
 /** What should have happened and has not. */
 export interface Overdue {
@@ -24,33 +25,42 @@ export interface Overdue {
   readonly mark: string
 }
 
+/** What is to be done at the time of a test clock. */
+export interface DueWork {
+  /** What the processes do by themselves and have not done yet; undefined if they have. */
+  readonly overdue: Overdue | undefined
+  /** True if openings or closings of experiences are to be marked. */
+  readonly hasMilestones: boolean
+  /** True if consumers have asked for emails. Those may be due. */
+  readonly hasAlerts: boolean
+}
+
 export class DueInstants extends Context.Service<
   DueInstants,
   {
     /** Returns the next instant after one at which something is due; undefined if nothing is. */
     next(tenant: Tenant, after: Millis): Effect.Effect<Millis | undefined, Unavailable>
-    /** Returns what is due at an instant and has not happened; undefined if everything has. */
-    overdue(tenant: Tenant, at: Millis): Effect.Effect<Overdue | undefined, Unavailable>
+    /** Returns what is due at an instant and has not happened. */
+    work(tenant: Tenant, at: Millis): Effect.Effect<DueWork, Unavailable>
   }
 >()("usher/store/testClock/DueInstants") {
-  static readonly layer = onDatabase(DueInstants, (sql) => ({ next: makeNext(sql), overdue: makeOverdue(sql) }))
+  static readonly layer = onDatabase(DueInstants, (sql) => ({ next: makeNext(sql), work: makeWork(sql) }))
 }
 
-/** The draws that wait for the beacon, with their rounds. */
-const awaitingBeacon = (sql: PgClient.PgClient, tenant: Tenant) => sql<{
-  readonly name: string
-  readonly round: number
-}>`
-  select m.configuration ->> 'name' as name, (m.configuration ->> 'beaconRound')::int as round from mechanisms m
-  where ${ofTenant(sql, tenant, "m")} and m.kind = 'draw' and m.configuration ? 'beaconRound'
+/** The draws that wait for the beacon. */
+const awaitingBeacon = (sql: PgClient.PgClient, tenant: Tenant) => sql`
+  ${ofTenant(sql, tenant, "m")} and m.kind = 'draw' and m.configuration ? 'beaconRound'
     and not m.configuration ? 'drawnAt' and m.status_override is null and m.teardown_status is distinct from 'completed'
     and not exists (select from journal j where j.mechanism_id = m.id and j.type = 'BeaconProvided')`
 
+const roundOf = (sql: PgClient.PgClient) => sql`(m.configuration ->> 'beaconRound')::int`
+
 const makeNext = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (tenant: Tenant, after: Millis) {
-    const at = sql`${new Date(after)}::timestamptz`
-    const wakeUps = sql<{ readonly at: Date | null }>`
-      select min(found.at) as at from (
+    const [row] = yield* sql<{ readonly at: Date | null; readonly rounds: ReadonlyArray<number> }>`
+      select min(found.at) as at, array(
+        select ${roundOf(sql)} from mechanisms m where ${awaitingBeacon(sql, tenant)}
+      ) as rounds from (
         select h.wake_at as at from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
         where ${ofTenant(sql, tenant, "m")}
         union all
@@ -68,29 +78,39 @@ const makeNext = (sql: PgClient.PgClient) =>
         union all
         select a.tried_at + make_interval(mins => ${outbidPauseMinutes}) from alerts a
         where ${ofTenant(sql, tenant, "a")} and a.topic = 'OUTBID'
-      ) found where found.at > ${at}`
-    const [[row], awaiting] = yield* Effect.all([wakeUps, awaitingBeacon(sql, tenant)], { concurrency: 2 })
-    const rounds = awaiting.map(({ round }) => Draw.timeOfRound(round))
-    const instants = [row?.at?.getTime() ?? Infinity, ...rounds.filter((round) => round > after)]
-    const next = Math.min(...instants)
+      ) found where found.at > ${new Date(after)}::timestamptz`
+    const rounds = row!.rounds.map((round) => Draw.timeOfRound(round)).filter((at) => at > after)
+    const next = Math.min(row!.at?.getTime() ?? Infinity, ...rounds)
     return next === Infinity ? undefined : next
   }, orUnavailable)
 
-const makeOverdue = (sql: PgClient.PgClient) => {
-  const heads = (tenant: Tenant, at: Millis) => sql<{
-    readonly name: string
-    readonly kind: string
-    readonly mark: string
-  }>`
-    select m.configuration ->> 'name' as name, m.kind, m.id || ' ' || h.sequence || ' ' || p.sequence as mark
+/** What a row is about, in the order in which reasons are told. */
+const sources = ["head", "draw", "notice", "message", "milestone", "alert"] as const
+
+interface Row {
+  readonly source: (typeof sources)[number]
+  readonly name: string
+  /** The kind of a head, the round of a draw, the members of a waitlist. */
+  readonly detail: string
+  readonly mark: string
+}
+
+/** One statement, because each step of an advance asks several times. */
+const makeWork = (sql: PgClient.PgClient) => {
+  const heads = (tenant: Tenant, at: Date) => sql`
+    select 'head' as source, m.configuration ->> 'name' as name, m.kind as detail, h.wake_at as at,
+      m.id || ' ' || h.sequence || ' ' || p.sequence as mark
     from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
     join place_projections p on p.mechanism_id = m.id
-    where ${ofTenant(sql, tenant, "m")} and (h.wake_at <= ${new Date(at)}::timestamptz or p.sequence < h.sequence)
-    order by h.wake_at, m.id`
+    where ${ofTenant(sql, tenant, "m")} and (h.wake_at <= ${at}::timestamptz or p.sequence < h.sequence)`
+
+  const draws = (tenant: Tenant) => sql`
+    select 'draw', m.configuration ->> 'name', ${roundOf(sql)}::text, null, m.id::text
+    from mechanisms m where ${awaitingBeacon(sql, tenant)}`
 
   /** Waitlists with members to notify: those whose notice is due, until each member is marked. */
-  const notices = (tenant: Tenant) => sql<{ readonly name: string; readonly left: number }>`
-    select m.configuration ->> 'name' as name, count(*)::int as left from mechanisms m
+  const notices = (tenant: Tenant) => sql`
+    select 'notice', m.configuration ->> 'name', count(*)::text, null, m.id || ' ' || count(*) from mechanisms m
     join places p on p.mechanism_id = m.id and p.status = 'ENTERED'
     where ${ofTenant(sql, tenant, "m")} and m.kind = 'waitlist' and not m.archived and m.status_override is null
       and (
@@ -100,8 +120,8 @@ const makeOverdue = (sql: PgClient.PgClient) => {
     group by m.id`
 
   /** Mechanisms with events about which messages may be owed. */
-  const messages = (tenant: Tenant, at: Millis) => sql<{ readonly name: string; readonly mark: string }>`
-    select m.configuration ->> 'name' as name, m.id || ' ' || coalesce(c.sequence, 0) as mark
+  const messages = (tenant: Tenant, at: Date) => sql`
+    select 'message', m.configuration ->> 'name', '', null, m.id || ' ' || coalesce(c.sequence, 0)
     from organizations o join mechanisms m on ${ofTenant(sql, tenant, "m")}
     join mechanism_heads h on h.mechanism_id = m.id
     left join grant_message_cursors c on c.mechanism_id = m.id
@@ -109,24 +129,48 @@ const makeOverdue = (sql: PgClient.PgClient) => {
       and m.kind = any(${lateGrantKinds}::text[]) and m.configuration ->> 'auctionType' is distinct from 'dutch'
       and m.teardown_status is distinct from 'completed' and (
         h.sequence > coalesce(c.sequence, 0) or exists (
-          select from grant_messages g where g.mechanism_id = m.id and g.retry_at <= ${new Date(at)}::timestamptz
+          select from grant_messages g where g.mechanism_id = m.id and g.retry_at <= ${at}::timestamptz
         )
       )`
 
+  const others = (tenant: Tenant, at: Millis) => sql`
+    select 'milestone', '', '', null, '' where ${hasMilestones(sql, tenant, at)}
+    union all
+    select 'alert', '', '', null, '' where exists (select from alerts a where ${ofTenant(sql, tenant, "a")})`
+
   return Effect.fnUntraced(function* (tenant: Tenant, at: Millis) {
-    const [late, awaiting, waitlists, owed] = yield* Effect.all(
-      [heads(tenant, at), awaitingBeacon(sql, tenant), notices(tenant), messages(tenant, at)],
-      { concurrency: "unbounded" }
-    )
-    const draws = awaiting.filter(({ round }) => Draw.timeOfRound(round) <= at)
-    const reasons = [
-      ...late.map(({ kind, name, mark }) => [`the ${kind} "${name}" has not acted`, mark]),
-      ...draws.map(({ name, round }) => [`the draw "${name}" waits for round ${round} of the beacon`, `${round}`]),
-      ...waitlists.map(({ name, left }) => [`the waitlist "${name}" has ${left} members to notify`, `${left}`]),
-      ...owed.map(({ name, mark }) => [`messages about "${name}" have not been sent`, mark])
-    ]
-    const [first] = reasons
-    if (first === undefined) return undefined
-    return { what: first[0]!, mark: reasons.map(([, mark]) => mark).join() }
+    const time = new Date(at)
+    const rows = yield* sql<Row>`
+      select found.source, found.name, found.detail, found.mark from (
+        ${heads(tenant, time)} union all ${draws(tenant)} union all ${notices(tenant)}
+        union all ${messages(tenant, time)} union all ${others(tenant, at)}
+      ) found order by found.at, found.mark`
+    const found = Map.groupBy(rows, ({ source }) => source)
+    const reasons = sources
+      .flatMap((source) => found.get(source) ?? [])
+      .filter(({ source, detail }) => source !== "draw" || Draw.timeOfRound(Number(detail)) <= at)
+      .flatMap((row) => reasonOf(row) ?? [])
+    const mark = reasons.map(({ mark }) => mark).join()
+    return {
+      overdue: reasons.length === 0 ? undefined : { what: reasons[0]!.what, mark },
+      hasMilestones: found.has("milestone"),
+      hasAlerts: found.has("alert")
+    }
   }, orUnavailable)
+}
+
+/** Returns what has not happened, in words; undefined for what the worker itself does. */
+const reasonOf = ({ source, name, detail, mark }: Row): Overdue | undefined => {
+  switch (source) {
+    case "head":
+      return { what: `the ${detail} "${name}" has not acted`, mark }
+    case "draw":
+      return { what: `the draw "${name}" waits for round ${detail} of the beacon`, mark }
+    case "notice":
+      return { what: `the waitlist "${name}" has ${detail} members to notify`, mark }
+    case "message":
+      return { what: `messages about "${name}" have not been sent`, mark }
+    default:
+      return undefined
+  }
 }

@@ -1,11 +1,10 @@
 /** The copy of an experience. It has every setting of the original, with times of its own, and none of the events. */
-import { Result, type Schema } from "effect"
+import { Result } from "effect"
 import { randomBytes } from "node:crypto"
-import { Settings } from "../../../domain/experience/Experience.ts"
+import type { Settings } from "../../../domain/experience/Experience.ts"
 import { withWindow } from "../../../domain/experience/ExperienceWindow.ts"
 import { type Sequence, Settings as SequenceSettings } from "../../../domain/experience/Sequence.ts"
-import { kinds } from "../../../domain/mechanism/Mechanism.ts"
-import { type Millis, Timestamp } from "../../../domain/values/Time.ts"
+import type { Millis } from "../../../domain/values/Time.ts"
 import type { StoredMechanism } from "../../../store/mechanism/Mechanisms.ts"
 import type { KnownRecords, NamedRecords, ExperienceAggregate } from "../../../store/experience/ExperienceAggregates.ts"
 import type { ValidationError } from "../../../api/Errors.ts"
@@ -13,18 +12,11 @@ import { issueAt } from "../../errors/Issues.ts"
 import { invalidInput } from "../../errors/Validation.ts"
 import { type DuplicateExperience, sequencesMax } from "../../../api/admin/ExperienceApi.ts"
 import type { NewAggregate } from "../experience/ExperienceBodies.ts"
-import { kindsOfMechanism } from "./Kinds.ts"
 import { revising } from "../records/Settings.ts"
 import { productsNamed } from "../experience/SequenceBodies.ts"
+import { instantSettings } from "../../../api/admin/KindsApi.ts"
 import { mechanismsMax } from "../../../api/admin/SequenceApi.ts"
 import { configurationOf } from "../experience/AggregateRecords.ts"
-
-/** Every setting that is an instant, of an experience and of mechanisms of all kinds. */
-const instants = new Set(
-  [Settings.fields, ...kinds.map((kind) => kindsOfMechanism[kind].settings)].flatMap((settings) =>
-    Object.entries(settings).flatMap(([name, field]) => (isInstant(field) ? [name] : []))
-  )
-)
 
 /** The last instant that a timestamp can express. */
 const latest: Millis = 253_402_300_799_999
@@ -62,7 +54,7 @@ export const copyOf = (
   const shifted = <A extends object>(settings: A): A =>
     Object.fromEntries(
       Object.entries(settings).map(([field, value]) => {
-        if (!instants.has(field)) return [field, value]
+        if (!instantSettings.has(field)) return [field, value]
         times.push(value)
         return [field, value + shift]
       })
@@ -116,8 +108,3 @@ const copied = (name: string): string => `${name.slice(0, 193).replace(/[\uD800-
 
 /** A random access code. It replaces one that is stored as a hash only. */
 const lost = (hasAccessCode: boolean): string | null => (hasAccessCode ? randomBytes(32).toString("hex") : null)
-
-/** True for the schema of a setting that is an instant, and may be absent. */
-function isInstant(field: Schema.Constraint): boolean {
-  return field === Timestamp || ("schema" in field && field.schema === Timestamp)
-}
