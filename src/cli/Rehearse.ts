@@ -1,24 +1,14 @@
 /** `usher rehearse`: plays a crowd against a copy of a live drop in test mode, under a test clock. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Clock, Config, Console, Effect, FileSystem, Option, Redacted, Schema } from "effect"
+import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { CrowdFile, crowdOf, peopleMax } from "../domain/rehearsal/Crowd.ts"
 import { isUuid } from "../domain/values/Ids.ts"
-import { toText } from "../domain/values/Time.ts"
-import { dayMillis } from "../domain/values/WallClock.ts"
-import { planOf } from "../domain/rehearsal/Acts.ts"
-import { type Crowd, CrowdFile, crowdOf, peopleMax } from "../domain/rehearsal/Crowd.ts"
-import { type MechanismOutcome, outcomeOf } from "../domain/rehearsal/Outcome.ts"
+import { instantOf } from "../domain/values/Time.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import * as Client from "../load/Client.ts"
-import { orRefused } from "../load/Setup.ts"
-import { columns, json } from "./runtime/Arguments.ts"
-import { makeProgress } from "./runtime/Progress.ts"
+import { json } from "./runtime/Arguments.ts"
+import { withModule } from "./runtime/LazyModule.ts"
 import { interruptible } from "./runtime/Signals.ts"
-import * as Copy from "./rehearse/Copy.ts"
-import * as TestClock from "./rehearse/Clock.ts"
-import { openingOf, play } from "./rehearse/Play.ts"
-
-const hourMillis = 3_600_000
 
 const address = (name: string, described: string) =>
   Flag.String(name).pipe(
@@ -55,7 +45,18 @@ const options = {
     Flag.withDescription("The same seed gives the same people and acts"),
     Flag.withDefault(1)
   ),
-  report: Flag.String("report").pipe(Flag.withDescription("Write the report to this file, as JSON"), Flag.optional),
+  from: Flag.String("from").pipe(
+    Flag.withDescription(
+      "When the copy begins, such as 2030-01-31T09:00:00Z. All its times move with it. Default: when the original begins"
+    ),
+    Flag.filter(
+      (text) => instantOf(text) !== undefined,
+      () => "an instant such as 2030-01-31T09:00:00Z"
+    ),
+    Flag.map((text) => instantOf(text)!),
+    Flag.optional
+  ),
+  report: Flag.String("report").pipe(Flag.withDescription("Write the report to this file, as a page"), Flag.optional),
   json
 }
 
@@ -90,129 +91,34 @@ const readCrowd = Effect.fnUntraced(function* (file: Option.Option<string>, peop
   return crowdOf(decoded, count)
 })
 
-interface Report {
-  readonly experienceId: string
-  readonly copyId: string
-  readonly name: string
-  readonly seed: number
-  readonly crowd: Crowd
-  readonly from: string
-  readonly to: string
-  readonly seconds: number
-  readonly mechanisms: ReadonlyArray<MechanismOutcome>
-  /** Requests that were refused, by code. */
-  readonly refusals: Readonly<Record<string, number>>
-  readonly findings: ReadonlyArray<{ readonly code: string; readonly severity: string; readonly message: string }>
-}
-
 const rehearse = Effect.fnUntraced(function* (given: Command.Command.Config.Infer<typeof options>) {
   const { experienceId, url, adminUrl, seed } = given
-  const { live, test } = yield* keys
+  const wanted = { experienceId, url, adminUrl, seed, from: Option.getOrUndefined(given.from) }
   const crowd = yield* readCrowd(given.crowd, given.people)
-  const target = (secretKey: string) => ({ url, adminUrl, publishableKey: "", secretKey: Redacted.make(secretKey) })
-  const [source, client] = [yield* Client.make(target(live)), yield* Client.make(target(test), { timeout: "1 minute" })]
-  const begunAt = yield* Clock.currentTimeMillis
-  const { name, body } = yield* Copy.read(source, experienceId)
-  const from = beginningOf(Copy.instantsOf(body), begunAt)
-  yield* TestClock.set(client, from, `${seed}`)
-  const copy = yield* Copy.create(client, body)
-  const { findings } = yield* client
-    .admin((api) => api.experiences.checkExperience({ params: { id: copy.id } }))
-    .pipe(orRefused("The copy could not be checked"))
-  const openings = copy.mechanisms.map((mechanism) => openingOf(mechanism, from))
-  const plan = planOf(crowd, openings, seed)
-  const until = Math.max(from, ...openings.map((opening) => opening.until), ...Copy.instantsOf(body)) + dayMillis
-  const progress = makeProgress(plan.acts.length, begunAt)
-  const { events, refusals } = yield* play({
-    client,
-    mechanisms: copy.mechanisms,
-    openings,
-    crowd,
-    plan,
-    until,
-    onStep: (done, now) => progress.reach(toText(now), done)
-  }).pipe(orBrokenOff, Effect.ensuring(progress.end))
-  const report: Report = {
-    experienceId,
-    copyId: copy.id,
-    name,
-    seed,
-    crowd,
-    from: toText(from),
-    to: toText(until),
-    seconds: ((yield* Clock.currentTimeMillis) - begunAt) / 1_000,
-    mechanisms: copy.mechanisms.map((mechanism, index) => outcomeOf(mechanism, events[index]!)),
-    refusals: Object.fromEntries(refusals),
-    findings
-  }
-  yield* write(given.report, report)
-  yield* Console.log(given.json ? JSON.stringify(report) : readable(report))
-})
-
-/** Returns when a rehearsal begins: an hour before the first instant that the drop names, at a whole second. */
-const beginningOf = (instants: ReadonlyArray<number>, now: number): number => {
-  const first = instants.length === 0 ? now : Math.min(...instants)
-  return Math.floor(first / 1_000) * 1_000 - hourMillis
-}
-
-const write = Effect.fnUntraced(function* (path: Option.Option<string>, report: Report) {
-  if (Option.isNone(path)) return
-  const fs = yield* FileSystem.FileSystem
-  yield* fs
-    .writeFileString(path.value, `${JSON.stringify(report, undefined, 1)}\n`)
-    .pipe(Effect.mapError(({ message }) => new StartRefused({ message: `${path.value}: ${message}` })))
-})
-
-const orBrokenOff = <A, R>(effect: Effect.Effect<A, Client.RequestError | StartRefused, R>) =>
-  Effect.catchTag(effect, "RequestError", ({ message }) =>
-    Effect.fail(new StartRefused({ message: `The rehearsal broke off: ${message}` }))
+  const { report, page, text } = yield* withModule(
+    () =>
+      Promise.all([import("./rehearse/Rehearsal.ts"), import("./rehearse/Report.ts"), import("./rehearse/Page.ts")]),
+    ([{ rehearse }, { readable }, { pageOf }]) =>
+      Effect.gen(function* () {
+        const report = yield* rehearse({ ...wanted, keys: yield* keys, crowd })
+        return { report, page: pageOf(report), text: readable(report) }
+      })
   )
-
-const readable = ({ name, crowd, mechanisms, findings, refusals, seconds, copyId }: Report): string => {
-  const number = (value: number | null) => (value === null ? "-" : `${value}`)
-  const rows = mechanisms.map((one) => [
-    one.name,
-    number(one.people),
-    `${one.granted}${one.units === null ? "" : ` of ${one.units}`}`,
-    number(one.used),
-    number(one.lapsed),
-    number(one.gaveUp),
-    one.waitSeconds === null
-      ? "-"
-      : `${one.waitSeconds.median} / ${one.waitSeconds.p95} / ${one.waitSeconds.longest} s`,
-    one.soldOutAt === null ? "-" : toText(one.soldOutAt),
-    number(one.largestSecond)
-  ])
-  const head = [
-    "",
-    "people",
-    "grants",
-    "used",
-    "lapsed",
-    "gave up",
-    "wait: median/p95/longest",
-    "sold out",
-    "most in 1 s"
-  ]
-  const refused = Object.entries(refusals).map(([code, count]) => `${code} ${count}`)
-  return [
-    `${name}: ${crowd.people} people, in ${seconds.toFixed(1)} s. The copy ${copyId} stays in test mode until its clock is deleted.`,
-    "",
-    columns([head, ...rows]),
-    "",
-    ...(refused.length === 0 ? [] : [`Refused: ${refused.join(", ")}`, ""]),
-    ...(findings.length === 0
-      ? ["The check finds nothing wrong."]
-      : findings.map(({ severity, message }) => `${severity}: ${message}`))
-  ].join("\n")
-}
+  if (Option.isSome(given.report)) {
+    const path = given.report.value
+    yield* (yield* FileSystem.FileSystem)
+      .writeFileString(path, page)
+      .pipe(Effect.mapError(({ message }) => new StartRefused({ message: `${path}: ${message}` })))
+  }
+  yield* Console.log(given.json ? JSON.stringify(report) : text)
+})
 
 /** The command `rehearse`. */
 export const command = Command.make("rehearse", options, (given) =>
   rehearse(given).pipe(Effect.provide(NodeHttpClient.layerUndici), interruptible)
 ).pipe(
   Command.withDescription(
-    "Copy a live drop into test mode, without its products and audiences, and play a crowd under a test clock, over " +
+    "Copy a live drop into test mode, with its products, stocks and audiences, and play a crowd under a test clock, over " +
       "HTTP. The shop's server acts for the people, so the limits of the organization apply and no limit of an address; " +
       "where they are reached the crowd waits. `usher organizations allow-load` raises them. No message leaves."
   ),

@@ -1,4 +1,5 @@
-/** The report as one HTML file without scripts or links, for people who were not there. */
+/** The report of a load test as one HTML file, for people who were not there. */
+import { documentOf, escaped, number, table, tiles, verdicts } from "./Html.ts"
 import type { Report, Second } from "./Report.ts"
 import type { ServerReading } from "./ServerSeries.ts"
 
@@ -14,10 +15,6 @@ interface Line {
   readonly values: ReadonlyArray<number | null>
 }
 
-const escaped = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
-
-const number = (value: number): string => Math.round(value).toLocaleString("en")
 const time = (milliseconds: number | null): string =>
   milliseconds === null ? "–" : milliseconds < 10 ? `${milliseconds.toFixed(1)} ms` : `${number(milliseconds)} ms`
 
@@ -42,7 +39,7 @@ export function pageOf(report: Report, failures: ReadonlyArray<string>): string 
     ]),
     ...serverPlots(report.servers ?? [])
   ]
-  const tiles = [
+  const figures = [
     ["Consumers", number(totals.due)],
     ["Entered", number(totals.entered)],
     ["Admitted", number(totals.granted)],
@@ -50,38 +47,40 @@ export function pageOf(report: Report, failures: ReadonlyArray<string>): string 
     ["99 of 100 within", time(latency.p99)],
     ["Errors", `${number(totals.errors)} of ${number(totals.requests)} requests`],
     ["Not sent by this tool", number(totals.unsent)]
-  ]
-  const proofs = report.proofs.map(
-    ({ claim, holds, detail }) =>
-      `<li class="${holds ? "good" : "bad"}">${holds ? "✓" : "✗"} ${escaped(claim)} <small>${escaped(detail)}</small></li>`
-  )
+  ] as const
+  const proofs = report.proofs.map(({ claim, holds, detail }) => ({
+    holds,
+    html: `${escaped(claim)} <small>${escaped(detail)}</small>`
+  }))
   const errors = Object.entries(totals.errorsBy).map(
     ([reason, count]) => `<li>${escaped(reason)}: ${number(count)}</li>`
   )
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Load test of ${escaped(report.url)}</title><style>${style}</style></head><body>
-<h1>Load test</h1>
+  return documentOf(
+    `Load test of ${report.url}`,
+    `<h1>Load test</h1>
 <p>${escaped(report.url)}, ${escaped(report.startedAt)}, part ${escaped(report.parts.join(", "))}: ${escaped(report.arrival)}, places watched by ${escaped(report.watch)}, ${number(report.admitRate)} admissions a minute.</p>
 <p class="verdict ${failures.length === 0 ? "good" : "bad"}">${failures.length === 0 ? "Passed." : `Failed: ${escaped(failures.join("; "))}.`}</p>
-<dl>${tiles.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("")}</dl>
+${tiles(figures)}
 ${kindsOf(report)}
 ${plots.join("\n")}
-<h2>Checked afterwards</h2><ul>${proofs.join("")}</ul>
-${errors.length === 0 ? "" : `<h2>Errors</h2><ul>${errors.join("")}</ul>`}
-</body></html>
-`
+<h2>Checked afterwards</h2>${verdicts(proofs)}
+${errors.length === 0 ? "" : `<h2>Errors</h2><ul>${errors.join("")}</ul>`}`
+  )
 }
 
 /** The results for the mechanism of each kind, if there were several. */
 const kindsOf = ({ kinds = [], mix = "" }: Report): string => {
   if (kinds.length < 2) return ""
-  const rows = kinds.map(
-    ({ kind, entered, refused, granted, latency }) =>
-      `<tr><td>${escaped(kind)}</td><td>${number(entered)}</td><td>${number(refused)}</td><td>${number(granted)}</td><td>${time(latency.p50)}</td><td>${time(latency.p99)}</td></tr>`
-  )
+  const rows = kinds.map(({ kind, entered, refused, granted, latency }) => [
+    escaped(kind),
+    number(entered),
+    number(refused),
+    number(granted),
+    time(latency.p50),
+    time(latency.p99)
+  ])
   return `<h2>By mechanism</h2><p>Consumers came for ${escaped(mix)}. An entry is overtaken if another one was first, such as a higher bid.</p>
-<table><tr><th>Mechanism</th><th>Entered</th><th>Overtaken</th><th>Admitted</th><th>Median time to enter</th><th>99 of 100 within</th></tr>${rows.join("")}</table>`
+${table(["Mechanism", "Entered", "Overtaken", "Admitted", "Median time to enter", "99 of 100 within"], rows)}`
 }
 
 const serverPlots = (readings: ReadonlyArray<ServerReading>): ReadonlyArray<string> => {
@@ -132,14 +131,3 @@ function niceMost(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most))
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most)!
 }
-
-const style = `
-:root { color-scheme: light dark; --one: #2563eb; --two: #0d9488; --three: #b45309; --bad: #dc2626; --good: #15803d; --line: #8884 }
-@media (prefers-color-scheme: dark) { :root { --one: #60a5fa; --two: #2dd4bf; --three: #fbbf24; --bad: #f87171; --good: #4ade80 } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 1rem } dl div { border: 1px solid var(--line); border-radius: 8px; padding: .5rem .75rem }
-dt { font-size: .8rem; opacity: .75 } dd { margin: 0; font-size: 1.25rem; font-weight: 600 }
-table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .25rem .5rem; border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums }
-figure { margin: 1.5rem 0 } svg { width: 100%; height: auto } svg text { font-size: 11px; fill: currentColor; opacity: .75 } .grid { stroke: var(--line) }
-.verdict { font-weight: 600 } .good { color: var(--good) } .bad { color: var(--bad) } ul { list-style: none; padding: 0 } small { opacity: .75 }
-`

@@ -17,15 +17,24 @@ const folder = Effect.acquireRelease(
 const openAt = Date.parse("2033-06-01T16:00:00Z")
 const text = (minutes: number) => new Date(openAt + minutes * 60_000).toISOString()
 
-/** A queue of 20 units, a raffle, an auction and a release in one drop. */
-const drop = {
+const size = { option: "Size", value: "M" }
+
+/** A queue of 20 units, a raffle, and an auction in one drop, for members. */
+const drop = (audienceId: string) => ({
   name: "The coat",
   timeZone: "UTC",
   currencyCode: "EUR",
   closeAt: text(6 * 60),
+  newProducts: [
+    {
+      name: "Coat",
+      variants: [{ sku: "coat-m", price: "120", inventoryQuantity: 40, inventoryPolicy: "deny", options: [size] }]
+    }
+  ],
   sequences: [
     {
-      name: "Everybody",
+      name: "Members",
+      audienceId,
       queues: [
         {
           name: "The line",
@@ -61,7 +70,7 @@ const drop = {
       ]
     }
   ]
-}
+})
 
 const aWorld = Effect.gen(function* () {
   const { url } = yield* TestDatabase.migratedDatabase
@@ -73,7 +82,8 @@ const aWorld = Effect.gen(function* () {
       Queue.send(method, `${server.adminUrl}/api${address}`, { authorization: `Bearer ${key}` }, body)
     )
   const live = call(keys.secretKey)
-  const { id } = (yield* live("POST", "/experiences", drop)).body
+  const audience = (yield* live("POST", "/audiences", { name: "Members", type: "STATIC" })).body
+  const { id } = (yield* live("POST", "/experiences", drop(audience.id))).body
   const rehearse = (...more: ReadonlyArray<string>) =>
     Usher.run(["rehearse", id, "--url", server.consumerUrl, "--admin-url", server.adminUrl, ...more], {
       LIVE_SECRET_KEY: keys.secretKey,
@@ -90,10 +100,11 @@ describe("usher rehearse", () => {
         const { rehearse, test, live, file } = yield* aWorld
         const journals = (seed: string) =>
           Effect.gen(function* () {
-            const run = yield* rehearse("--people", "60", "--seed", seed, "--json", "--report", file("report.json"))
+            const run = yield* rehearse("--people", "60", "--seed", seed, "--json", "--report", file("report.html"))
             assert.strictEqual(run.code, 0, run.stdout + run.stderr)
             const report = JSON.parse(run.stdout)
-            assert.deepStrictEqual(JSON.parse(readFileSync(file("report.json"), "utf8")), report)
+            const page = readFileSync(file("report.html"), "utf8")
+            assert.include(page, "Everybody who should get something got it.")
             const histories = yield* Effect.forEach(report.mechanisms as ReadonlyArray<{ id: string }>, ({ id }) =>
               Effect.map(test("GET", `/distributions/${id}/history?first=100`), ({ body }) => body.data)
             )
@@ -101,6 +112,8 @@ describe("usher rehearse", () => {
             return { report, histories }
           })
         const first = yield* journals("7")
+        assert.strictEqual(first.report.unserved, 0)
+        assert.notInclude(JSON.stringify(first.report.findings), "NO_PRODUCT")
         const [line, raffle, auction] = first.report.mechanisms
         assert.deepInclude(line, { name: "The line", units: 20 })
         assert.isAbove(line.people, 10)
@@ -114,6 +127,34 @@ describe("usher rehearse", () => {
         assert.notDeepEqual(other.histories, first.histories)
         const { body } = yield* live("GET", "/distributions")
         for (const { live } of body.data) assert.isTrue(live === null || live.lastSequence <= 2)
+      }),
+    600_000
+  )
+
+  it.live(
+    "copies what the drop names, moved to another time, and not twice",
+    () =>
+      Effect.gen(function* () {
+        const { rehearse, test } = yield* aWorld
+        for (const _ of [1, 2]) {
+          const run = yield* rehearse("--people", "5", "--json", "--from", "2034-01-02T10:00:00Z")
+          assert.strictEqual(run.code, 0, run.stdout + run.stderr)
+          const { copyId, from } = JSON.parse(run.stdout)
+          assert.strictEqual(from, "2034-01-02T10:00:00.000Z")
+          const { body } = yield* test("GET", `/experiences/${copyId}`)
+          // The clock begins an hour before the lobby opens, which is half an hour before the line.
+          assert.strictEqual(body.sequences[0].queues[0].openAt, "2034-01-02T11:30:00.000Z")
+          assert.strictEqual(body.closeAt, "2034-01-02T17:30:00.000Z")
+          const [{ product }] = body.products
+          assert.strictEqual(product.name, "Coat")
+          assert.deepInclude(product.variants[0], { sku: "coat-m", price: "120", inventoryQuantity: 40 })
+          assert.strictEqual(product.variants[0].options[0].value, "M")
+          const members = yield* test("GET", `/audiences/${body.sequences[0].audienceId}/members?first=10`)
+          assert.lengthOf(members.body.data, 5)
+          yield* test("DELETE", "/test-clock")
+        }
+        const { body } = yield* test("GET", "/products?first=10")
+        assert.lengthOf(body.data, 1)
       }),
     600_000
   )

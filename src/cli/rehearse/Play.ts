@@ -12,7 +12,9 @@ import type { Crowd } from "../../domain/rehearsal/Crowd.ts"
 import type { PlayedEvent } from "../../domain/rehearsal/Outcome.ts"
 import { dayMillis } from "../../domain/values/WallClock.ts"
 import type { Client } from "../../load/Client.ts"
+import { addMembers } from "./Catalogue.ts"
 import * as Clock from "./Clock.ts"
+import type { CopiedMechanism } from "./Copy.ts"
 import { type Game, perform } from "./Deeds.ts"
 
 /** How long a mechanism without a closing is open in a rehearsal. */
@@ -33,7 +35,7 @@ export const openingOf = (mechanism: CheckedMechanism, beganAt: number): Opening
 /** What is played, and until when. */
 export interface Play {
   readonly client: Client
-  readonly mechanisms: ReadonlyArray<CheckedMechanism>
+  readonly mechanisms: ReadonlyArray<CopiedMechanism>
   readonly openings: ReadonlyArray<Opening>
   readonly crowd: Crowd
   readonly plan: Plan
@@ -81,12 +83,19 @@ export const play = Effect.fnUntraced(function* (given: Play) {
   return { events, refusals: game.refusals, endedAt: clock.now }
 })
 
+/** Creates the people, and lets those who come to a reserved sequence in. */
 const begin = Effect.fnUntraced(function* ({ client, mechanisms, openings, plan, crowd }: Play) {
+  const consumerIds = yield* peopleOf(client, plan)
+  const members = Map.groupBy(plan.acts, ({ mechanism }) => mechanisms[mechanism]!.audienceId)
+  for (const [audienceId, acts] of members) {
+    if (audienceId === undefined) continue
+    yield* addMembers(client, audienceId, [...new Set(acts.map(({ person }) => consumerIds[person]!))])
+  }
   const game: Game = {
     client,
     mechanisms,
     plan,
-    consumerIds: yield* peopleOf(client, plan),
+    consumerIds,
     bids: openings.map(({ openAt }, index) => new Bids(mechanisms[index]!.settings, openAt, crowd.bids.raise)),
     slots: new Map(),
     granted: mechanisms.map(() => new Set()),

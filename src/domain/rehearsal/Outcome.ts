@@ -20,55 +20,47 @@ export interface MechanismOutcome {
   /** Units that it gives away; null if it has no such number. */
   readonly units: number | null
   readonly people: number
+  /** Grants and bookings that were made; with lapsed ones given again, more than there are units. */
   readonly granted: number
+  /** People that got one. */
+  readonly served: number
   readonly used: number
   readonly lapsed: number
+  /** People that left before their turn. */
   readonly gaveUp: number
+  /** People that were told that nothing is left for them. */
   readonly leftOut: number
-  /** When as many grants were made as there are units; null if it never came to that. */
+  /** People that still wait at the end. */
+  readonly stillWaiting: number
+  /** The most units that were held or used at one time. */
+  readonly mostTaken: number
+  /** When the last unit was given away for good; null if one was left at the end. */
   readonly soldOutAt: Millis | null
   readonly waitSeconds: { readonly median: number; readonly p95: number; readonly longest: number } | null
   /** The most entries in one second of the clock. */
   readonly largestSecond: number
+  /** Requests that were refused, by code. */
+  readonly refused: Readonly<Record<string, number>>
+}
+
+/** Returns the events that give a person something, of a kind. Who books an appointment has one. */
+export const givingEvents = (kind: Kind): ReadonlyArray<string> => {
+  const { entries, grants }: { readonly entries: ReadonlyArray<string>; readonly grants: ReadonlyArray<string> } =
+    declarations[kind]
+  return kind === "appointment" ? entries : grants
 }
 
 /** Returns what the events of a mechanism led to. */
-export const outcomeOf = (mechanism: CheckedMechanism, events: ReadonlyArray<PlayedEvent>): MechanismOutcome => {
+export const outcomeOf = (
+  mechanism: CheckedMechanism,
+  events: ReadonlyArray<PlayedEvent>,
+  refused: ReadonlyMap<string, number> = new Map()
+): MechanismOutcome => {
   const { id, kind, settings } = mechanism
-  const { entries, grants } = declarations[kind] as {
-    readonly entries: ReadonlyArray<string>
-    readonly grants: ReadonlyArray<string>
-  }
   const units = unitsOf(mechanism)
-  const enteredAt = new Map<string, Millis>()
-  const waiting = new Set<string>()
-  const seconds = new Map<number, number>()
-  const waits: Array<number> = []
-  const counts = { granted: 0, used: 0, lapsed: 0, gaveUp: 0, leftOut: 0 }
-  let soldOutAt: Millis | null = null
-  for (const { type, at, consumerId, data } of events) {
-    if (consumerId === null) continue
-    if (entries.includes(type)) {
-      enteredAt.set(consumerId, at)
-      waiting.add(consumerId)
-      const second = Math.floor(at / 1_000)
-      seconds.set(second, (seconds.get(second) ?? 0) + 1)
-    }
-    if (grants.includes(type)) {
-      counts.granted++
-      waiting.delete(consumerId)
-      if (!grantsOnEntry(kind)) waits.push((at - enteredAt.get(consumerId)!) / 1_000)
-      if (units !== undefined && counts.granted >= units) soldOutAt ??= at
-    }
-    if (type === "Completed") counts.used++
-    else if (type === "Expired" || type === "Missed") counts.lapsed++
-    else if (type === "Lost" || (type === "Denied" && data["by"] === undefined)) {
-      counts.leftOut++
-      waiting.delete(consumerId)
-    } else if (type === "Left" && waiting.delete(consumerId)) counts.gaveUp++
-  }
-  waits.sort((a, b) => a - b)
-  const rank = (share: number) => waits[Math.max(0, Math.ceil(share * waits.length) - 1)]!
+  const tally = new Tally(kind, units)
+  for (const event of events) tally.add(event)
+  const { counts, enteredAt, waiting, served, soldOutAt, mostTaken, seconds } = tally
   return {
     id,
     name: settings.name,
@@ -76,8 +68,90 @@ export const outcomeOf = (mechanism: CheckedMechanism, events: ReadonlyArray<Pla
     units: units ?? null,
     people: enteredAt.size,
     ...counts,
+    served: served.size,
+    stillWaiting: waiting.size,
+    mostTaken,
     soldOutAt,
-    waitSeconds: waits.length === 0 ? null : { median: rank(0.5), p95: rank(0.95), longest: waits.at(-1)! },
-    largestSecond: Math.max(0, ...seconds.values())
+    waitSeconds: waitsOf(tally.waits),
+    largestSecond: Math.max(0, ...seconds.values()),
+    refused: Object.fromEntries(refused)
+  }
+}
+
+/** Returns how long people waited, in seconds; null if nobody did. */
+const waitsOf = (waits: ReadonlyArray<number>): MechanismOutcome["waitSeconds"] => {
+  if (waits.length === 0) return null
+  const sorted = waits.toSorted((a, b) => a - b)
+  const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!
+  return { median: rank(0.5), p95: rank(0.95), longest: sorted.at(-1)! }
+}
+
+/** Counts the events of one mechanism, in their order. */
+class Tally {
+  readonly enteredAt = new Map<string, Millis>()
+  readonly waiting = new Set<string>()
+  readonly served = new Set<string>()
+  readonly seconds = new Map<number, number>()
+  readonly waits: Array<number> = []
+  readonly counts = { granted: 0, used: 0, lapsed: 0, gaveUp: 0, leftOut: 0 }
+  soldOutAt: Millis | null = null
+  mostTaken = 0
+  /** Who holds a unit that is not used yet. */
+  private readonly holders = new Set<string>()
+  private readonly kind: Kind
+  private readonly units: number | undefined
+  private readonly entries: ReadonlyArray<string>
+  private readonly giving: ReadonlyArray<string>
+
+  constructor(kind: Kind, units: number | undefined) {
+    this.kind = kind
+    this.units = units
+    this.entries = declarations[kind].entries
+    this.giving = givingEvents(kind)
+  }
+
+  add({ type, at, consumerId, data }: PlayedEvent): void {
+    if (consumerId === null) return
+    if (this.entries.includes(type)) this.enter(consumerId, at)
+    if (this.giving.includes(type)) this.give(consumerId, at)
+    else if (type === "Completed") this.use(consumerId)
+    else if (type === "Expired" || type === "Missed") {
+      this.counts.lapsed++
+      this.release(consumerId)
+    } else if (type === "Left" || type === "Cancelled") {
+      if (this.waiting.delete(consumerId)) this.counts.gaveUp++
+      this.release(consumerId)
+    } else if (type === "Lost" || type === "Denied") {
+      if (data["by"] === undefined && this.waiting.delete(consumerId)) this.counts.leftOut++
+      this.release(consumerId)
+    }
+  }
+
+  private enter(consumerId: string, at: Millis): void {
+    this.enteredAt.set(consumerId, at)
+    this.waiting.add(consumerId)
+    const second = Math.floor(at / 1_000)
+    this.seconds.set(second, (this.seconds.get(second) ?? 0) + 1)
+  }
+
+  private give(consumerId: string, at: Millis): void {
+    this.counts.granted++
+    this.served.add(consumerId)
+    this.holders.add(consumerId)
+    this.waiting.delete(consumerId)
+    const isAtOnce = grantsOnEntry(this.kind) || this.kind === "appointment"
+    if (!isAtOnce) this.waits.push((at - this.enteredAt.get(consumerId)!) / 1_000)
+    const taken = this.holders.size + this.counts.used
+    this.mostTaken = Math.max(this.mostTaken, taken)
+    if (this.units !== undefined && taken >= this.units) this.soldOutAt ??= at
+  }
+
+  private use(consumerId: string): void {
+    this.holders.delete(consumerId)
+    this.counts.used++
+  }
+
+  private release(consumerId: string): void {
+    if (this.holders.delete(consumerId)) this.soldOutAt = null
   }
 }

@@ -30,14 +30,39 @@ describe("The outcome of a queue", () => {
       units: 2,
       people: 4,
       granted: 2,
+      served: 2,
       used: 1,
       lapsed: 1,
       gaveUp: 1,
       leftOut: 1,
-      soldOutAt: 20_000,
+      stillWaiting: 0,
+      mostTaken: 2,
+      soldOutAt: null,
       waitSeconds: { median: 10, p95: 20, longest: 20 },
-      largestSecond: 2
+      largestSecond: 2,
+      refused: {}
     })
+  })
+
+  it("is sold out once the last unit is given away for good", () => {
+    const events = [
+      event(0, "Entered", "ann"),
+      event(0, "Entered", "bob"),
+      event(0, "Entered", "cleo"),
+      event(10, "Granted", "ann"),
+      event(20, "Granted", "bob"),
+      event(30, "Expired", "bob"),
+      event(40, "Granted", "cleo"),
+      event(50, "Completed", "ann"),
+      event(60, "Completed", "cleo")
+    ]
+    const { granted, served, used, mostTaken, soldOutAt } = outcomeOf(twoUnits, events)
+    assert.deepStrictEqual([granted, served, used, mostTaken, soldOutAt], [3, 3, 2, 2, 40_000])
+  })
+
+  it("tells who still waits, and what was refused", () => {
+    const { stillWaiting, refused } = outcomeOf(twoUnits, [event(0, "Entered", "ann")], new Map([["SOLD_OUT", 3]]))
+    assert.deepStrictEqual([stillWaiting, refused], [1, { SOLD_OUT: 3 }])
   })
 
   it("is empty where nobody came", () => {
