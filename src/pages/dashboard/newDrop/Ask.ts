@@ -13,6 +13,8 @@ export interface Ask {
   /** True for a queue in front of a site. Few drops need it. */
   readonly isOfSite?: true
   readonly value?: string | number
+  /** True for the units of what is sold: the stock if it is counted, else its `value`. */
+  readonly isOfStock?: true
   readonly min?: number
   readonly max?: number
   readonly isOptional?: boolean

@@ -120,7 +120,7 @@ const draw: Part = {
   after: "Draws among all who enter.",
   wantsSignIn: true,
   asks: [
-    unitsAsk("winnerCount", { label: "Winners", hint: "How many entries are drawn." }),
+    unitsAsk("winnerCount", { isOfStock: true, label: "Winners", hint: "How many entries are drawn." }),
     openFor({ label: "Entries for", hint: "The draw takes place when entries close." }),
     { ...toBuy, label: "Minutes for winners to buy", value: 1_440 }
   ],
@@ -222,7 +222,11 @@ const timedRelease: Part = {
   title: "Timed release",
   use: "The first people to claim a unit hold it for a while, without a line.",
   after: "Gives the rest to the first who claim.",
-  asks: [unitsAsk("capacity"), openFor({ isOptional: true, value: "", hint: "Empty: until you end it." }), toBuy],
+  asks: [
+    unitsAsk("capacity", { isOfStock: true }),
+    openFor({ isOptional: true, value: "", hint: "Empty: until you end it." }),
+    toBuy
+  ],
   make: (answers, start) => {
     const span = answers.optionalSpan("openFor")
     const closeAt = span === undefined ? undefined : start.start + span
@@ -241,7 +245,11 @@ const queue: Part = {
   use: "First come, first served, at a pace your shop can handle. A lobby draws the order of those who come early.",
   after: "Lets the rest in by turn.",
   asks: [
-    unitsAsk("maxAdmissions", { isOptional: true, hint: "How many people get a turn. Empty: no limit." }),
+    unitsAsk("maxAdmissions", {
+      isOfStock: true,
+      isOptional: true,
+      hint: "How many people get a turn. Empty: no limit."
+    }),
     {
       name: "rate",
       label: "Admissions per minute",
