@@ -55,6 +55,24 @@ export const play = (consumers: number, stay: boolean) =>
     yield* Effect.never
   }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndiciOptions({ connections })))
 
+/** Kills the server when this many consumers are admitted, and starts it again. `isUp` hears of both. */
+const makeCrash = (
+  server: DemoServer.DemoServer,
+  crowd: Crowd.Crowd,
+  board: Board.Board,
+  admitted: number,
+  isUp: (value: boolean) => void
+) =>
+  Effect.gen(function* () {
+    yield* until(() => crowd.tally.admitted >= admitted)
+    isUp(false)
+    yield* server.kill
+    yield* board.print("  The server was killed (SIGKILL). Consumers retry while it restarts.")
+    const millis = yield* server.start
+    isUp(true)
+    yield* board.print(`  The server is back after ${millis} ms.`)
+  })
+
 /** Plays all parts, against a server that does not run yet. */
 const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, consumers: number) {
   const begun = yield* Clock.currentTimeMillis
@@ -85,15 +103,8 @@ const playDrop = Effect.fnUntraced(function* (server: DemoServer.DemoServer, con
       `${admissionExpirationSeconds} s to buy.\n  The lobby is open; the doors open in ${lobbySeconds} s.`
   )
 
-  const crash = Effect.gen(function* () {
-    yield* until(() => crowd.tally.admitted >= consumers * pairsPerConsumer * killAtShare)
-    isUp = false
-    yield* server.kill
-    yield* board.print("  The server was killed (SIGKILL). Consumers retry while it restarts.")
-    const millis = yield* server.start
-    isUp = true
-    yield* board.print(`  The server is back after ${millis} ms.`)
-  })
+  const killAt = consumers * pairsPerConsumer * killAtShare
+  const crash = makeCrash(server, crowd, board, killAt, (value) => (isUp = value))
   const endOfSale = Effect.gen(function* () {
     yield* until(() => crowd.tally.entered === consumers)
     yield* untilSoldOut(client, queueId)

@@ -45,7 +45,7 @@ const rateFindings = (drop: CheckedDrop, mechanism: CheckedMechanism): ReadonlyA
     const message = `${quoted(name)} admits nobody by itself: its rate is 0. Staff would admit everybody by hand.`
     return [warning("RATE_ZERO", message, at(mechanism, "admitRate"))]
   }
-  const units = unitsOf(mechanism) ?? stockOf(drop)
+  const units = unitsOf(mechanism) ?? stockOf(drop.products)
   if (units === undefined || insideLimit !== undefined || closeAt <= drop.now) return []
   const firstAt = Math.max(openAt, drop.now)
   const lastAt = firstAt + (units / admitRate) * 60_000

@@ -1,6 +1,13 @@
 /** Findings about units, stock and products. */
 import { declarations, grantsOnEntry } from "../mechanism/Mechanism.ts"
-import { type CheckedDrop, type CheckedMechanism, mechanismsOf, number, quoted } from "./CheckedDrop.ts"
+import {
+  type CheckedDrop,
+  type CheckedMechanism,
+  type CheckedProduct,
+  mechanismsOf,
+  number,
+  quoted
+} from "./CheckedDrop.ts"
 import { error, type Finding, warning } from "./Finding.ts"
 
 export const unitFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => [
@@ -18,8 +25,13 @@ export const unitsOf = ({ kind, settings }: CheckedMechanism): number | undefine
   settings.quantity ??
   (grantsOnEntry(kind) ? settings.capacity : undefined)
 
+/** A product whose variants may be counted. */
+interface Counted {
+  readonly variants: ReadonlyArray<Pick<CheckedProduct["variants"][number], "inventoryQuantity" | "inventoryPolicy">>
+}
+
 /** Returns the counted units of all offered variants; undefined if more can be sold than are counted. */
-export const stockOf = ({ products }: CheckedDrop): number | undefined => {
+export const stockOf = (products: ReadonlyArray<Counted>): number | undefined => {
   const variants = products.flatMap(({ variants }) => variants)
   if (variants.length === 0 || variants.some(({ inventoryPolicy }) => inventoryPolicy !== "deny")) return undefined
   return variants.reduce((sum, { inventoryQuantity }) => sum + Math.max(0, inventoryQuantity ?? 0), 0)
@@ -70,7 +82,7 @@ const isWebAddress = (url: string | null): boolean =>
   url !== null && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 
 const stockFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
-  const stock = stockOf(drop)
+  const stock = stockOf(drop.products)
   // A mechanism of a stock gives away what the stock sends it; its own number is a maximum.
   const giving = mechanismsOf(drop).filter(
     (mechanism) => unitsOf(mechanism) !== undefined && mechanism.settings.stockId === undefined

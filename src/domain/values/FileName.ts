@@ -13,7 +13,15 @@ export const attachmentOf = (parts: ReadonlyArray<string>, extension: string): s
     [...part.normalize("NFC").replaceAll(unsafe, " ").trim()].slice(0, lengthMax).join("")
   )
   const name = joined(named)
-  const ascii = joined(named.map((part) => part.normalize("NFKD").replaceAll(unsafeAscii, " ").trim()))
+  const ascii = joined(
+    named.map((part) =>
+      part
+        .normalize("NFKD")
+        .replaceAll(/\p{M}+/gu, "")
+        .replaceAll(unsafeAscii, " ")
+        .trim()
+    )
+  )
   const encoded = encodeURIComponent(`${name}.${extension}`).replaceAll(/['()*]/g, percent)
   return `attachment; filename="${ascii}.${extension}"; filename*=UTF-8''${encoded}`
 }

@@ -10,6 +10,7 @@ import {
   searchKey
 } from "./dashboard/helpers.ts"
 import { previews } from "./dashboard/preview.ts"
+import { unitsOfStock } from "./dashboard/units.ts"
 
 afresh()
 freshFrames()
@@ -17,6 +18,7 @@ localTimes(document)
 copyButtons()
 numberedButtons()
 searchKey()
+unitsOfStock()
 previews()
 passing()
 const place = document.querySelector<HTMLElement>("[data-live]")

@@ -51,7 +51,7 @@ export const signInScreen = (problem?: string): Screen => ({
             keys. The secret key signs in here, and the secret test key to test mode.</span
           >
           <span class="hint"
-            >It is used once. Your browser keeps a session of 12 hours instead, which ends when the key is
+            >The key is used once. Your browser keeps a session of 12 hours instead, which ends when the key is
             rotated.</span
           ></label
         >

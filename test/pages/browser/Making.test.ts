@@ -46,8 +46,12 @@ ofPages("A stranger at the dashboard", (it) => {
         await page.getByLabel("Price", { exact: true }).fill("129.00")
         await page.getByLabel("Address of its picture").fill("cdn.example/aurora.jpg")
         await page.getByLabel("Size 1", { exact: true }).fill("41")
+        const units = page.getByLabel("Units", { exact: true })
         await page.getByLabel("Stock of size 1").fill("1")
+        assert.strictEqual(await units.inputValue(), "1")
+        // A size that is not counted may be sold without end.
         await page.getByLabel("Size 2", { exact: true }).fill("42")
+        assert.strictEqual(await units.inputValue(), "100")
         await page.getByText("Texts in English and German").click()
         await page.getByLabel("Button of the queue, English").fill("Get in line")
         await page.getByLabel("Button of the queue, Deutsch").fill("Jetzt anstellen")

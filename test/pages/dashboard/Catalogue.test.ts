@@ -84,11 +84,11 @@ layer(usher, { excludeTestServices: true })("The catalogue at the dashboard", (i
         "https://cdn.example/2.jpg",
         "https://cdn.example/3.jpg"
       ])
-      yield* submit(yield* get(path), "Show Sole first")
-      yield* submit(yield* get(path), "Show Side later")
+      yield* submit(yield* get(path), "Show picture 3 first")
+      yield* submit(yield* get(path), "Show picture 2 later")
       const ordered = ["https://cdn.example/3.jpg", "https://cdn.example/2.jpg", "https://cdn.example/1.jpg"]
       assert.deepStrictEqual(yield* shown, ordered)
-      const asked = yield* submit(yield* get(path), "Remove Top…")
+      const asked = yield* submit(yield* get(path), "Remove picture 2…")
       assert.deepStrictEqual(yield* shown, ordered)
       yield* submit(asked, "Remove")
       assert.deepStrictEqual(yield* shown, ["https://cdn.example/3.jpg", "https://cdn.example/1.jpg"])

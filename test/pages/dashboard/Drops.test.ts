@@ -173,6 +173,53 @@ layer(usher, { excludeTestServices: true })("The tabs of a drop", (it) => {
     })
   )
 
+  it.effect("say when each part opened, who has used a turn, and what a chart spans", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId } = yield* drop
+      assert.match(textOf(yield* get(`${path}/schedule`)), /Opens At once: \d{4}-\d\d-\d\d \d\d:\d\d It has opened\./)
+      assert.include(textOf(yield* get(path)), "nobody had a turn yet")
+      yield* brand("POST", `/queues/${queueId}/admit`, { count: 1 })
+      const now = textOf(yield* get(path))
+      assert.include(now, "nobody has used the turn yet")
+      assert.include(now, "Waiting and admitted · last 5 minutes")
+
+      const drawAt = new Date(Date.now() + 3_600_000).toISOString()
+      const draws = [{ name: "Raffle", winnerCount: 1, drawAt }]
+      const { experienceId } = yield* room({ draws, queues: [{ name: "Line", admitRate: 0 }] })
+      const two = textOf(yield* get(`/dashboard/experiences/${experienceId}`))
+      assert.include(two, "Entries · last 60 minutes")
+      assert.notInclude(two, "since the opening")
+    })
+  )
+
+  it.effect("count the people that they list: all of one mechanism, and each mechanism by itself", () =>
+    Effect.gen(function* () {
+      const { get, path } = yield* drop
+      assert.include(textOf(yield* get(path)), "People 3 Look")
+      const draws = [{ name: "Raffle", winnerCount: 1, drawAt: new Date(Date.now() + 3_600_000).toISOString() }]
+      const { experienceId, sequence } = yield* room({ draws, queues: [{ name: "Line", admitRate: 0 }] })
+      const fixture = yield* Usher
+      const { accessToken } = yield* fixture.guest()
+      const headers = asConsumer(fixture.brand.publishableKey, accessToken)
+      for (const one of [`draws/${sequence.draws[0].id}`, `queues/${sequence.queues[0].id}`]) {
+        yield* fixture.consumer({ method: "POST", path: `/api/${one}/enter`, headers })
+      }
+      const people = textOf(yield* get(`/dashboard/experiences/${experienceId}/people`))
+      assert.include(people, "Now People Look")
+      assert.include(people, "Line (queue, 1)")
+      assert.include(people, "Raffle (draw, 1)")
+    })
+  )
+
+  it.effect("show who was admitted as what went well", () =>
+    Effect.gen(function* () {
+      const { get, path, queueId } = yield* drop
+      yield* brand("POST", `/queues/${queueId}/admit`, { count: 1 })
+      const people = yield* eventually(get(`${path}/people`), ({ text }) => text.includes("was admitted</span>"))
+      assert.include(people.text, '<span class="badge ok">was admitted</span>')
+    })
+  )
+
   it.effect("call what was drawn before its time, or was ended, no error, and show an error as one", () =>
     Effect.gen(function* () {
       const { get, signIn } = yield* operator

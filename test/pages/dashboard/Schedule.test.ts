@@ -230,6 +230,34 @@ layer(usher, { excludeTestServices: true })("The schedule of a drop", (it) => {
     })
   )
 
+  it.effect("begins with the stock of the drop, if all of it is counted, and with the name of the drop", () =>
+    Effect.gen(function* () {
+      const { get } = yield* admin
+      const sizes = (counted: number) =>
+        ["S", "M"].map((sku, index) => ({
+          sku,
+          ...(index < counted && { inventoryQuantity: 3, inventoryPolicy: "deny" })
+        }))
+      for (const [counted, units] of [
+        [2, "6"],
+        [1, "100"]
+      ] as const) {
+        const newProducts = [{ name: "Runner", variants: sizes(counted) }]
+        const { id } = yield* anExperience({}, { newProducts })
+        for (const [part, field] of [
+          ["draw", "draw.units"],
+          ["queue", "queue.units"],
+          ["release", "release.units"]
+        ] as const) {
+          const page = yield* get(`/dashboard/experiences/${id}/schedule/add?part=${part}`)
+          const form = formsOf(page).find(({ action }) => action.endsWith("/add"))!
+          assert.strictEqual(form.fields[field], units, part)
+          assert.strictEqual(form.fields["name"], "Aurora")
+        }
+      }
+    })
+  )
+
   it.effect("copies a drop to another date, with all times moved by as much", () =>
     Effect.gen(function* () {
       const { get, submit } = yield* admin

@@ -38,6 +38,8 @@ interface InputOptions extends FieldOptions {
   readonly placeholder?: string
   readonly autocomplete?: string
   readonly list?: string
+  /** Attributes by which the script finds it. */
+  readonly marks?: Html | undefined
 }
 
 /** A choice: its value, and how it is called. */
@@ -68,7 +70,7 @@ export class Form {
   }
 
   input(name: string, options: InputOptions): Html {
-    const { type = "text", placeholder, autocomplete, list, isOptional = false, isFraction = false } = options
+    const { type = "text", placeholder, autocomplete, list, marks, isOptional = false, isFraction = false } = options
     const { min = 0, max = 1_000_000_000 } = options
     return this.#field(
       name,
@@ -76,6 +78,7 @@ export class Form {
       (attributes) =>
         html`<input
           ${attributes}
+          ${marks}
           type="${type}"
           value="${this.valueOf(name, options.value)}"
           ${type === "number" && html`min="${min}" max="${max}" step="${isFraction ? "any" : "1"}" inputmode="${isFraction ? "decimal" : "numeric"}"`}

@@ -15,6 +15,8 @@ export interface Ask {
   /** True for a question that only a mechanism of a stock has. */
   readonly isOfStock?: true
   readonly value?: string | number
+  /** True for the units of what is sold: the stock if it is counted, else its `value`. */
+  readonly areSoldUnits?: true
   readonly min?: number
   readonly max?: number
   readonly isOptional?: boolean

@@ -3,6 +3,7 @@ import type { AdminAnswer } from "../../ApiClients.ts"
 import { html, type Html } from "../../Html.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
 import { Form, type Sent } from "../form/Form.ts"
+import { stockOf } from "../../../domain/rehearsal/Units.ts"
 import { timeZones, typedAt, units } from "../form/Typed.ts"
 import { formId } from "../FormId.ts"
 import type { Screen } from "../Frame.ts"
@@ -50,7 +51,13 @@ export const formScreen = (
         ${isShared ? "Several mechanisms, one stock" : titleOf(chosen)} ·
         <a href="/dashboard/new">Choose something else</a>
       </p>
-      <form method="post" action="/dashboard/new" enctype="multipart/form-data" class="drop">
+      <form
+        method="post"
+        action="/dashboard/new"
+        enctype="multipart/form-data"
+        class="drop"
+        data-stocks="${JSON.stringify(stocksOf(around.products))}"
+      >
         <input type="hidden" name="part" value="${chosen.map(({ name }) => name).join(",")}" />${formId()}
         ${isShared && html`<input type="hidden" name="${thenField}" value="${thenStock}" />`}
         <!-- Enter in a field creates the drop, and does not add sizes. -->
@@ -66,6 +73,15 @@ export const formScreen = (
     `
   }
 }
+
+/** The units of each product whose stock is counted, for the script, which keeps the units of the drop equal to it. */
+const stocksOf = (products: Surroundings["products"]): { readonly [productId: string]: number } =>
+  Object.fromEntries(
+    products.flatMap((product) => {
+      const stock = stockOf([product])
+      return stock === undefined ? [] : [[product.id, stock]]
+    })
+  )
 
 const titleOf = (chosen: ReadonlyArray<Part>): string => chosen.map(({ title }) => title).join(", then ")
 
@@ -149,15 +165,21 @@ export const siteFields = (form: Form, part: Part, around: PartSurroundings): Ht
   )
 }
 
+/** What the field of a question begins with. `stock` is that of the drop, undefined if it is not counted. */
+interface Around extends PartSurroundings {
+  readonly stock?: number | undefined
+}
+
 /** The field of a question. */
-export const askField = (form: Form, part: Part, ask: Ask, around: PartSurroundings): Html => {
+export const askField = (form: Form, part: Part, ask: Ask, around: Around): Html => {
   const name = `${part.name}.${ask.name}`
-  const { label, hint, value, isOptional = false } = ask
+  const { label, hint, isOptional = false, areSoldUnits = false } = ask
+  const value = (areSoldUnits ? around.stock : undefined) ?? ask.value
   const shared = { label, value, isOptional, ...(hint !== undefined && { hint }) }
   const { min = 0, max = 1_000_000_000 } = ask
   switch (ask.type) {
     case "number":
-      return form.input(name, { ...shared, type: "number", min, max })
+      return form.input(name, { ...shared, type: "number", min, max, ...(areSoldUnits && { marks: html`data-units` }) })
     case "minutes":
       return form.input(name, { ...shared, type: "number", min, max, isFraction: true })
     case "choice":

@@ -157,7 +157,7 @@ export const draw: Part = {
   after: "Draws among all who enter.",
   wantsSignIn: true,
   asks: [
-    unitsAsk("winnerCount", { label: "Winners", hint: "How many entries are drawn." }),
+    unitsAsk("winnerCount", { areSoldUnits: true, label: "Winners", hint: "How many entries are drawn." }),
     stockAsk,
     openFor({ label: "Entries for", hint: "The draw takes place when entries close." }),
     { ...toBuy, label: "Minutes for winners to buy", value: 1_440 }
@@ -272,7 +272,7 @@ export const release: Part = {
   use: "The first people to claim a unit hold it for a while, without a line.",
   after: "Gives the rest to the first who claim.",
   asks: [
-    unitsAsk("capacity"),
+    unitsAsk("capacity", { areSoldUnits: true }),
     stockAsk,
     openFor({ isOptional: true, value: "", hint: "Empty: until you end it." }),
     toBuy
@@ -297,7 +297,11 @@ export const queue: Part = {
   use: "First come, first served, at a pace your shop can handle. A lobby draws the order of those who come early.",
   after: "Lets the rest in by turn.",
   asks: [
-    unitsAsk("maxAdmissions", { isOptional: true, hint: "How many people get a turn. Empty: no limit." }),
+    unitsAsk("maxAdmissions", {
+      areSoldUnits: true,
+      isOptional: true,
+      hint: "How many people get a turn. Empty: no limit."
+    }),
     stockAsk,
     {
       name: "rate",

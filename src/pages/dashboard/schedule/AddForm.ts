@@ -1,4 +1,6 @@
 /** A mechanism that is added to a drop: the questions of a part of a new drop, in a form of its own. */
+import { isOffered } from "../../../domain/experience/ExperienceProduct.ts"
+import { stockOf } from "../../../domain/rehearsal/Units.ts"
 import { type Millis, toText } from "../../../domain/values/Time.ts"
 import { html, type Html } from "../../Html.ts"
 import type { Drop } from "../drop/Drop.ts"
@@ -45,7 +47,8 @@ export const addForm = (
       isOptional: true,
       hint: `Empty: at once. Clocks of ${timeZone}.`
     })}
-    ${commonAsks(part, around).map((ask) => askField(form, part, ask, around))} ${guestsField(form, [part])}
+    ${commonAsks(part, around).map((ask) => askField(form, part, ask, { ...around, stock: stockIn(experience) }))}
+    ${guestsField(form, [part])}
   `
   return html`<section class="card">
     <h2>Add: ${part.title}</h2>
@@ -60,6 +63,15 @@ export const addForm = (
       <a class="button quiet" href="${path}">Cancel</a>
     </form>
   </section>`
+}
+
+/** The counted units of what the drop offers; undefined if none are there to be given. */
+const stockIn = ({ products }: Drop["experience"]): number | undefined => {
+  const offered = [...new Map(products.map(({ product }) => [product.id, product])).values()]
+  const stock = stockOf(
+    offered.map(({ variants }) => ({ variants: variants.filter((one) => isOffered(products, one)) }))
+  )
+  return stock === 0 ? undefined : stock
 }
 
 /** The settings of a sent form, and what is wrong with it. */
