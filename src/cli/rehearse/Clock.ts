@@ -32,11 +32,19 @@ export const read = (client: Client) => patient(client.admin((api) => api.testCl
 /** Advances the clock, and waits until all of it has happened. */
 export const advance = Effect.fnUntraced(function* (client: Client, to: number) {
   const payload = { to, waitSeconds: advanceWaitSecondsMax }
-  let clock = yield* patient(client.admin((api) => api.testClock.advanceTestClock({ payload })))
+  let clock = yield* patient(client.admin((api) => api.testClock.advanceTestClock({ payload }))).pipe(
+    // A request before it, whose answer was lost, has begun the advance.
+    Effect.catchIf(
+      ({ code }) => code === "ADVANCING",
+      () => read(client)
+    )
+  )
   while (clock.status === "ADVANCING") {
     yield* Effect.sleep(lookMillis)
     clock = yield* read(client)
   }
   if (clock.status === "READY") return clock
-  return yield* new StartRefused({ message: `The test clock could not be advanced. ${clock.problem}` })
+  return yield* new StartRefused({
+    message: `The test clock could not be advanced. ${clock.problem} \`POST /test-clock/advance\` tries it again; \`DELETE /test-clock\` ends the rehearsal.`
+  })
 })

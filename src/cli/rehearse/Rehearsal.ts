@@ -1,5 +1,5 @@
 /** A rehearsal from the copy to its report. */
-import { Clock as Machine, Effect, Redacted } from "effect"
+import { Clock as Machine, Effect, Redacted, Schedule } from "effect"
 import { planOf } from "../../domain/rehearsal/Acts.ts"
 import { busiestOf } from "../../domain/rehearsal/Busiest.ts"
 import type { Crowd } from "../../domain/rehearsal/Crowd.ts"
@@ -17,6 +17,9 @@ import { openingOf, play } from "./Play.ts"
 import type { Report, SentMessages } from "./Report.ts"
 
 const hourMillis = 3_600_000
+
+/** How long the server may be away meanwhile: people do what they did once more, which changes nothing. */
+const retries = Schedule.max([Schedule.spaced("500 millis"), Schedule.recurs(240)])
 
 export interface Wanted {
   readonly experienceId: string
@@ -50,10 +53,16 @@ export const rehearse = Effect.fnUntraced(function* ({ experienceId, url, adminU
   const until = Math.max(beginsAt, ...ends) + dayMillis
   const progress = makeProgress(plan.acts.length, begunAt)
   const onStep = (done: number, now: number) => progress.reach(toText(now), done)
-  const { events, refusals, endedAt } = yield* play({ client, ...copy, openings, crowd, plan, until, onStep }).pipe(
-    orBrokenOff,
-    Effect.ensuring(progress.end)
-  )
+  const players = yield* Client.make(target(keys.test), { timeout: "1 minute", retries })
+  const { events, refusals, endedAt } = yield* play({
+    client: players,
+    ...copy,
+    openings,
+    crowd,
+    plan,
+    until,
+    onStep
+  }).pipe(orBrokenOff, Effect.ensuring(progress.end))
   const outcomes = copy.mechanisms.map((mechanism, index) => outcomeOf(mechanism, events[index]!, refusals[index]))
   const played = copy.mechanisms.flatMap((mechanism, index) => playedFindings(mechanism, outcomes[index]!))
   const findings = [...played, ...checked.findings].map(({ code, severity, message }) => ({ code, severity, message }))

@@ -1,7 +1,7 @@
 /** What a rehearsal led to: figures of each mechanism, from the events that happened. */
 import { declarations, grantsOnEntry, type Kind } from "../mechanism/Mechanism.ts"
 import type { Millis } from "../values/Time.ts"
-import type { CheckedMechanism } from "./CheckedDrop.ts"
+import { type CheckedMechanism, collectsInterest } from "./CheckedDrop.ts"
 import { unitsOf } from "./Units.ts"
 
 /** An event as the history shows it. */
@@ -43,11 +43,12 @@ export interface MechanismOutcome {
   readonly refused: Readonly<Record<string, number>>
 }
 
-/** Returns the events that give a person something, of a kind. Who books an appointment has one. */
-export const givingEvents = (kind: Kind): ReadonlyArray<string> => {
+/** Returns the events that give a person something. Who books has an appointment; a waitlist without offers notifies. */
+const givingEvents = (mechanism: CheckedMechanism): ReadonlyArray<string> => {
   const { entries, grants }: { readonly entries: ReadonlyArray<string>; readonly grants: ReadonlyArray<string> } =
-    declarations[kind]
-  return kind === "appointment" ? entries : grants
+    declarations[mechanism.kind]
+  if (mechanism.kind === "appointment") return entries
+  return mechanism.kind === "waitlist" && collectsInterest(mechanism) ? ["Notified"] : grants
 }
 
 /** Returns what the events of a mechanism led to. */
@@ -58,7 +59,7 @@ export const outcomeOf = (
 ): MechanismOutcome => {
   const { id, kind, settings } = mechanism
   const units = unitsOf(mechanism)
-  const tally = new Tally(kind, units)
+  const tally = new Tally(kind, units, givingEvents(mechanism))
   for (const event of events) tally.add(event)
   const { counts, enteredAt, waiting, served, soldOutAt, mostTaken, seconds } = tally
   return {
@@ -103,11 +104,11 @@ class Tally {
   private readonly entries: ReadonlyArray<string>
   private readonly giving: ReadonlyArray<string>
 
-  constructor(kind: Kind, units: number | undefined) {
+  constructor(kind: Kind, units: number | undefined, giving: ReadonlyArray<string>) {
     this.kind = kind
     this.units = units
     this.entries = declarations[kind].entries
-    this.giving = givingEvents(kind)
+    this.giving = giving
   }
 
   add({ type, at, consumerId, data }: PlayedEvent): void {

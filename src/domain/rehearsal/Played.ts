@@ -4,7 +4,12 @@ import type { Severity } from "./Finding.ts"
 import type { MechanismOutcome } from "./Outcome.ts"
 
 /** Each kind of finding. A code stays the same when its words change. */
-export type PlayedCode = "NOBODY_COULD_ENTER" | "MORE_GRANTS_THAN_UNITS" | "UNITS_LEFT_WHILE_WAITING" | "STILL_WAITING"
+export type PlayedCode =
+  | "NOBODY_COULD_ENTER"
+  | "MORE_GRANTS_THAN_UNITS"
+  | "UNITS_LEFT_WHILE_WAITING"
+  | "STILL_WAITING"
+  | "NEVER_NOTIFIED"
 
 export interface PlayedFinding {
   readonly code: PlayedCode
@@ -25,10 +30,14 @@ export const playedFindings = (
   mechanism: CheckedMechanism,
   outcome: MechanismOutcome
 ): ReadonlyArray<PlayedFinding> => {
-  if (collectsInterest(mechanism)) return cannotEnter(outcome)
   const { id: recordId, units, mostTaken, stillWaiting } = outcome
   const name = quoted(outcome.name)
   const found: Array<PlayedFinding> = [...cannotEnter(outcome)]
+  if (collectsInterest(mechanism)) {
+    if (stillWaiting === 0) return found
+    const message = `${people(stillWaiting)} in ${name} were never told that it opens.`
+    return [...found, { code: "NEVER_NOTIFIED", severity: "warning", message, recordId }]
+  }
   if (units !== null && mostTaken > units) {
     const message = `${name} gave away ${number(mostTaken)} units at one time, but has only ${number(units)}.`
     found.push({ code: "MORE_GRANTS_THAN_UNITS", severity: "error", message, recordId })

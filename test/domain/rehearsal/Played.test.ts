@@ -59,6 +59,8 @@ describe("A mechanism that was played", () => {
     } as const
     assert.deepStrictEqual(codes([event("Entered", "ann"), event("Lost", "ann")], {}, auction), [])
     const waitlist = { ...line, kind: "waitlist", settings: line.settings } as const
-    assert.deepStrictEqual(codes(entered, {}, waitlist), [])
+    const told = ["ann", "bob", "cleo"].map((name) => event("Notified", name))
+    assert.deepStrictEqual(codes([...entered, ...told], {}, waitlist), [])
+    assert.deepStrictEqual(codes(entered, {}, waitlist), ["NEVER_NOTIFIED"])
   })
 })

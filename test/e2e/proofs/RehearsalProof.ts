@@ -1,8 +1,12 @@
 /** Plays a drop of six mechanisms over thirty days with `usher rehearse`, and compares what happened. */
+import type { Dice } from "../support/Dice.ts"
 import { main, type Keys, ServerUnderTest } from "../support/ServerUnderTest.ts"
 import * as Processes from "../support/Processes.ts"
 
 const dayMillis = 86_400_000
+
+/** How long one rehearsal may take here. */
+const secondsMax = 3_600
 const openAt = Date.parse("2033-06-01T16:00:00Z")
 
 /** The instant so many days after the opening. */
@@ -22,7 +26,7 @@ const drop = {
   sequences: [
     {
       name: "Everybody",
-      waitlist: { name: "Tell me", openAt: day(-1), closeAt: day(0) },
+      waitlist: { name: "Tell me", openAt: day(-1) },
       queues: [
         {
           name: "The line",
@@ -82,7 +86,20 @@ const drop = {
 /** The report of a rehearsal as JSON, as far as it is read here. */
 export interface Report {
   readonly seconds: number
+  readonly unserved: number
   readonly mechanisms: ReadonlyArray<{ readonly id: string; readonly name: string; readonly people: number }>
+}
+
+/** A recorded event without the id of its mechanism, which each rehearsal has of its own. */
+type Recorded = Readonly<Record<string, unknown>>
+
+/** The journals of a rehearsal's mechanisms, in their order. */
+export type Journals = ReadonlyArray<ReadonlyArray<Recorded>>
+
+/** What was played. */
+export interface Played {
+  readonly report: Report
+  readonly journals: Journals
 }
 
 /** A server with a live drop. */
@@ -91,8 +108,8 @@ export class Stage {
   private readonly keys: Keys
   private readonly experienceId: string
 
-  static async make(settings: NodeJS.ProcessEnv = {}): Promise<Stage> {
-    const server = await ServerUnderTest.make({ settings })
+  static async make(): Promise<Stage> {
+    const server = await ServerUnderTest.make()
     await server.start()
     const keys = await server.createOrganization()
     const { id } = await ask(server, keys.secretKey, "POST", "/experiences", drop)
@@ -105,8 +122,27 @@ export class Stage {
     this.experienceId = experienceId
   }
 
-  /** Plays the drop to its end. Fails unless it exits with success. */
-  async rehearse(people: number, seed: number, environment: NodeJS.ProcessEnv = {}): Promise<Report> {
+  /**
+   * Plays the drop to its end, reads the journals, and ends the test clock. `meanwhile` runs next to it and gets whether
+   * the rehearsal is still under way. Returns what the command said if it did not succeed.
+   */
+  async rehearse(
+    people: number,
+    seed: number,
+    meanwhile: (isPlaying: () => boolean) => Promise<void> = () => Promise.resolve()
+  ): Promise<Played | string> {
+    let isPlaying = true
+    const playing = this.run(people, seed).finally(() => (isPlaying = false))
+    await Promise.all([playing.catch(() => undefined), meanwhile(() => isPlaying)])
+    const report = await playing.catch((error: Error) => error.message)
+    if (typeof report === "string") return report
+    const journals: Array<ReadonlyArray<Recorded>> = []
+    for (const { id } of report.mechanisms) journals.push(await this.journal(id))
+    await this.ask("DELETE", "/test-clock")
+    return { report, journals }
+  }
+
+  private async run(people: number, seed: number): Promise<Report> {
     const { adminUrl, consumerUrl } = this.server
     const flags = [
       "--url",
@@ -119,13 +155,23 @@ export class Stage {
       `${seed}`,
       "--json"
     ]
-    const printed = await Processes.run([main, "rehearse", this.experienceId, ...flags], {
-      ...process.env,
-      LIVE_SECRET_KEY: this.keys.secretKey,
-      SECRET_KEY: this.keys.testSecretKey,
-      ...environment
-    })
+    const printed = await Processes.run(
+      [main, "rehearse", this.experienceId, ...flags],
+      { ...process.env, LIVE_SECRET_KEY: this.keys.secretKey, SECRET_KEY: this.keys.testSecretKey },
+      secondsMax
+    )
     return JSON.parse(printed)
+  }
+
+  private async journal(id: string): Promise<ReadonlyArray<Recorded>> {
+    const found: Array<Recorded> = []
+    let after = ""
+    for (;;) {
+      const { data, pageInfo } = await this.ask("GET", `/distributions/${id}/history?first=100${after}`)
+      found.push(...data)
+      if (data.length < 100) return found
+      after = `&after=${encodeURIComponent(pageInfo.endCursor)}`
+    }
   }
 
   /** Asks the Admin API as the shop's server, in test mode. */
@@ -136,6 +182,35 @@ export class Stage {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]()
   }
+}
+
+/** Returns how two sets of journals differ, in words; nothing if they are equal. */
+export const differences = (one: Played, other: Played): ReadonlyArray<string> =>
+  one.report.mechanisms.flatMap(({ name }, mechanism) => {
+    const [events, others] = [one.journals[mechanism]!, other.journals[mechanism]!]
+    const texts = others.map((event) => JSON.stringify(event))
+    const index = events.findIndex((event, place) => JSON.stringify(event) !== texts[place])
+    if (index < 0 && events.length === others.length) return []
+    const place = index < 0 ? events.length : index
+    return [`${name}, event ${place}: ${JSON.stringify(events[place])}, and then ${texts[place]}`]
+  })
+
+/** Kills the server while the test clock advances, and starts it again, so often. Returns how often it did. */
+export const killWhileAdvancing = async (stage: Stage, kills: number, dice: Dice, isPlaying: () => boolean) => {
+  let [killed, lastNow] = [0, ""]
+  while (killed < kills && isPlaying()) {
+    const clock = await stage.ask("GET", "/test-clock").catch(() => undefined)
+    if (clock?.status !== "ADVANCING" || clock.now === lastNow) {
+      await Processes.pause(1)
+      continue
+    }
+    lastNow = clock.now
+    await Processes.pause(dice.between(0, 15))
+    await stage.server.kill()
+    await stage.server.start()
+    killed++
+  }
+  return killed
 }
 
 const ask = async (server: ServerUnderTest, key: string, method: string, path: string, body?: object) => {
