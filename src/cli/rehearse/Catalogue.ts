@@ -8,7 +8,7 @@ import { takersMax } from "../../domain/stock/Configuration.ts"
 import type { ExperienceProduct } from "../../domain/experience/ExperienceProduct.ts"
 import { allOf, type Client, type RequestError } from "../../load/Client.ts"
 import { patient } from "./Clock.ts"
-import { type Fields, picked } from "./Fields.ts"
+import { picked } from "./Fields.ts"
 
 /** A product as an experience offers it. */
 export type OfferedProduct = Pick<ExperienceProduct, "productId" | "productVariantId" | "position" | "product">
@@ -132,7 +132,7 @@ export const archiveFormer = Effect.fnUntraced(function* (client: Client, offere
   const names = new Map(offered.map(({ productId, product }) => [productId, product.name]))
   for (const [originalId, search] of names) {
     const found = yield* client.admin((api) => api.products.listProducts({ query: { first: 100, search } }))
-    const former = found.data.filter(({ metadata }) => (metadata as Fields | null)?.[mark] === originalId)
+    const former = found.data.filter(({ metadata }) => metadata?.[mark] === originalId)
     const variantIds = new Set(former.flatMap(({ variants }) => variants.map(({ id }) => id)))
     if (variantIds.size > 0) yield* archiveStocksOf(client, variantIds)
     for (const { id } of former) {

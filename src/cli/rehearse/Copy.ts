@@ -74,7 +74,7 @@ export const create = Effect.fnUntraced(function* (live: Client, client: Client,
     api.experiences.createExperience({ payload: body as { readonly name: string } })
   )
   const before = mechanismsOf(original.sequences)
-  const after = mechanismsOf(made.sequences as unknown as ReadonlyArray<Fields>)
+  const after = mechanismsOf(made.sequences)
   const ids = new Map(before.map(({ record }, index) => [record["id"] as string, after[index]!.record["id"] as string]))
   yield* Catalogue.giveTakers(client, copied, ids, shift)
   const mechanisms = after.map(({ kind, record, sequence }): CopiedMechanism => ({

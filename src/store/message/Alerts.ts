@@ -127,8 +127,9 @@ const makeSending = (sql: PgClient.PgClient) => {
     const at = timeOfTenant(sql, "a", now)
     const from = sql`${at} - make_interval(secs => ${lateMillis / 1_000})`
     const until = sql`${at} + make_interval(secs => ${leadMillis / 1_000})`
-    const openings = sql`from mechanisms m where m.experience_id = e.id and m.kind <> 'waitlist' and not m.archived and m.teardown_status is null
-        and ${heldOpenAt(sql)} > ${from}`
+    const openings = sql`
+      from mechanisms m where m.experience_id = e.id and m.kind <> 'waitlist' and not m.archived
+        and m.teardown_status is null and ${heldOpenAt(sql)} > ${from}`
     return sql<Row>`
       select a.*, e.id as experience_id, o.name as organization_name, e.name, e.record ->> 'timeZone' as time_zone,
         c.email, opening.at

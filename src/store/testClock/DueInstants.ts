@@ -95,6 +95,12 @@ interface Row {
   readonly mark: string
 }
 
+/** What the worker itself does. */
+const others = (sql: PgClient.PgClient, tenant: Tenant, at: Millis) => sql`
+  select 'milestone', '', '', null, '' where ${hasMilestones(sql, tenant, at)}
+  union all
+  select 'alert', '', '', null, '' where exists (select from alerts a where ${ofTenant(sql, tenant, "a")})`
+
 /** One statement, because each step of an advance asks several times. */
 const makeWork = (sql: PgClient.PgClient) => {
   const heads = (tenant: Tenant, at: Date) => sql`
@@ -133,17 +139,12 @@ const makeWork = (sql: PgClient.PgClient) => {
         )
       )`
 
-  const others = (tenant: Tenant, at: Millis) => sql`
-    select 'milestone', '', '', null, '' where ${hasMilestones(sql, tenant, at)}
-    union all
-    select 'alert', '', '', null, '' where exists (select from alerts a where ${ofTenant(sql, tenant, "a")})`
-
   return Effect.fnUntraced(function* (tenant: Tenant, at: Millis) {
     const time = new Date(at)
     const rows = yield* sql<Row>`
       select found.source, found.name, found.detail, found.mark from (
         ${heads(tenant, time)} union all ${draws(tenant)} union all ${notices(tenant)}
-        union all ${messages(tenant, time)} union all ${others(tenant, at)}
+        union all ${messages(tenant, time)} union all ${others(sql, tenant, at)}
       ) found order by found.at, found.mark`
     const found = Map.groupBy(rows, ({ source }) => source)
     const reasons = sources
