@@ -31,16 +31,22 @@ export const makeMechanisms = (api: Api) => {
   })
 }
 
-/** Makes the function that returns what a person can choose: the newest that fit the query, and those with these ids. */
+/** What a person can choose: the query of their list, and which of its answers are left out. */
+interface Fitting {
+  readonly query: { readonly type?: string; readonly lifecycle?: string }
+  readonly fits?: (mechanism: Mechanism) => boolean
+}
+
+/** Makes the function that returns what a person can choose: the newest that fit, and those with these ids. */
 export const makeOffered = (api: Api) => {
   const named = makeNamed(api)
   return Effect.fnUntraced(function* (
     operator: Operator,
     ids: ReadonlyArray<string>,
-    fitting: { readonly type?: string; readonly lifecycle?: string }
+    { query, fits = () => true }: Fitting
   ) {
     const { data } = yield* api.run(operator, "distributions", "listDistributions", {
-      query: { ...fitting, first: offeredMax, sortDir: "desc" }
+      query: { ...query, first: offeredMax, sortDir: "desc" }
     })
     const known = new Set(data.map(({ id }) => id))
     const others = yield* Effect.forEach(
@@ -48,7 +54,7 @@ export const makeOffered = (api: Api) => {
       (id) => mechanismOf(api, operator, id),
       { concurrency: atOnce }
     )
-    return yield* named(operator, [...data, ...others.flat()])
+    return yield* named(operator, [...data.filter(fits), ...others.flat()])
   })
 }
 

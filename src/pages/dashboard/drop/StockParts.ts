@@ -24,11 +24,7 @@ export const makeStockParts = (api: AdminApiClient["Service"]) => {
         <a href="${stocksPath}/${id}"><bdi>${stock.name}</bdi></a> <small>${count(stock.onHand)} units on hand</small>
         ${levelBadge(stock.level)}
       </h2>
-      ${stockBar(stock)}
-      <details>
-        <summary>Who gets its units</summary>
-        ${allocationTable(stock, names)}
-      </details>
+      ${stockBar(stock)} ${allocationTable(stock, names)}
     </section>`
   })
   return (operator: Operator, mechanisms: ReadonlyArray<Mechanism>) =>

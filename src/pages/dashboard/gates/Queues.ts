@@ -24,7 +24,7 @@ export const makeQueues = (api: Api) => {
 export const makeOffered = (api: Api) => {
   const offered = NamedMechanisms.makeOffered(api)
   return (operator: Operator, ids: ReadonlyArray<string>) =>
-    Effect.map(offered(operator, ids, { type: "queue" }), queuesOf)
+    Effect.map(offered(operator, ids, { query: { type: "queue" } }), queuesOf)
 }
 
 const queuesOf = (all: NamedMechanisms.NamedMechanisms): NamedQueues => new Map([...all].filter(isQueue))

@@ -17,12 +17,14 @@ import type { Call } from "../form/Refused.ts"
 import { instantIn, numberIn, textIn } from "../form/Typed.ts"
 import { Answers } from "../newDrop/Answers.ts"
 import type { Part } from "../newDrop/Parts.ts"
+import { count } from "../Parts.ts"
 import { get, post, type Reply, type Route } from "../Route.ts"
-import { makeNaming, stockSettings } from "../stocks/Naming.ts"
+import { makeNaming, stockIdOf, stockSettings } from "../stocks/Naming.ts"
 import { makeSizes, newestStocks } from "../stocks/Sizes.ts"
+import { givenBack } from "../stocks/StockChanges.ts"
 import { stockProblems } from "../stocks/StockForm.ts"
 import { arrangedTakers, replaceTaker, takersIn, type TypedTaker } from "../stocks/TakerFields.ts"
-import { stocksPath } from "../stocks/Words.ts"
+import { type Stock, stocksPath } from "../stocks/Words.ts"
 import { fieldIn } from "./AddForm.ts"
 import { sequenceOf, tabPath } from "./Sequences.ts"
 import { afterwards, firstFields, joining, newStock, partOf, sharingScreen } from "./SharingForm.ts"
@@ -36,12 +38,19 @@ export const make = (api: Api, { read, write }: TabFrame): ReadonlyArray<Route> 
   const share = makeShare(api)
   const show = Effect.fnUntraced(function* (operator: Operator, id: string, sentTo: (drop: Drop) => Sent) {
     const drop = yield* read(operator, id)
-    const around = { sizes: yield* sizesOf(operator, drop), stocks: yield* newestStocks(api, operator) }
+    const around = { sizes: (yield* sizesOf(operator, drop)).sizes, stocks: yield* newestStocks(api, operator) }
     return write(drop, sharingScreen(drop, around, sentTo(drop)))
   })
   const first = Effect.fnUntraced(function* (operator: Operator, id: string, query: URLSearchParams) {
-    const sizes = yield* sizesOf(operator, yield* read(operator, id))
-    return yield* show(operator, id, (drop) => ({ fields: firstFields(drop, query, sizes) }))
+    const drop = yield* read(operator, id)
+    const { sizes, areOffered } = yield* sizesOf(operator, drop)
+    const stockId = joining(drop).flatMap((one) => stockIdOf(one) ?? [])[0]
+    const stock =
+      stockId === undefined ? undefined : yield* api.run(operator, "stocks", "getStock", { params: { id: stockId } })
+    const opens = query.get("opens") ?? ""
+    return yield* show(operator, id, (current) => ({
+      fields: firstFields(current, { opens, sizes: areOffered ? sizes : [], stock })
+    }))
   })
   return [
     { ...get(path, (operator, { params, query }) => first(operator, params["id"]!, query)), role: "operator" },
@@ -64,7 +73,8 @@ const makeSizesOf = (api: Api) => {
   const sizesOf = makeSizes(api)
   return (operator: Operator, { experience: { products } }: Drop) => {
     const offered = products.map(({ product }) => product)
-    return sizesOf(operator, offered.some(({ variants }) => variants.length > 0) ? offered : undefined)
+    const areOffered = offered.some(({ variants }) => variants.length > 0)
+    return Effect.map(sizesOf(operator, areOffered ? offered : undefined), (sizes) => ({ sizes, areOffered }))
   }
 }
 
@@ -150,12 +160,14 @@ const makeShare = (api: Api) => {
     fields: URLSearchParams,
     planned: ReadonlyArray<Planned>
   ) {
-    const stock = yield* stockOf(operator, fields)
-    fields.set("stock", stock.id)
+    const stock = yield* stockOf(operator, drop, fields, planned)
+    const sequenceId = planned.some(({ made }) => made !== undefined)
+      ? yield* sequenceOf(api, operator, drop, fields)
+      : ""
     const takers: Array<object> = []
     for (const { taker, made } of planned) {
       const { of, ...share } = taker
-      const id = made === undefined ? of : yield* madeOf(operator, drop, { fields, stock, taker, made })
+      const id = made === undefined ? of : yield* madeOf(operator, { sequenceId, stock, taker, made })
       if (made !== undefined) replaceTaker(fields, of, id)
       takers.push({ ...share, distributionId: id })
     }
@@ -164,10 +176,10 @@ const makeShare = (api: Api) => {
     const left = yield* letSell(operator, there, stock.id)
     if (left.length > 0) return yield* Effect.fail(new Refused(new Map([["", left.join(" ")]])))
     // Takers of other drops stay behind these.
-    const listed = stock.takers.filter(
-      ({ distributionId }) => !own.has(distributionId) && !drop.mechanisms.some(({ id }) => id === distributionId)
-    )
-    const others = listed.map(({ from, ...one }) => ({ ...one, ...(from !== undefined && { from: toText(from) }) }))
+    const others = takersOfOthers(stock, drop).map(({ from, ...one }) => ({
+      ...one,
+      ...(from !== undefined && { from: toText(from) })
+    }))
     const payload = { takers: [...takers, ...others] }
     yield* api
       .run(operator, "stocks", "changeStock", { params: { id: stock.id }, payload })
@@ -192,37 +204,73 @@ const makeShare = (api: Api) => {
   }
 }
 
+/** The takers of a stock that are not of this drop. */
+const takersOfOthers = ({ takers }: Pick<Stock, "takers">, { mechanisms }: Drop) =>
+  takers.filter(({ distributionId }) => !mechanisms.some(({ id }) => id === distributionId))
+
+const refused = (field: string, says: string) => Effect.fail(new Refused(new Map([[field, says]])))
+
 /** Makes the function that makes the stock of a form, or reads the chosen one, and sets its units. */
-const makeStock = (api: Api) =>
-  Effect.fnUntraced(function* (operator: Operator, fields: URLSearchParams) {
+const makeStock = (api: Api) => {
+  const chosenOf = makeChosen(api)
+  return Effect.fnUntraced(function* (
+    operator: Operator,
+    drop: Drop,
+    fields: URLSearchParams,
+    planned: ReadonlyArray<Planned>
+  ) {
     const chosen = fields.get("stock") ?? newStock
+    const units = numberIn(fields, "units")
+    if (typeof units === "string") return yield* refused("units", "Enter a whole number.")
+    const payload = { name: textIn(fields, "name") ?? "", variantIds: fields.getAll("variants"), takers: [] }
     const stock =
       chosen === newStock
-        ? yield* api
-            .run(operator, "stocks", "createStock", {
-              payload: { name: textIn(fields, "name") ?? "", variantIds: fields.getAll("variants"), takers: [] }
-            })
-            .pipe(atFields(stockProblems))
-        : yield* api.run(operator, "stocks", "getStock", { params: { id: chosen } }).pipe(
-            Effect.catchIf(
-              ({ status }) => status === 404,
-              () => gone
-            )
-          )
+        ? yield* api.run(operator, "stocks", "createStock", { payload }).pipe(atFields(stockProblems))
+        : yield* chosenOf(operator, drop, chosen, { units, planned })
     fields.set("stock", stock.id)
-    const units = numberIn(fields, "units")
     if (units === undefined || units === stock.onHand) return stock
-    if (typeof units === "string") return yield* Effect.fail(new Refused(new Map([["units", "Enter a whole number."]])))
-    const payload = { by: units - stock.onHand, reason: "COUNTED" }
     return yield* api
-      .run(operator, "stocks", "adjustStock", { params: { id: stock.id }, payload })
+      .run(operator, "stocks", "adjustStock", {
+        params: { id: stock.id },
+        payload: { by: units - stock.onHand, reason: "COUNTED" }
+      })
       .pipe(atFields((refusal) => problemsOf(refusal, () => "units")))
   })
+}
 
-const gone = Effect.fail(new Refused(new Map([["stock", "This stock is not there any more."]])))
+/**
+ * Makes the function that reads a stock that is there. The form only hands units out: what takes some away asks first,
+ * on the screen of the stock.
+ */
+const makeChosen = (api: Api) =>
+  Effect.fnUntraced(function* (
+    operator: Operator,
+    drop: Drop,
+    id: string,
+    { units, planned }: { readonly units: number | undefined; readonly planned: ReadonlyArray<Planned> }
+  ) {
+    const stock = yield* api.run(operator, "stocks", "getStock", { params: { id } }).pipe(
+      Effect.catchIf(
+        ({ status }) => status === 404,
+        () => refused("stock", "This stock is not there any more.")
+      )
+    )
+    if (units !== undefined && units < stock.onHand) {
+      return yield* refused("units", `It has ${count(stock.onHand)}. Take units away on the screen of the stock.`)
+    }
+    const others = takersOfOthers(stock, drop).map(({ distributionId, units, upTo }) => ({
+      of: distributionId,
+      ...(units !== undefined && { units }),
+      ...(upTo !== undefined && { upTo })
+    }))
+    if (givenBack(stock, [...planned.map(({ taker }) => taker), ...others]).length > 0) {
+      return yield* refused("takers", "This would take units back. Change the list on the screen of the stock.")
+    }
+    return stock
+  })
 
 interface Making {
-  readonly fields: URLSearchParams
+  readonly sequenceId: string
   readonly stock: { readonly id: string; readonly onHand: number }
   readonly taker: TypedTaker
   readonly made: NonNullable<Planned["made"]>
@@ -230,9 +278,8 @@ interface Making {
 
 /** Makes the function that makes a mechanism of a stock. Returns its id. */
 const makeMechanism = (api: Api) =>
-  Effect.fnUntraced(function* (operator: Operator, drop: Drop, { fields, stock, taker, made }: Making) {
+  Effect.fnUntraced(function* (operator: Operator, { sequenceId, stock, taker, made }: Making) {
     const { part, settings } = made
-    const sequenceId = yield* sequenceOf(api, operator, drop, fields)
     // A draw needs a number. Its share, or all that there is, is the most that it can use.
     const winnerCount = taker.units ?? taker.upTo ?? Math.max(1, stock.onHand)
     const payload = {

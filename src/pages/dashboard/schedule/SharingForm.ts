@@ -12,7 +12,8 @@ import { askField, guestsField } from "../newDrop/NewDropForm.ts"
 import { draw, type Part, parts, queue, release, waitlist } from "../newDrop/Parts.ts"
 import { canNameStock, stockIdOf } from "../stocks/Naming.ts"
 import type { Size } from "../stocks/Sizes.ts"
-import { startTakers, takerFields, takersIn } from "../stocks/TakerFields.ts"
+import { startTakers, takerFields, takersIn, writeTakers } from "../stocks/TakerFields.ts"
+import type { Stock } from "../stocks/Words.ts"
 import { tabPath } from "./Sequences.ts"
 
 /** The parts that the form can make, in the order in which units usually go. */
@@ -56,9 +57,29 @@ export const joining = ({ mechanisms }: Drop): ReadonlyArray<Mechanism> =>
 const makeable = ({ mechanisms }: Drop): ReadonlyArray<Part> =>
   madeHere.filter((part) => part !== waitlist || !mechanisms.some(({ type }) => type === waitlist.kind))
 
-/** The fields of a new form: what is there, and of draw, queue and waitlist what is missing. */
-export const firstFields = (drop: Drop, query: URLSearchParams, sizes: ReadonlyArray<Size>): URLSearchParams => {
+/** What a new form begins with. */
+interface First {
+  /** When the first mechanism opens, as a person has typed it; empty: at once. */
+  readonly opens: string
+  /** The sizes that the drop offers. */
+  readonly sizes: ReadonlyArray<Size>
+  /** The stock from which the drop sells already. */
+  readonly stock: Stock | undefined
+}
+
+/**
+ * The fields of a new form: what sells from the stock already; or what is there, and of draw, queue and waitlist what is
+ * missing.
+ */
+export const firstFields = (drop: Drop, { opens, sizes, stock }: First): URLSearchParams => {
+  const fields = new URLSearchParams({ opens, name: drop.experience.name, stock: stock?.id ?? newStock })
+  for (const { id } of sizes) fields.append("variants", id)
   const there = joining(drop)
+  if (stock !== undefined) {
+    const own = stock.takers.filter(({ distributionId }) => there.some(({ id }) => id === distributionId))
+    writeTakers(fields, own, drop.experience.timeZone)
+    return fields
+  }
   const missing = makeable(drop).filter(
     (part) => madeAtFirst.has(part) && !there.some(({ type }) => type === part.kind)
   )
@@ -66,9 +87,6 @@ export const firstFields = (drop: Drop, query: URLSearchParams, sizes: ReadonlyA
     ...there.map(({ id, type }) => ({ of: id, type, isNew: false })),
     ...missing.map((part) => ({ of: rowOf(part), type: part.kind, isNew: true }))
   ].toSorted((one, other) => rankOf(one.type) - rankOf(other.type))
-  const fields = new URLSearchParams({ opens: query.get("opens") ?? "", name: drop.experience.name })
-  for (const { id } of sizes) fields.append("variants", id)
-  fields.set("stock", there.flatMap((one) => stockIdOf(one) ?? [])[0] ?? newStock)
   startTakers(
     fields,
     rows.map(({ of, type, isNew }) =>

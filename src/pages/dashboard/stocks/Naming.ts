@@ -14,6 +14,9 @@ export const stockIdOf = (mechanism: Mechanism): string | undefined =>
 export const canNameStock = (mechanism: Mechanism): boolean =>
   sellingKinds.includes(mechanism.type) && mechanism.lifecycle === "scheduled" && stockIdOf(mechanism) === undefined
 
+/** The mechanisms that can join the takers of a stock. */
+export const canJoin = { query: { lifecycle: "scheduled" }, fits: canNameStock } as const
+
 /** The settings by which a mechanism of a kind sells from a stock. A waitlist then offers its units. */
 export const stockSettings = (kind: Mechanism["type"], stockId: string | null) => ({
   stockId,

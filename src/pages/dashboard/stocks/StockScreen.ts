@@ -11,7 +11,7 @@ import { action } from "../Frame.ts"
 import { makeMechanisms, makeOffered, type NamedMechanisms } from "../NamedMechanisms.ts"
 import { card, count, linkButton } from "../Parts.ts"
 import { facts } from "../Table.ts"
-import { canNameStock } from "./Naming.ts"
+import { canJoin } from "./Naming.ts"
 import { eventList, makeEvents } from "./StockHistory.ts"
 import { allocationTable, stockBar } from "./StockBar.ts"
 import { lowField, nothingToAdd, returnsField } from "./StockForm.ts"
@@ -86,9 +86,7 @@ const takersCard = Effect.fnUntraced(function* (
   sent: Sent | undefined
 ) {
   const timeZone = yield* timeZoneOf(api, operator)
-  const scheduled = yield* offered(operator, [], { lifecycle: "scheduled" })
-  const joining = [...scheduled].filter(([, { mechanism }]) => canNameStock(mechanism))
-  const all = new Map([...names, ...joining])
+  const all = new Map([...names, ...(yield* offered(operator, [], canJoin))])
   const fields = sent?.fields ?? new URLSearchParams()
   if (sent === undefined) writeTakers(fields, takers, timeZone)
   const form = new Form({ fields, ...(sent?.problems !== undefined && { problems: sent.problems }) }, "takers-")

@@ -6,7 +6,7 @@ import type { AdminApiClient } from "../../ApiClients.ts"
 import type { Sent } from "../form/Form.ts"
 import { makeOffered } from "../NamedMechanisms.ts"
 import { get, post, type Reply, type Route } from "../Route.ts"
-import { canNameStock, makeNaming } from "./Naming.ts"
+import { canJoin, makeNaming } from "./Naming.ts"
 import { makeSizes } from "./Sizes.ts"
 import { makeChanges } from "./StockChanges.ts"
 import { newScreen, settingsIn, stockProblems } from "./StockForm.ts"
@@ -79,10 +79,9 @@ const makeAround = (api: Api) => {
   const sizesOf = makeSizes(api)
   const offered = makeOffered(api)
   return Effect.fnUntraced(function* (operator: Operator) {
-    const scheduled = yield* offered(operator, [], { lifecycle: "scheduled" })
     return {
       sizes: yield* sizesOf(operator),
-      mechanisms: new Map([...scheduled].filter(([, { mechanism }]) => canNameStock(mechanism))),
+      mechanisms: yield* offered(operator, [], canJoin),
       timeZone: yield* timeZoneOf(api, operator)
     }
   })
