@@ -1,5 +1,5 @@
 /**
- * R32: no unit of a stock is lost, doubled or sold twice, whenever a process is killed.
+ * R33: no unit of a stock is lost, doubled or sold twice, whenever a process is killed.
  *
  * Kills one server, and then one of three nodes, `kills` times each. With `drops` it also plays so many seeded drops in
  * memory, with kills between all steps.

@@ -7,6 +7,7 @@ import * as Time from "../coordination/Time.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
 import { orUnavailable } from "../postgres/SqlFailure.ts"
 import type { Unavailable } from "../postgres/Unavailable.ts"
+import { ofSameTenant } from "../records/Tenancy.ts"
 
 /** Units that come back to a stock; null: the order of this name was not written. */
 export interface StockMessage {
@@ -104,4 +105,4 @@ const giveToVariants = (sql: PgClient.PgClient, now: Date) => sql`
     ${quantityBounds.maximum}::int8, coalesce((v.record ->> 'inventoryQuantity')::int8, 0) + returned.units
   ))
   from returned
-  where v.id = returned.id and v.organization_id = returned.organization_id and v.mode = returned.mode`
+  where v.id = returned.id and ${ofSameTenant(sql, "v", "returned")}`
