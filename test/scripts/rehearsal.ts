@@ -29,8 +29,9 @@ violations.push(...differences(first, again))
 
 // People come a second time where a former rehearsal had them, so the smaller crowd is compared with its own.
 const quiet = await played(crowd, seed)
-let [killed, broken] = [0, 0]
-while (killed < kills) {
+let killed = 0
+let broken = 0
+for (; killed < kills; ) {
   const result = await stage.rehearse(crowd, seed, async (isPlaying) => {
     killed += await killWhileAdvancing(stage, kills - killed, dice, isPlaying)
   })

@@ -1,5 +1,5 @@
 /**
- * R32: no unit of a stock is lost, doubled or sold twice, whenever a process is killed.
+ * R33: no unit of a stock is lost, doubled or sold twice, whenever a process is killed.
  *
  * Kills one server, and then one of three nodes, `kills` times each. With `drops` it also plays so many seeded drops in
  * memory, with kills between all steps.
@@ -21,7 +21,7 @@ for (const count of new Set([1, nodes])) {
     onRound: (kill, { onHand, ordered, underway, violations }) =>
       console.log(`kill ${kill}: ${ordered} of ${onHand} sold, ${underway} under way, ${violations.length} violations`)
   })
-  const { orders, cancelled, refused, corrections } = figures.done
+  const { orders, cancelled, refused, corrections, unanswered } = figures.done
   conclude(
     `every unit is in one place, and none is sold twice, on ${count === 1 ? "one process" : `${count} nodes`}`,
     {
@@ -30,7 +30,8 @@ for (const count of new Set([1, nodes])) {
       "orders written": orders,
       "orders cancelled": cancelled,
       "corrections by staff": corrections,
-      "refused for want of units": refused
+      "refused for want of units": refused,
+      "requests without an answer": unanswered
     },
     figures.violations,
     figures.kills === kills && orders > kills

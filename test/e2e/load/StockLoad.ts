@@ -38,7 +38,7 @@ export async function stageOf(apis: Apis, units: number): Promise<Stage> {
 
 export class StockLoad {
   /** What was answered, by what was done. */
-  readonly done = { orders: 0, cancelled: 0, refused: 0, corrections: 0 }
+  readonly done = { orders: 0, cancelled: 0, refused: 0, corrections: 0, unanswered: 0 }
   readonly unexpected: Array<string> = []
   stage: Stage | undefined
   #orders: Array<string> = []
@@ -81,9 +81,15 @@ export class StockLoad {
         continue
       }
       this.#working++
-      await this.#act(stage).catch((error: unknown) => this.unexpected.push(String(error)))
+      await this.#act(stage).catch((error: unknown) => this.#noteFailure(error))
       this.#working--
     }
+  }
+
+  /** A request that is not answered for minutes, on a machine with too much to do, says nothing about units. */
+  #noteFailure(error: unknown): void {
+    if (String(error).includes("did not succeed within")) this.done.unanswered++
+    else this.unexpected.push(String(error))
   }
 
   #act(stage: Stage): Promise<unknown> {
