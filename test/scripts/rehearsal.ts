@@ -1,5 +1,5 @@
 /**
- * R32: a rehearsal of six mechanisms over thirty days takes at most a minute for 5,000 people, equal seeds give equal
+ * R34: a rehearsal of six mechanisms over thirty days takes at most a minute for 5,000 people, equal seeds give equal
  * journals, and a server that is killed in the midst of an advance goes on where it was.
  *
  *     npm run prove -- rehearsal --people 5000 --kills 50 --seed 7
@@ -29,12 +29,14 @@ violations.push(...differences(first, again))
 
 // People come a second time where a former rehearsal had them, so the smaller crowd is compared with its own.
 const quiet = await played(crowd, seed)
-let killed = 0
-let broken = 0
-for (; killed < kills; ) {
+let [killed, broken] = [0, 0]
+while (killed < kills) {
+  const left = kills - killed
+  let killedNow = 0
   const result = await stage.rehearse(crowd, seed, async (isPlaying) => {
-    killed += await killWhileAdvancing(stage, kills - killed, dice, isPlaying)
+    killedNow = await killWhileAdvancing(stage, left, dice, isPlaying)
   })
+  killed += killedNow
   console.log(`${killed} kills`)
   if (typeof result === "string") {
     broken++
