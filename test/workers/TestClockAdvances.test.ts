@@ -97,6 +97,21 @@ const aRehearsal = Effect.fnUntraced(function* (settings: object = {}) {
 
 describe("An advance", () => {
   layer(services, { excludeTestServices: true })((it) => {
+    it.effect("may be waited for in its request, which shows when something is due next", () =>
+      Effect.gen(function* () {
+        const { ask, create } = yield* aRehearsal()
+        yield* create("queues", { admitRate: 60, openAt: text(begin + 2 * hour) })
+        for (const seconds of [3_600, 0, 1]) {
+          const { status } = yield* ask("POST", "/test-clock/advance", { by: seconds, waitSeconds: 10 })
+          assert.strictEqual(status, "READY")
+        }
+        const shown = yield* ask("POST", "/test-clock/advance", { by: 1, waitSeconds: 10 })
+        assert.deepInclude(shown, { now: text(begin + hour + 2 * second), nextDueAt: text(begin + hour + 50 * minute) })
+        const late = yield* ask("POST", "/test-clock/advance", { by: 1, waitSeconds: 0 })
+        assert.strictEqual(late.status, "ADVANCING")
+      })
+    )
+
     it.effect("lets a queue admit at its rate, and grants expire, each at its instant", () =>
       Effect.gen(function* () {
         const { aConsumer, advance, create, enter, events } = yield* aRehearsal()

@@ -194,6 +194,22 @@ describe("Work with a lease", () => {
     })
   )
 
+  it.effect("does not write a kept lease again for three seconds", () =>
+    Effect.gen(function* () {
+      const leases = new LeasesInMemory()
+      const { withLease } = yield* leases.process
+      const until = () => leases.held.get("w")!.until
+      assert.isTrue(yield* withLease("w", "keep", done))
+      const first = until()
+      yield* TestClock.adjust(2_999)
+      assert.isTrue(yield* withLease("w", "keep", done))
+      assert.strictEqual(until(), first)
+      yield* TestClock.adjust(1)
+      assert.isTrue(yield* withLease("w", "keep", done))
+      assert.isAbove(until(), first)
+    })
+  )
+
   it.effect("goes on while the database is away, and ends when another process has the lease", () =>
     Effect.gen(function* () {
       const leases = new LeasesInMemory()

@@ -31,7 +31,8 @@ const actions = {
   stock: ["created", "updated", "archived", "adjusted", "low", "empty", "refilled"],
   gate: [...record, "key_rotated"],
   person: record,
-  stopped_address: ["lifted"]
+  stopped_address: ["lifted"],
+  test_clock: ["created", "removed"]
 } as const
 
 type Actions = typeof actions

@@ -1,7 +1,9 @@
 /** Sets, advances and deletes test clocks. Each statement decides by the row, so any process may run it. */
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Schema } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import type { TestClock } from "../../domain/organization/TestClock.ts"
+import type { TenantEventType } from "../../domain/organization/TenantEvent.ts"
 import type { Tenant } from "../../domain/values/Ids.ts"
 import type { Millis } from "../../domain/values/Time.ts"
 import { onDatabase } from "../postgres/OnDatabase.ts"
@@ -48,7 +50,8 @@ export class TestClockChanges extends Context.Service<
     step(clock: TestClock, to: Millis): Effect.Effect<boolean, Unavailable>
     /** Ends the advance, with a problem if it has failed, if the clock is still as it was read. */
     finish(clock: TestClock, problem?: string): Effect.Effect<void, Unavailable>
-    remove(tenant: Tenant): Effect.Effect<void, Unavailable>
+    /** Removes the clock. `by` names the author, `at` is the server's time. */
+    remove(tenant: Tenant, by: string, at: Millis): Effect.Effect<void, Unavailable>
     /** Returns the experiences of the tenant that are not archived. */
     experiences(tenant: Tenant): Effect.Effect<ReadonlyArray<string>, Unavailable>
   }
@@ -78,17 +81,22 @@ const makeSetting = (sql: PgClient.PgClient) => {
     const unknown = yield* unknownWebhook(tenant, webhookIds)
     if (unknown !== undefined) return yield* unknown
     const rows = yield* sql`
-        insert into test_clocks (organization_id, frozen_at, seed, webhook_ids, created_at, created_by)
-        values (
-          ${tenant.organizationId}, ${new Date(frozenAt)}, ${seed}, ${webhookIds}::uuid[], ${new Date(createdAt)}, ${by}
+        with made as (
+          insert into test_clocks (organization_id, frozen_at, seed, webhook_ids, created_at, created_by)
+          values (
+            ${tenant.organizationId}, ${new Date(frozenAt)}, ${seed}, ${webhookIds}::uuid[], ${new Date(createdAt)}, ${by}
+          )
+          on conflict do nothing returning *
         )
-        on conflict do nothing returning 1`
+        ${noted(sql, "test_clock.created", by, createdAt, sql`made`)}`
     if (rows.length === 0) return yield* new TestClockExists()
     return { organizationId: tenant.organizationId, frozenAt, seed, webhookIds }
   }, orUnavailable)
 
-  const remove = ({ organizationId }: Tenant) =>
-    sql`delete from test_clocks where ${ofOrganization(sql, organizationId)}`.pipe(Effect.asVoid, orUnavailable)
+  const remove = ({ organizationId }: Tenant, by: string, at: Millis) =>
+    sql`
+        with removed as (delete from test_clocks where ${ofOrganization(sql, organizationId)} returning *)
+        ${noted(sql, "test_clock.removed", by, at, sql`removed`)}`.pipe(Effect.asVoid, orUnavailable)
 
   const experiences = (tenant: Tenant) =>
     sql<{ readonly id: string }>`
@@ -99,6 +107,26 @@ const makeSetting = (sql: PgClient.PgClient) => {
 
   return { read, create, remove, experiences }
 }
+
+/** The end of a statement: it notes an event of the audit log for the clock that `changed` has, and returns a row for it. */
+const noted = (
+  sql: PgClient.PgClient,
+  type: Extract<TenantEventType, `test_clock.${string}`>,
+  by: string,
+  at: Millis,
+  changed: Fragment
+): Fragment => {
+  const shown = sql`jsonb_build_object('frozenAt', to_char(frozen_at at time zone 'utc', ${isoFormat}))`
+  const [before, after] = type === "test_clock.created" ? [sql`'{}'::jsonb`, shown] : [shown, sql`'{}'::jsonb`]
+  return sql`
+    insert into noted_events (organization_id, mode, at, type, actor, subject_id, data)
+    select organization_id, 'test', ${new Date(at)}, ${type}, ${by}, organization_id,
+      jsonb_build_object('changed', jsonb_build_array('frozenAt'), 'before', ${before}, 'after', ${after})
+    from ${changed} returning 1`
+}
+
+/** How the audit log shows an instant. */
+const isoFormat = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
 
 /** Makes what begins an advance, and its steps. */
 const makeAdvancing = (sql: PgClient.PgClient) => {

@@ -125,7 +125,7 @@ const makeDelete = Effect.gen(function* () {
   return Effect.fnUntraced(function* (tenant: Tenant, by: string) {
     const clock = yield* changes.read(tenant)
     yield* archiveAll(tenant, by)
-    yield* changes.remove(tenant)
+    yield* changes.remove(tenant, by, yield* Time.serverNow)
     yield* invalidations.settled
     return shown(clock)
   })

@@ -54,6 +54,39 @@ describe("The test clock", () => {
       )
     )
 
+    it.effect(
+      "is in the audit log of test mode when it is set and deleted, with its author, at the server's time",
+      () =>
+        Effect.gen(function* () {
+          const before = Date.now()
+          yield* withClock({ frozenAt: at }, Effect.void)
+          const { body } = yield* inTest("GET", "/audit-log?first=100&sortDir=desc")
+          const entries = body.data.filter(({ type }: { type: string }) => type.startsWith("test_clock.")).slice(0, 2)
+          assert.deepStrictEqual(
+            entries.map(({ type }: { type: string }) => type),
+            ["test_clock.removed", "test_clock.created"]
+          )
+          for (const entry of entries) {
+            assert.isAtLeast(Date.parse(entry.at), before)
+            assert.match(entry.actor, /./)
+            assert.deepStrictEqual(entry.changed, ["frozenAt"])
+          }
+          assert.deepStrictEqual([entries[0].before.frozenAt, entries[1].after.frozenAt], [at, at])
+        })
+    )
+
+    it.effect("shows in READY when time next brings something", () =>
+      withClock(
+        { frozenAt: at },
+        Effect.gen(function* () {
+          const { rehearsal } = yield* Admin
+          assert.notProperty((yield* inTest("GET", "/test-clock")).body, "nextDueAt")
+          yield* aQueue({ openAt: "2033-01-01T01:00:00.000Z" }, rehearsal)
+          assert.strictEqual((yield* inTest("GET", "/test-clock")).body.nextDueAt, "2033-01-01T00:50:00.000Z")
+        })
+      )
+    )
+
     it.effect("decides what is open", () =>
       withClock(
         { frozenAt: at },
