@@ -14,7 +14,7 @@ export interface Stage {
 }
 
 /** Grants are short, so that units come back. */
-const admissionExpirationSeconds = 2
+const admissionExpirationSeconds = 5
 
 const pollMillis = 40
 const pollsMax = 25
