@@ -7,6 +7,7 @@ import { Effect, FiberMap, Latch, Layer } from "effect"
 import { statusOf, type TestClock } from "../domain/organization/TestClock.ts"
 import type { Tenant } from "../domain/values/Ids.ts"
 import { toText } from "../domain/values/Time.ts"
+import { NoticeSchedule } from "../engine/lifecycle/NoticeSchedule.ts"
 import { Invalidations } from "../store/coordination/Invalidations.ts"
 import { Leases } from "../store/coordination/Leases.ts"
 import * as Time from "../store/coordination/Time.ts"
@@ -32,41 +33,52 @@ const advancesAtOnce = 4
 
 const failureMessage = "A test clock could not be advanced for now"
 
-/** Makes the function that advances a clock to the end of its advance. Returns false if there is none. */
-const makeAdvance = Effect.gen(function* () {
-  const changes = yield* TestClockChanges
+/** Makes the function that waits until nothing is overdue. It returns what is, after a time in which nothing happened. */
+const makeSettle = Effect.gen(function* () {
   const due = yield* DueInstants
   const alerts = yield* Alerts
   const owed = yield* MessagesOwed
-  const invalidations = yield* Invalidations
+  const notices = yield* NoticeSchedule
 
   /** Returns what is due and has not happened. Wakes those that send messages. */
   const overdueOf = Effect.fnUntraced(function* (tenant: Tenant, { frozenAt }: TestClock) {
-    const { overdue, hasMilestones, hasAlerts } = yield* due.work(tenant, frozenAt)
+    const { overdue, hasMilestones, hasAlerts, hasWaitlists } = yield* due.work(tenant, frozenAt)
     const now = yield* Time.serverNow
     if (hasMilestones) yield* markMilestones(now, tenant)
     const wanted = hasAlerts ? yield* alerts.due(now, tenant) : []
     if (overdue !== undefined) owed.grants.openUnsafe()
     if (wanted.length > 0) owed.alerts.openUnsafe()
     const mark = wanted.map(({ consumerId, subjectId }) => `${subjectId} ${consumerId}`).join()
-    return (
-      overdue ?? (wanted.length > 0 ? { what: "emails that consumers asked for have not been sent", mark } : undefined)
-    )
+    const emails = wanted.length > 0 ? { what: "emails that consumers asked for have not been sent", mark } : undefined
+    return { overdue: overdue ?? emails, hasWaitlists }
   })
 
-  /** Waits until nothing is overdue. Returns what is, after a time in which nothing happened. */
-  const settle = Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
+  return Effect.fnUntraced(function* (tenant: Tenant, clock: TestClock) {
     let since = yield* Time.serverNow
     let mark = ""
+    let isScheduled = false
     for (let pause: number = lookMillis.least; ; pause = Math.min(lookMillis.most, pause * 2)) {
-      const overdue = yield* overdueOf(tenant, clock)
-      if (overdue === undefined) return undefined
+      const { overdue, hasWaitlists } = yield* overdueOf(tenant, clock)
+      if (overdue === undefined) {
+        // A mechanism that is over opens for no waitlist any more. A new notice may be due at once.
+        if (isScheduled || !hasWaitlists || !(yield* notices.rescheduleOf(tenant))) return undefined
+        isScheduled = true
+        continue
+      }
       const now = yield* Time.serverNow
       if (overdue.mark !== mark) [mark, since] = [overdue.mark, now]
       if (now - since > stuckSeconds * 1_000) return overdue.what
       yield* Effect.sleep(pause)
     }
   })
+})
+
+/** Makes the function that advances a clock to the end of its advance. Returns false if there is none. */
+const makeAdvance = Effect.gen(function* () {
+  const changes = yield* TestClockChanges
+  const due = yield* DueInstants
+  const invalidations = yield* Invalidations
+  const settle = yield* makeSettle
 
   return Effect.fnUntraced(
     function* (organizationId: string) {
@@ -124,5 +136,6 @@ export const layerNoDeps = Layer.effectDiscard(
 
 /** The worker with its database services. */
 export const layer = layerNoDeps.pipe(
+  Layer.provide(NoticeSchedule.layer),
   Layer.provide(Layer.mergeAll(Leases.layer, TestClockChanges.layer, DueInstants.layer, Alerts.layer))
 )

@@ -1,6 +1,7 @@
 /** An advance in which something due does not happen. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { NoticeSchedule } from "../../src/engine/lifecycle/NoticeSchedule.ts"
 import { Invalidations } from "../../src/store/coordination/Invalidations.ts"
 import { Leases } from "../../src/store/coordination/Leases.ts"
 import { Alerts } from "../../src/store/message/Alerts.ts"
@@ -21,11 +22,14 @@ let overdue: Overdue | undefined
 
 const due = Layer.succeed(DueInstants, {
   next: () => Effect.undefined,
-  work: () => Effect.sync(() => ({ overdue, hasMilestones: false, hasAlerts: false }))
+  work: () => Effect.sync(() => ({ overdue, hasMilestones: false, hasAlerts: false, hasWaitlists: false }))
 })
 
+/** No waitlist is asked for. */
+const notices = Layer.mock(NoticeSchedule, {})
+
 const services = TestClockAdvances.layerNoDeps.pipe(
-  Layer.provideMerge(Layer.mergeAll(due, Leases.layer, TestClockChanges.layer, Alerts.layer)),
+  Layer.provideMerge(Layer.mergeAll(due, notices, Leases.layer, TestClockChanges.layer, Alerts.layer)),
   Layer.provideMerge(Layer.provideMerge(TestClocks.layer, Invalidations.layer)),
   Layer.provideMerge(TestDatabase.layer),
   Layer.provideMerge(clock.layer)

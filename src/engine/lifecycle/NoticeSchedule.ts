@@ -8,6 +8,8 @@
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { withPermitTimeout } from "../../store/postgres/PermitTimeout.ts"
 import { type Opening, type SequenceRef, Waitlists } from "../../store/mechanism/Waitlists.ts"
+import type { Tenant } from "../../domain/values/Ids.ts"
+import { TestClocks } from "../../store/testClock/TestClocks.ts"
 import { Engine } from "../Engine.ts"
 
 export class NoticeSchedule extends Context.Service<
@@ -15,8 +17,13 @@ export class NoticeSchedule extends Context.Service<
   {
     /** Updates the waitlists of a sequence. Logs a failure and leaves the update to `rescheduleAll`. */
     reschedule(sequence: SequenceRef): Effect.Effect<void>
-    /** Updates every waitlist whose time is outdated. */
+    /**
+     * Updates every waitlist whose time is outdated. Those of a tenant with a test clock are left to its advance, because
+     * their journals must not depend on the server's time.
+     */
     readonly rescheduleAll: Effect.Effect<void>
+    /** Updates the waitlists of a tenant whose time is outdated. Returns true if there may be some. */
+    rescheduleOf(tenant: Tenant): Effect.Effect<boolean>
   }
 >()("usher/engine/lifecycle/NoticeSchedule") {
   /** Requires `Waitlists`, the source of openings. */
@@ -24,6 +31,7 @@ export class NoticeSchedule extends Context.Service<
     Effect.gen(function* () {
       const engine = yield* Engine
       const waitlists = yield* Waitlists
+      const clocks = yield* TestClocks
       // A later read must not be overtaken by the write of an earlier one.
       const turn = yield* Semaphore.make(1)
 
@@ -45,15 +53,28 @@ export class NoticeSchedule extends Context.Service<
           Effect.catch(logFailure)
         )
 
-      const rescheduleAll = Effect.gen(function* () {
-        const openings = yield* waitlists.openings()
+      const rescheduleSome = Effect.fnUntraced(function* (openings: ReadonlyArray<Opening>) {
         const scheduled = yield* engine.query("waitlist", ({ noticeAt }) => noticeAt)
         const known = new Map(scheduled.map(({ mechanism, answer }) => [mechanism.id, answer]))
         const outdated = openings.filter(({ waitlistId, opensAt = Infinity }) => known.get(waitlistId) !== opensAt)
         yield* Effect.forEach(outdated, reschedule, { discard: true })
-      }).pipe(Effect.catch(logFailure))
+        return outdated.length > 0
+      })
 
-      return { reschedule, rescheduleAll }
+      const rescheduleAll = waitlists.openings().pipe(
+        Effect.map((openings) => openings.filter((opening) => clocks.of(opening) === undefined)),
+        Effect.flatMap(rescheduleSome),
+        Effect.asVoid,
+        Effect.catch(logFailure)
+      )
+
+      const rescheduleOf = (tenant: Tenant) =>
+        waitlists.openings(tenant).pipe(
+          Effect.flatMap(rescheduleSome),
+          Effect.catch((cause) => Effect.as(logFailure(cause), false))
+        )
+
+      return { reschedule, rescheduleAll, rescheduleOf }
     })
   )
 

@@ -30,8 +30,8 @@ export interface Recipient {
 export class Waitlists extends Context.Service<
   Waitlists,
   {
-    /** Returns the unfinished waitlists, of one sequence or of all. */
-    openings(sequence?: SequenceRef): Effect.Effect<ReadonlyArray<Opening>, Unavailable>
+    /** Returns the unfinished waitlists, of one sequence, of a tenant or of all. */
+    openings(of?: Tenant | SequenceRef): Effect.Effect<ReadonlyArray<Opening>, Unavailable>
     /** Returns those of the consumers that belong to the waitlist's tenant. */
     recipients(
       tenant: Tenant,
@@ -43,11 +43,9 @@ export class Waitlists extends Context.Service<
   static readonly layer = onDatabase(Waitlists, (sql) => {
     // A mechanism without `openAt` opens at its creation, and none opens before its experience. A closed or ended one
     // does not open again.
-    const openings = Effect.fn("Waitlists.openings")(function* (sequence?: SequenceRef) {
-      const within =
-        sequence === undefined
-          ? sql`true`
-          : sql`${ofTenant(sql, sequence, "w")} and w.sequence_id = ${sequence.sequenceId}`
+    const openings = Effect.fn("Waitlists.openings")(function* (of?: Tenant | SequenceRef) {
+      const ofSequence = of !== undefined && "sequenceId" in of ? sql`and w.sequence_id = ${of.sequenceId}` : sql``
+      const within = of === undefined ? sql`true` : sql`${ofTenant(sql, of, "w")} ${ofSequence}`
       const rows = yield* sql<OpeningRow>`
         select w.id, w.organization_id, w.mode, w.sequence_id,
           min(coalesce(${heldOpenAt(sql)}, m.created_at)) as opens_at

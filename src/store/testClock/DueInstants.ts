@@ -33,6 +33,8 @@ export interface DueWork {
   readonly hasMilestones: boolean
   /** True if consumers have asked for emails. Those may be due. */
   readonly hasAlerts: boolean
+  /** True if there are waitlists. What opens next for them may have changed. */
+  readonly hasWaitlists: boolean
 }
 
 export class DueInstants extends Context.Service<
@@ -85,7 +87,7 @@ const makeNext = (sql: PgClient.PgClient) =>
   }, orUnavailable)
 
 /** What a row is about, in the order in which reasons are told. */
-const sources = ["head", "draw", "notice", "message", "milestone", "alert"] as const
+const sources = ["head", "draw", "notice", "message", "milestone", "alert", "waitlist"] as const
 
 interface Row {
   readonly source: (typeof sources)[number]
@@ -99,7 +101,12 @@ interface Row {
 const others = (sql: PgClient.PgClient, tenant: Tenant, at: Millis) => sql`
   select 'milestone', '', '', null, '' where ${hasMilestones(sql, tenant, at)}
   union all
-  select 'alert', '', '', null, '' where exists (select from alerts a where ${ofTenant(sql, tenant, "a")})`
+  select 'alert', '', '', null, '' where exists (select from alerts a where ${ofTenant(sql, tenant, "a")})
+  union all
+  select 'waitlist', '', '', null, '' where exists (
+    select from mechanisms m where ${ofTenant(sql, tenant, "m")} and m.kind = 'waitlist' and not m.archived
+      and m.teardown_status is distinct from 'completed'
+  )`
 
 /** One statement, because each step of an advance asks several times. */
 const makeWork = (sql: PgClient.PgClient) => {
@@ -155,7 +162,8 @@ const makeWork = (sql: PgClient.PgClient) => {
     return {
       overdue: reasons.length === 0 ? undefined : { what: reasons[0]!.what, mark },
       hasMilestones: found.has("milestone"),
-      hasAlerts: found.has("alert")
+      hasAlerts: found.has("alert"),
+      hasWaitlists: found.has("waitlist")
     }
   }, orUnavailable)
 }
