@@ -34,6 +34,9 @@ const killsPerStock = 10
 
 const units = 30
 
+/** Tenths of a second until the first order has to be written. */
+const firstOrderWaitsMax = 1_200
+
 /** Runs the proof. Throws only if a server cannot start again. */
 export async function stockProof(options: Options): Promise<Figures> {
   const { kills, seed, nodes: count, workers = 16 } = options
@@ -48,6 +51,8 @@ export async function stockProof(options: Options): Promise<Figures> {
   const figures: Figures = { kills: 0, killsUnderway: 0, done: load.done, violations: [] }
   let stage = await stageOf(apis, units)
   load.stage = stage
+  // A slow machine writes no order in the seconds before a first kill.
+  for (let waits = 0; load.done.orders === 0 && waits < firstOrderWaitsMax; waits++) await pause(100)
   try {
     while (figures.kills < kills) {
       const node = dice.pick(nodes.all)
