@@ -86,7 +86,12 @@ const sequence = record(SequenceWithMechanisms, {
   appointments: [appointment],
   timedReleases: []
 })
-const experience = record(ExperienceAggregate, { currencyCode: "USD", products: [], sequences: [sequence] })
+const experience = record(ExperienceAggregate, {
+  currencyCode: "USD",
+  window: { openAt: null, closeAt: null },
+  products: [],
+  sequences: [sequence]
+})
 
 /** The answer of the servers to a path. */
 const answerTo = (path: string): object => {

@@ -10,7 +10,7 @@ describe("usher demo", () => {
     assert.include(printed, "SIGKILL")
     assert.match(printed, /no entry was lost: 60 acknowledged entries, 0 missing/)
     assert.include(printed, "the draw can be checked by anyone")
-    assert.include(printed, "All 13 promises held.")
+    assert.include(printed, "All 16 promises held.")
     assert.notInclude(printed, "BROKEN")
   })
 })

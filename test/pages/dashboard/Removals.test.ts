@@ -89,7 +89,7 @@ layer(usher, { excludeTestServices: true })("Forms that take something away", (i
           "Archive…",
           "Archive 41…",
           "Archive the product…",
-          "Remove Sneaker…",
+          "Remove picture 1…",
           "Remove",
           "Unpublish",
           "Disable",
