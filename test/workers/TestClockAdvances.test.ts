@@ -97,6 +97,22 @@ const aRehearsal = Effect.fnUntraced(function* (settings: object = {}) {
 
 describe("An advance", () => {
   layer(services, { excludeTestServices: true })((it) => {
+    it.effect("tells a waitlist of the next opening in the instant in which the one before is over", () =>
+      Effect.gen(function* () {
+        const { advance, create, events } = yield* aRehearsal()
+        yield* create("queues", { admitRate: 60, openAt: text(begin + hour), closeAt: text(begin + 2 * hour) })
+        yield* create("queues", { admitRate: 60, openAt: text(begin + 5 * hour) })
+        const id = yield* create("waitlists", {})
+        yield* advance({ to: text(begin + 6 * hour) })
+        assert.deepStrictEqual(yield* events(id, "NoticeScheduled", "NoticeDue"), [
+          ["NoticeScheduled", 0, undefined],
+          ["NoticeDue", hour, undefined],
+          ["NoticeScheduled", 2 * hour, undefined],
+          ["NoticeDue", 5 * hour, undefined]
+        ])
+      })
+    )
+
     it.effect("may be waited for in its request, which shows when something is due next", () =>
       Effect.gen(function* () {
         const { ask, create } = yield* aRehearsal()
