@@ -16,7 +16,7 @@ import {
 import { sizingOf } from "../load/Sizing.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { withModule } from "./runtime/LazyModule.ts"
-import { example } from "./runtime/Arguments.ts"
+import { address, example } from "./runtime/Arguments.ts"
 
 /** The run has ended, and a condition of `--fail-if` held or a proof failed. */
 class LoadFailed extends Data.TaggedError("LoadFailed")<{ readonly message: string }> {
@@ -32,15 +32,6 @@ const parsed = <A>(name: string, described: string, shape: string, parse: (text:
       () => shape
     ),
     Flag.map((text) => ({ text, value: parse(text)! }))
-  )
-
-const address = (name: string, described: string) =>
-  Flag.String(name).pipe(
-    Flag.withDescription(described),
-    Flag.filter(
-      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-      () => "an http or https address"
-    )
   )
 
 const whole = (name: string, described: string, bounds: readonly [number, number], fallback: number) =>

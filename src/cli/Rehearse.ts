@@ -6,18 +6,9 @@ import { CrowdFile, crowdOf, peopleMax } from "../domain/rehearsal/Crowd.ts"
 import { isUuid } from "../domain/values/Ids.ts"
 import { instantOf } from "../domain/values/Time.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import { json } from "./runtime/Arguments.ts"
+import { address, json } from "./runtime/Arguments.ts"
 import { withModule } from "./runtime/LazyModule.ts"
 import { interruptible } from "./runtime/Signals.ts"
-
-const address = (name: string, described: string) =>
-  Flag.String(name).pipe(
-    Flag.withDescription(described),
-    Flag.filter(
-      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-      () => "an http or https address"
-    )
-  )
 
 const options = {
   experienceId: Argument.String("experience").pipe(

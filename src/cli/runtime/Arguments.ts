@@ -12,6 +12,16 @@ export const idFlag = (name: string, whose: string) =>
     Flag.map((id) => id.toLowerCase())
   )
 
+/** Makes a flag that takes the address of a server. */
+export const address = (name: string, described: string) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(described),
+    Flag.filter(
+      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      () => "an http or https address"
+    )
+  )
+
 /** Flag: the organization's id. */
 export const organization = idFlag("organization", "an organization").pipe(
   Flag.withDescription("The organization's id, as `usher organizations list` shows it")

@@ -143,6 +143,22 @@ layer(usher, { excludeTestServices: true })("A drop that sells from one stock", 
     })
   )
 
+  it.effect("gives a draw that is there its winners, and opens what follows when they have bought", () =>
+    Effect.gen(function* () {
+      const times = { openAt: later, closeAt: "2033-01-02T00:00:00.000Z", drawAt: "2033-01-02T00:00:00.000Z" }
+      const draws = [{ name: "Raffle", winnerCount: 3, admissionExpirationSeconds: 3_600, ...times }]
+      const { form, share, sequence, variantId, read } = yield* aDrop(20, { draws })
+      const page = yield* form
+      assert.strictEqual(valuesIn(page, "taker.0.units")["taker.0.units"], "3")
+      const made = yield* share(page, { variants: variantId })
+      assert.strictEqual(made.status, 303, textOf(made))
+      const [after] = (yield* read).sequences
+      assert.strictEqual(after.queues[0].openAt, "2033-01-02T01:00:00.000Z")
+      const stock = yield* brand("GET", `/stocks/${after.queues[0].stockId}`)
+      assert.deepInclude(stock.takers[0], { distributionId: sequence.draws[0].id, units: 3 })
+    })
+  )
+
   it.effect("shows the stock in Now, and at each mechanism the units that it has", () =>
     Effect.gen(function* () {
       const { path, sequence, get, submit } = yield* aDrop(1, {

@@ -10,7 +10,7 @@ import { isolated } from "../../../domain/values/Direction.ts"
 import { instantOf, type Millis, toText } from "../../../domain/values/Time.ts"
 import type { AdminApiClient } from "../../ApiClients.ts"
 import type { Refusal } from "../../Refusal.ts"
-import type { Drop } from "../drop/Drop.ts"
+import type { Drop, Mechanism } from "../drop/Drop.ts"
 import type { TabFrame } from "../drop/Tab.ts"
 import { problemsOf, type Problems, type Sent } from "../form/Form.ts"
 import type { Call } from "../form/Refused.ts"
@@ -101,6 +101,7 @@ export const planOf = (drop: Drop, fields: URLSearchParams) => {
     if (part === undefined) {
       const there = drop.mechanisms.find(({ id }) => id === taker.of)
       last = there === undefined ? last : { openAt: there.openAt, closeAt: there.closeAt }
+      next = (there && overAt(there)) ?? next
       return { taker: begun }
     }
     const openAt = isWaitlist ? undefined : (openingAt(`${part.name}.opens`) ?? next)
@@ -121,6 +122,12 @@ export const planOf = (drop: Drop, fields: URLSearchParams) => {
   })
   if (takers.length === 0) problems.set("takers", "Add who gets units.")
   return { planned, problems }
+}
+
+/** When what a mechanism has given away is bought or has lapsed; undefined if it does not close by itself. */
+const overAt = (mechanism: Mechanism): Millis | undefined => {
+  if (mechanism.type === "appointment" || mechanism.closeAt === null) return undefined
+  return mechanism.closeAt + (mechanism.admissionExpirationSeconds ?? 0) * 1_000
 }
 
 /** Makes the function that reads the time in a field; undefined for an empty one. */

@@ -84,14 +84,16 @@ export const firstFields = (drop: Drop, { opens, sizes, stock }: First): URLSear
     (part) => madeAtFirst.has(part) && !there.some(({ type }) => type === part.kind)
   )
   const rows = [
-    ...there.map(({ id, type }) => ({ of: id, type, isNew: false })),
-    ...missing.map((part) => ({ of: rowOf(part), type: part.kind, isNew: true }))
+    ...there.map((one) => ({
+      of: one.id,
+      type: one.type,
+      units: one.type === "draw" ? `${one.winnerCount}` : ""
+    })),
+    ...missing.map((part) => ({ of: rowOf(part), type: part.kind, units: drawnAtFirst }))
   ].toSorted((one, other) => rankOf(one.type) - rankOf(other.type))
   startTakers(
     fields,
-    rows.map(({ of, type, isNew }) =>
-      type === "draw" ? { of, rule: "units", ...(isNew && { units: drawnAtFirst }) } : { of, rule: "rest" }
-    )
+    rows.map(({ of, type, units }) => (type === "draw" ? { of, rule: "units", units } : { of, rule: "rest" }))
   )
   return fields
 }
