@@ -10,6 +10,7 @@ import { SecurityEvents } from "../store/organization/SecurityEvents.ts"
 import { AttemptLimits } from "./codes/AttemptLimits.ts"
 import { ApiKeys } from "./keys/ApiKeys.ts"
 import { GateKeys } from "./keys/GateKeys.ts"
+import { RehearsalKeys } from "./keys/RehearsalKeys.ts"
 import { ChallengePolicies } from "./challenge/ChallengePolicies.ts"
 import { Challenges } from "./challenge/Challenges.ts"
 import { SpentSolutions } from "./challenge/SpentSolutions.ts"
@@ -43,9 +44,9 @@ const signIn = Layer.mergeAll(OneTimeCodes.layer, ExternalIdentities.layer).pipe
   Layer.provideMerge(Sessions.layer)
 )
 
-/** API keys, those of gates with what gates report, and the organizations they belong to. */
+/** API keys, those of gates with what gates report, those of rehearsals, and the organizations they belong to. */
 const keys = Layer.merge(OrganizationKeys.layer, OrganizationChanges.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, GateKeys.layer, GateReports.layer))
+  Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, GateKeys.layer, GateReports.layer, RehearsalKeys.layer))
 )
 
 /** The gate for bots. */

@@ -1,9 +1,10 @@
 /** `usher nodes`: shows the processes that serve from this database, for operators. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
+import { columns } from "../domain/values/Columns.ts"
 import { textOf } from "../domain/values/Release.ts"
 import * as Nodes from "../store/coordination/Nodes.ts"
-import { columns, examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { examples, json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 

@@ -1,13 +1,16 @@
 /** `usher rehearse`: plays a crowd against a copy of a live drop in test mode, under a test clock. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Config, Console, Effect, FileSystem, Option, Schema } from "effect"
+import { Clock, Config, Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { CrowdFile, crowdOf, peopleMax } from "../domain/rehearsal/Crowd.ts"
 import { isUuid } from "../domain/values/Ids.ts"
-import { instantOf } from "../domain/values/Time.ts"
+import { instantOf, toText } from "../domain/values/Time.ts"
+import type { BrokenOff } from "../load/rehearsal/Clock.ts"
+import type { Step } from "../load/rehearsal/Rehearsal.ts"
 import { StartRefused } from "../settings/Settings.ts"
 import { address, json } from "./runtime/Arguments.ts"
 import { withModule } from "./runtime/LazyModule.ts"
+import { makeProgress } from "./runtime/Progress.ts"
 import { interruptible } from "./runtime/Signals.ts"
 
 const options = {
@@ -28,7 +31,7 @@ const options = {
   ),
   crowd: Flag.String("crowd").pipe(
     Flag.withDescription(
-      'A JSON file of the crowd, such as {"people": 5000, "noShow": 0.2, "checkout": {"median": "90 seconds", "spread": 1.6}}'
+      'A JSON file of the crowd, such as {"people": 5000, "noShow": 0.2, "checkout": {"median": "90 seconds", "spread": 1.6}}. Default: what people did in a former drop, as far as it shows it'
     ),
     Flag.optional
   ),
@@ -71,7 +74,7 @@ const keys = Config.all({
 
 const readCrowd = Effect.fnUntraced(function* (file: Option.Option<string>, people: Option.Option<number>) {
   const count = Option.getOrUndefined(people)
-  if (Option.isNone(file)) return crowdOf({}, count)
+  if (Option.isNone(file)) return { crowd: crowdOf({}, count), declared: [] }
   const fs = yield* FileSystem.FileSystem
   const refuse = (error: { readonly message: string }) =>
     new StartRefused({ message: `${file.value}: ${error.message}` })
@@ -79,19 +82,50 @@ const readCrowd = Effect.fnUntraced(function* (file: Option.Option<string>, peop
   const decoded = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(CrowdFile))(text, {
     onExcessProperty: "error"
   }).pipe(Effect.mapError(refuse))
-  return crowdOf(decoded, count)
+  return { crowd: crowdOf(decoded, count), declared: Object.keys(decoded) }
 })
+
+/** Shows how far a rehearsal is that began at an instant. */
+const showing = (begunAt: number) => {
+  let progress: ReturnType<typeof makeProgress> | undefined
+  return {
+    onStep: ({ done, total, now }: Step) =>
+      Effect.suspend(() => {
+        progress ??= makeProgress(total, begunAt)
+        return progress.reach(toText(now), done)
+      }),
+    end: Effect.suspend(() => progress?.end ?? Effect.void)
+  }
+}
+
+/** Says how to go on after a rehearsal that has broken off. */
+const advising = <A, E, R>(effect: Effect.Effect<A, E | BrokenOff, R>) =>
+  Effect.catchTag(effect as Effect.Effect<A, BrokenOff, R>, "BrokenOff", ({ message }) =>
+    Effect.fail(
+      new StartRefused({
+        message: `${message} \`DELETE /test-clock\` ends the rehearsal; then run it again with the same seed.`
+      })
+    )
+  ) as Effect.Effect<A, Exclude<E, BrokenOff> | StartRefused, R>
 
 const rehearse = Effect.fnUntraced(function* (given: Command.Command.Config.Infer<typeof options>) {
   const { experienceId, url, adminUrl, seed } = given
   const wanted = { experienceId, url, adminUrl, seed, from: Option.getOrUndefined(given.from) }
-  const crowd = yield* readCrowd(given.crowd, given.people)
+  const { crowd, declared } = yield* readCrowd(given.crowd, given.people)
   const { report, page, text } = yield* withModule(
     () =>
-      Promise.all([import("./rehearse/Rehearsal.ts"), import("./rehearse/Report.ts"), import("./rehearse/Page.ts")]),
+      Promise.all([
+        import("../load/rehearsal/Rehearsal.ts"),
+        import("../load/rehearsal/Report.ts"),
+        import("../load/rehearsal/Page.ts")
+      ]),
     ([{ rehearse }, { readable }, { pageOf }]) =>
       Effect.gen(function* () {
-        const report = yield* rehearse({ ...wanted, keys: yield* keys, crowd })
+        const { onStep, end } = showing(yield* Clock.currentTimeMillis)
+        const report = yield* rehearse({ ...wanted, keys: yield* keys, crowd, declared, onStep }).pipe(
+          Effect.ensuring(end),
+          advising
+        )
         return { report, page: pageOf(report), text: readable(report) }
       })
   )

@@ -4,6 +4,7 @@
  */
 import { Console, Effect, Layer } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { columns } from "../domain/values/Columns.ts"
 import { type Kind, kindNames } from "../domain/mechanism/Mechanism.ts"
 import { isUuid } from "../domain/values/Ids.ts"
 import { rowsOf } from "../engine/replay/FigureRows.ts"
@@ -12,7 +13,7 @@ import { readJournal, replayedEventsMax } from "../engine/replay/RecordedJournal
 import { changeOfText } from "../engine/replay/Settings.ts"
 import type { Difference } from "../engine/replay/Unchanged.ts"
 import { StartRefused } from "../settings/Settings.ts"
-import { columns, json, orDatabaseProblem } from "./runtime/Arguments.ts"
+import { json, orDatabaseProblem } from "./runtime/Arguments.ts"
 import * as Environment from "./runtime/Environment.ts"
 import { interruptible } from "./runtime/Signals.ts"
 import { JournalDiffers, journals } from "./VerifyJournal.ts"

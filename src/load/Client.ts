@@ -42,8 +42,10 @@ export interface Options {
   readonly onRequest?: () => void
   /** How long a request may take. By default 10 seconds. */
   readonly timeout?: Duration.Input
-  /** When a request that had no answer, or a 503, is sent again. Absent: never. */
+  /** When a request is sent again. Absent: never. */
   readonly retries?: Schedule.Schedule<unknown>
+  /** Whether a request is sent again. Default: after no answer, and after a 503. */
+  readonly isRetried?: (error: RequestError) => boolean
   /** Runs after a request that may be sent again. */
   readonly onRetry?: () => void
 }
@@ -60,6 +62,7 @@ export type Client = Effect.Success<ReturnType<typeof make>>
 
 export const make = Effect.fnUntraced(function* (target: Target, options: Options = {}) {
   const { onRequest = () => {}, onRetry = () => {}, timeout = "10 seconds", retries } = options
+  const { isRetried = isTemporary } = options
   const detail = `It took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))}.`
   const timeOut = new RequestError({ reason: "time-out", code: "", detail })
   const httpClient = (yield* HttpClient.HttpClient).pipe(
@@ -88,8 +91,8 @@ export const make = Effect.fnUntraced(function* (target: Target, options: Option
       return retries === undefined
         ? attempt
         : attempt.pipe(
-            Effect.tapError((error) => Effect.sync(() => isTemporary(error) && onRetry())),
-            Effect.retry({ schedule: retries, while: isTemporary })
+            Effect.tapError((error) => Effect.sync(() => isRetried(error) && onRetry())),
+            Effect.retry({ schedule: retries, while: isRetried })
           )
     }
   }
@@ -138,19 +141,21 @@ interface Cursor {
   readonly after?: string
 }
 
-/** Reads all items of a list, page by page. */
-export const allOf = <A, E>(pageAfter: (cursor: Cursor) => Effect.Effect<Page<A>, E>) =>
+/** Reads all items of a list, page by page, or the first ones. */
+export const allOf = <A, E>(pageAfter: (cursor: Cursor) => Effect.Effect<Page<A>, E>, itemsMax = Infinity) =>
   Stream.paginate<Cursor, A, E>({}, (cursor) =>
     Effect.map(pageAfter(cursor), ({ data, pageInfo: { endCursor } }) => [
       data,
       endCursor === null || data.length === 0 ? Option.none() : Option.some({ after: endCursor })
     ])
-  ).pipe(Stream.runCollect)
+  ).pipe(Stream.take(itemsMax), Stream.runCollect)
 
-/** Reads the recorded events of a mechanism. */
-export const historyOf = (client: Client, id: string) =>
-  allOf((cursor) =>
-    client.admin((api) =>
-      api.distributions.listDistributionHistory({ params: { id }, query: { first: 100, ...cursor } })
-    )
+/** Reads the recorded events of a mechanism, or the first ones. */
+export const historyOf = (client: Client, id: string, eventsMax?: number) =>
+  allOf(
+    (cursor) =>
+      client.admin((api) =>
+        api.distributions.listDistributionHistory({ params: { id }, query: { first: 100, ...cursor } })
+      ),
+    eventsMax
   )

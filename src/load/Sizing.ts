@@ -20,8 +20,8 @@ export interface Costs {
 }
 
 /**
- * Fronts and an owner on the machine of bench/README.md. OPERATIONS.md has tables that follow from these figures;
- * test/load/Sizing.test.ts prints them when they change.
+ * Fronts and an owner on the machine of bench/README.md. src/cli/OPERATIONS.md has tables that follow from these
+ * figures; test/load/Sizing.test.ts prints them when they change.
  */
 export const benchCosts: Costs = {
   sessionMicros: 90,
@@ -40,6 +40,16 @@ export const processCosts: Costs = {
   statusMicros: 32,
   ownerEntryMicros: 0,
   ownerStatusMicros: 0
+}
+
+/** Returns the cores that one process needs for so many requests of a second. */
+export const coresOf = (second: {
+  readonly sessions: number
+  readonly entries: number
+  readonly reads: number
+}): number => {
+  const { sessionMicros, entryMicros, statusMicros } = processCosts
+  return (second.sessions * sessionMicros + second.entries * entryMicros + second.reads * statusMicros) / 1_000_000
 }
 
 /** A completion there: in one process, and with an owner elsewhere. The admission rate bounds it, so it sizes nothing. */

@@ -72,6 +72,42 @@ const drop = (audienceId: string) => ({
   ]
 })
 
+/** Ten units of one stock for a raffle, a queue, and a waitlist that offers what falls back. */
+const createStockDrop = Effect.fnUntraced(function* (ask: (method: string, path: string, body?: object) => Asked) {
+  const product = yield* ask("POST", "/products", {
+    name: "Shoe",
+    variants: [{ sku: "shoe", price: "120", inventoryQuantity: 10, inventoryPolicy: "deny" }]
+  })
+  const { body: stock } = yield* ask("POST", "/stocks", { name: "Pairs", variantIds: [product.body.variants[0].id] })
+  const shared = { stockId: stock.id, admissionExpirationSeconds: 300 }
+  const { body: made } = yield* ask("POST", "/experiences", {
+    name: "One stock",
+    closeAt: text(6 * 60),
+    timeZone: "UTC",
+    products: [{ productId: product.body.id }],
+    sequences: [
+      {
+        name: "Everybody",
+        draws: [
+          { ...shared, name: "The raffle", openAt: text(0), closeAt: text(60), drawAt: text(60), winnerCount: 4 }
+        ],
+        queues: [{ ...shared, name: "The line", openAt: text(90), admitRate: 60, recycleExpiredAdmissions: true }],
+        waitlist: { ...shared, name: "What falls back", openAt: text(0), offers: true }
+      }
+    ]
+  })
+  const { draws, queues, waitlist } = made.sequences[0]
+  const takers = [
+    { distributionId: draws[0].id, units: 4 },
+    { distributionId: queues[0].id },
+    { distributionId: waitlist.id }
+  ]
+  yield* ask("PUT", `/stocks/${stock.id}`, { takers })
+  return made.id as string
+})
+
+type Asked = Effect.Effect<{ readonly status: number; readonly body: any }>
+
 const aWorld = Effect.gen(function* () {
   const { url } = yield* TestDatabase.migratedDatabase
   const server = yield* serving({ DATABASE_URL: url })
@@ -84,12 +120,30 @@ const aWorld = Effect.gen(function* () {
   const live = call(keys.secretKey)
   const audience = (yield* live("POST", "/audiences", { name: "Members", type: "STATIC" })).body
   const { id } = (yield* live("POST", "/experiences", drop(audience.id))).body
-  const rehearse = (...more: ReadonlyArray<string>) =>
-    Usher.run(["rehearse", id, "--url", server.consumerUrl, "--admin-url", server.adminUrl, ...more], {
+  const rehearse = (...more: ReadonlyArray<string>) => rehearseDrop(id, ...more)
+  const rehearseDrop = (drop: string, ...more: ReadonlyArray<string>) =>
+    Usher.run(["rehearse", drop, "--url", server.consumerUrl, "--admin-url", server.adminUrl, ...more], {
       LIVE_SECRET_KEY: keys.secretKey,
       SECRET_KEY: keys.testSecretKey
     })
-  return { id, rehearse, live, test: call(keys.testSecretKey), file: (name: string) => join(path, name) }
+  const shop = (method: string, address: string, consumerId: string, body: object = {}) =>
+    Effect.promise(() =>
+      Queue.send(
+        method,
+        `${server.consumerUrl}/api${address}`,
+        { authorization: `Bearer ${keys.secretKey}`, "x-consumer-id": consumerId },
+        body
+      )
+    )
+  return {
+    id,
+    rehearse,
+    rehearseDrop,
+    shop,
+    live,
+    test: call(keys.testSecretKey),
+    file: (name: string) => join(path, name)
+  }
 })
 
 describe("usher rehearse", () => {
@@ -104,7 +158,7 @@ describe("usher rehearse", () => {
             assert.strictEqual(run.code, 0, run.stdout + run.stderr)
             const report = JSON.parse(run.stdout)
             const page = readFileSync(file("report.html"), "utf8")
-            assert.include(page, "Everybody who should get something got it.")
+            assert.include(page, "It was simulated in test mode")
             const histories = yield* Effect.forEach(report.mechanisms as ReadonlyArray<{ id: string }>, ({ id }) =>
               Effect.map(test("GET", `/distributions/${id}/history?first=100`), ({ body }) => body.data)
             )
@@ -155,6 +209,65 @@ describe("usher rehearse", () => {
         }
         const { body } = yield* test("GET", "/products?first=10")
         assert.lengthOf(body.data, 1)
+      }),
+    600_000
+  )
+
+  it.live(
+    "moves the units of a stock in the drop's time, each to one person, and equally in equal rehearsals",
+    () =>
+      Effect.gen(function* () {
+        const { rehearseDrop, live, test } = yield* aWorld
+        const drop = yield* createStockDrop(live)
+        const play = Effect.gen(function* () {
+          const run = yield* rehearseDrop(drop, "--people", "60", "--seed", "3", "--json")
+          assert.strictEqual(run.code, 0, run.stdout + run.stderr)
+          const { mechanisms, unserved } = JSON.parse(run.stdout)
+          assert.strictEqual(unserved, 0)
+          const histories = yield* Effect.forEach(mechanisms as ReadonlyArray<{ id: string }>, ({ id }) =>
+            Effect.map(test("GET", `/distributions/${id}/history?first=100`), ({ body }) => body.data)
+          )
+          const [{ id }] = (yield* test("GET", "/stocks")).body.data
+          const { body: stock } = yield* test("GET", `/stocks/${id}`)
+          yield* test("DELETE", "/test-clock")
+          // Each rehearsal makes a new copy of the stock.
+          return { mechanisms, histories: JSON.stringify(histories).replaceAll(id, "stock"), stock }
+        })
+        const first = yield* play
+        const { onHand, free, underway, sold, allocations } = first.stock
+        const allocated = allocations.reduce((sum: number, one: { allocated: number }) => sum + one.allocated, 0)
+        assert.deepStrictEqual([onHand, free + underway + sold + allocated], [10, 10])
+        const used = first.mechanisms.reduce((sum: number, one: { used: number }) => sum + one.used, 0)
+        assert.strictEqual(sold, used)
+        assert.isAbove(used, 7)
+        assert.strictEqual((yield* play).histories, first.histories)
+      }),
+    600_000
+  )
+
+  it.live(
+    "plays people like those of a former drop, and says so",
+    () =>
+      Effect.gen(function* () {
+        const { rehearse, live, shop, file } = yield* aWorld
+        const line = { name: "Last year", standby: true, admitRate: 60_000, admissionExpirationSeconds: 600 }
+        const former = { name: "Former", sequences: [{ name: "All", queues: [line] }] }
+        const [{ queues }] = (yield* live("POST", "/experiences", former)).body.sequences
+        const consumers = Array.from({ length: 25 }, (_, number) => ({ externalId: `last-year-${number}` }))
+        for (const { id } of (yield* live("POST", "/consumers/batch", { consumers })).body.data) {
+          assert.strictEqual((yield* shop("POST", `/queues/${queues[0].id}/enter`, id)).status, 200)
+          const used = yield* shop("POST", `/queues/${queues[0].id}/complete`, id, { consumerId: id })
+          assert.strictEqual(used.status, 200)
+        }
+        yield* live("POST", `/queues/${queues[0].id}/end`)
+        writeFileSync(file("crowd.json"), JSON.stringify({ people: 5, noShow: 0.4 }))
+        const run = yield* rehearse("--crowd", file("crowd.json"), "--json", "--report", file("report.html"))
+        assert.strictEqual(run.code, 0, run.stdout + run.stderr)
+        const { former: named, crowd } = JSON.parse(run.stdout)
+        assert.deepStrictEqual(named, { name: "Last year", people: 25, figures: ["checkout"] })
+        assert.deepInclude(crowd, { noShow: 0.4, patience: { median: 720_000, spread: 2 } })
+        assert.strictEqual(crowd.checkout.median, 10_000)
+        assert.include(readFileSync(file("report.html"), "utf8"), "What 25 people did in “Last year”.")
       }),
     600_000
   )

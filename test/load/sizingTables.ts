@@ -1,4 +1,4 @@
-/** The tables of OPERATIONS.md about the size of a drop, computed from the costs in `src/load/Sizing.ts`. */
+/** The tables of `src/cli/OPERATIONS.md` about the size of a drop, computed from the costs in `src/load/Sizing.ts`. */
 import {
   benchCosts,
   capacityOf,

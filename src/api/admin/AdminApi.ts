@@ -26,6 +26,7 @@ import { PeopleApi } from "./PeopleApi.ts"
 import { OutboxApi } from "./OutboxApi.ts"
 import { ProductApi } from "./ProductApi.ts"
 import { ReceiverApi } from "./ReceiverApi.ts"
+import { RehearsalApi } from "./RehearsalApi.ts"
 import { SecurityEventApi } from "./SecurityEventApi.ts"
 import { SequenceApi } from "./SequenceApi.ts"
 import { StockApi } from "./StockApi.ts"
@@ -66,6 +67,7 @@ export const AdminApi = describe(
     .add(NodeApi)
     .add(OutboxApi)
     .add(TestClockApi)
+    .add(RehearsalApi)
     .prefix("/api")
     .middleware(Validation)
     .pipe(onEveryPost)

@@ -17,7 +17,7 @@ export const AuditEvent = Schema.Struct({
   type: TenantEventType,
   actor: Schema.String.annotate({
     description:
-      "`api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `gate:<id>`, `operator:<id>` (a person of the dashboard), `operator` or `system`."
+      "`api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `gate:<id>`, `rehearsal:<id>`, `operator:<id>` (a person of the dashboard), `operator` or `system`."
   }),
   subjectId: Id.annotate({ description: "The record that changed." }),
   changed: Schema.Array(Schema.String).annotate({

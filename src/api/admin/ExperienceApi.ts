@@ -19,6 +19,7 @@ import {
   OfferedProduct,
   productsMax
 } from "../../domain/experience/ExperienceProduct.ts"
+import { Timestamp } from "../../domain/values/Time.ts"
 import { NewAccessCode } from "../../domain/experience/Sequence.ts"
 
 export const sequencesMax = 50
@@ -179,6 +180,14 @@ export class ExperienceApi extends HttpApiGroup.make("experiences")
       ),
     HttpApiEndpoint.get("checkExperience", "/experiences/:id/check", {
       params: { id: Id },
+      query: {
+        at: Schema.optionalKey(
+          Timestamp.annotate({
+            description:
+              "Checks as of this instant, as if nothing were over and nobody had ended anything. Default: now."
+          })
+        )
+      },
       success: ExperienceCheck,
       error: NotFound
     }).annotateMerge(

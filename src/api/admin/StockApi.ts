@@ -95,8 +95,9 @@ export class StockApi extends HttpApiGroup.make("stocks")
     stock.archive({
       error: [NotFound, Conflict],
       description:
-        "The units that are not sold go back to the first variant's `inventoryQuantity`; that of the others is 0. Refused " +
-        "while mechanisms sell from it (409 `STOCK_IN_USE`). It cannot be restored: create another one."
+        "The units that are not sold go back to the first variant's `inventoryQuantity`; that of the others is 0. Units of " +
+        "orders that are cancelled later go to its first variant that no other stock has; without one they are counted " +
+        "nowhere. Refused while mechanisms sell from it (409 `STOCK_IN_USE`). It cannot be restored: create another one."
     }),
     HttpApiEndpoint.post("adjustStock", "/stocks/:id/adjust", {
       params: { id: Id },

@@ -30,6 +30,10 @@ export interface KeyHolder {
   readonly keyId: string
   readonly tenant: Tenant
   readonly kind: HeldKind
+  /** How records name the holder, if it is not an API key or a gate. */
+  readonly author?: string
+  /** True for a key that changes nothing. */
+  readonly readsOnly?: boolean
   /** Present for a gate's key: what the key opens. */
   readonly gate?: OpenedGate
   /** The origins from which browsers may call; absent: any. A setting of the organization. */

@@ -1,7 +1,7 @@
 /**
  * Checks grants without asking Usher, for shops. It uses the published keys, and the list of grants that ended before
- * their time. This file and the rules that it imports need only Node's crypto, so that a shop can copy them. README.md
- * describes the limits of such a check.
+ * their time. This file and the rules that it imports need only Node's crypto, so that a shop can copy them. The
+ * README.md of this folder describes the limits of such a check.
  */
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto"
 import { type ClaimProblem, type Expected, type GrantClaims, partsOf, problemOf } from "../../client/grantRules.ts"

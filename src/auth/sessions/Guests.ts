@@ -109,7 +109,7 @@ const makeInsert = Effect.gen(function* () {
   const write = (rows: ReadonlyArray<GuestRow>) =>
     sql<{ readonly id: string }>`
     with arrived as (
-      select a.* from unnest(
+      select * from unnest(
         ${rows.map((row) => row.subject.consumerId)}::uuid[],
         ${rows.map((row) => row.subject.tenant.organizationId)}::uuid[],
         ${rows.map((row) => row.subject.tenant.mode)}::text[],
@@ -121,17 +121,21 @@ const makeInsert = Effect.gen(function* () {
         ${rows.map((row) => new Date(row.accessExpiresAt))}::timestamptz[]
       ) as a (consumer_id, organization_id, mode, session_id, refresh_hash, born_at, created_at, expires_at,
         access_expires_at)
-      where not exists (select from sessions s where s.id = a.session_id)
-    ), consumer as (
-      insert into consumers (id, organization_id, mode, type, created_at)
-      select consumer_id, organization_id, mode, 'guest', born_at from arrived
+    ), session as (
+      insert into sessions
+        (id, consumer_id, organization_id, mode, type, refresh_hash, created_at, expires_at, access_expires_at)
+      select session_id, consumer_id, organization_id, mode, 'guest', refresh_hash, created_at, expires_at,
+        access_expires_at
+      from arrived
+      -- In one order, so that two statements with the same attempts do not wait for each other.
+      order by session_id
+      on conflict (id) do nothing returning consumer_id
     )
-    insert into sessions
-      (id, consumer_id, organization_id, mode, type, refresh_hash, created_at, expires_at, access_expires_at)
-    select session_id, consumer_id, organization_id, mode, 'guest', refresh_hash, created_at, expires_at, access_expires_at
-    from arrived returning id`.pipe(
+    insert into consumers (id, organization_id, mode, type, created_at)
+    select consumer_id, organization_id, mode, 'guest', born_at from arrived join session using (consumer_id)
+    returning id`.pipe(
       Effect.map((written) => new Set(written.map(({ id }) => id))),
-      Effect.map((written) => rows.map(({ subject }) => written.has(subject.sessionId)))
+      Effect.map((written) => rows.map(({ subject }) => written.has(subject.consumerId)))
     )
 
   return yield* BatchWriter.make("guests", write)

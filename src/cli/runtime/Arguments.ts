@@ -62,16 +62,3 @@ export const orDatabaseProblem = <A, E, R>(effect: Effect.Effect<A, E | Unavaila
   Effect.catchTag(effect as Effect.Effect<A, Unavailable, R>, "Unavailable", ({ cause }) =>
     Effect.fail(new StartRefused({ message: `The database could not be queried: ${String(cause)}. Try again.` }))
   ) as Effect.Effect<A, Exclude<E, Unavailable> | StartRefused, R>
-
-/** Returns rows of cells as aligned columns. */
-export const columns = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join("  ")
-        .trimEnd()
-    )
-    .join("\n")
-}

@@ -44,6 +44,8 @@ import { stopRequested } from "./Signals.ts"
 import * as ReceivedEvents from "../../workers/ReceivedEvents.ts"
 import * as Alerts from "../../workers/Alerts.ts"
 import * as DrawBeacons from "../../workers/DrawBeacons.ts"
+import * as RehearsalThread from "../../load/rehearsal/RehearsalThread.ts"
+import * as Rehearsals from "../../workers/Rehearsals.ts"
 import { StockMessages } from "../../store/stock/StockMessages.ts"
 import { Stocks } from "../../store/stock/Stocks.ts"
 import * as StockRecords from "../../workers/StockRecords.ts"
@@ -138,8 +140,20 @@ const workers = Layer.unwrap(
   )
 )
 
+/** Runs rehearsals, by requests to its own listeners. An engine's fronts have those of the Consumer API. */
+const rehearsals = Layer.unwrap(
+  Effect.gen(function* () {
+    const { heldAt } = yield* Installation
+    const { clusterRole } = yield* Settings
+    const listeners = yield* Server.Listeners
+    return heldAt !== undefined || clusterRole === "engine"
+      ? Layer.empty
+      : Rehearsals.layer(RehearsalThread.on(listeners))
+  })
+)
+
 /** The layers above the database. */
-const serving = Layer.merge(http, workers).pipe(
+const serving = Layer.merge(Layer.provideMerge(rehearsals, http), workers).pipe(
   Layer.provideMerge(Layer.merge(Auth.layer, Delivery.layer)),
   Layer.provide(TracedEngine.layer.pipe(Layer.provide(engine), Layer.provideMerge(journal))),
   Layer.provideMerge(TestClocks.layer),

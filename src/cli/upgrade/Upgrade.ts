@@ -1,12 +1,13 @@
 /** `usher upgrade`: shows how far an upgrade to this version is, and finishes it. */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
+import { columns } from "../../domain/values/Columns.ts"
 import { textOf } from "../../domain/values/Release.ts"
 import { StartRefused } from "../../settings/Settings.ts"
 import * as Database from "../../store/postgres/Database.ts"
 import * as Migrations from "../../store/postgres/Migrations.ts"
 import * as Upgrade from "../../store/postgres/Upgrade.ts"
-import { columns, examples, json, orDatabaseProblem } from "../runtime/Arguments.ts"
+import { examples, json, orDatabaseProblem } from "../runtime/Arguments.ts"
 import * as Environment from "../runtime/Environment.ts"
 import { interruptible } from "../runtime/Signals.ts"
 

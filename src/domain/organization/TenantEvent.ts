@@ -32,7 +32,8 @@ const actions = {
   gate: [...record, "key_rotated"],
   person: record,
   stopped_address: ["lifted"],
-  test_clock: ["created", "removed"]
+  test_clock: ["created", "removed"],
+  rehearsal: ["created", "cancelled"]
 } as const
 
 type Actions = typeof actions

@@ -53,19 +53,19 @@ export const checkoutLeast: Millis = 10_000
 
 /**
  * People act on the ticks of a grid, because each instant is a step of the clock: whole seconds near the opening, and
- * coarser ones the farther it is away. A tick is a hundredth of that time, or less.
+ * coarser ones the farther it is away. A tick is a fiftieth of that time, or less.
  */
 const tick: Millis = 1_000
 const ticks = [1, 2, 5, 10, 20, 60, 120, 300, 600, 1_800, 3_600].map((seconds) => seconds * tick)
 
 /** Returns the first tick of the grid that is not before an instant so far from its opening. */
 const toGrid = (at: number, distance: number): Millis => {
-  const grid = ticks.findLast((one) => one <= Math.abs(distance) / 100) ?? tick
+  const grid = ticks.findLast((one) => one <= Math.abs(distance) / 50) ?? tick
   return Math.ceil(at / grid) * grid
 }
 
 /** Returns when a grant of an instant is used, to a tenth of the time that this takes. */
-export const useAt = (grantedAt: Millis, checkout: Millis): Millis => toGrid(grantedAt + checkout, checkout * 10)
+export const useAt = (grantedAt: Millis, checkout: Millis): Millis => toGrid(grantedAt + checkout, checkout * 5)
 
 /** The time in which those come who do not come for the opening. */
 const lateMillis: Millis = 4 * 3_600_000
@@ -112,7 +112,7 @@ export const planOf = (crowd: Crowd, openings: ReadonlyArray<Opening>, seed: num
     } else acts.push({ at: comes, person, mechanism, deed: "enter" })
     if (kind === "queue" && !isBot) {
       acts.push({
-        at: Math.max(toGrid(comes + patience, patience * 10), comes + tick),
+        at: Math.max(toGrid(comes + patience, patience * 5), comes + tick),
         person,
         mechanism,
         deed: "leave"

@@ -40,7 +40,7 @@ export class Bids {
   next(person: number, worth: number, now: Millis): { readonly amount?: string } | undefined {
     const startPrice = number(this.terms.startPrice, 1)
     if (this.terms.auctionType === "dutch") {
-      return this.fallenPrice(startPrice, now) <= startPrice / worth ? {} : undefined
+      return fallenPrice(this.terms, now - this.openAt) <= startPrice / worth ? {} : undefined
     }
     if (this.leaders.some((leader) => leader.person === person)) return undefined
     const { quantity = 1 } = this.terms
@@ -62,12 +62,14 @@ export class Bids {
       .toSorted((a, b) => b.amount - a.amount)
       .slice(0, quantity)
   }
+}
 
-  private fallenPrice(startPrice: number, now: Millis): number {
-    const { floorPrice, priceDropAmount, priceDropIntervalSeconds = Infinity } = this.terms
-    const drops = Math.max(0, Math.floor((now - this.openAt) / (priceDropIntervalSeconds * 1_000)))
-    return Math.max(number(floorPrice, startPrice), startPrice - drops * number(priceDropAmount, 0))
-  }
+/** Returns the price of a Dutch auction so many milliseconds after its opening. */
+export const fallenPrice = (terms: Terms, sinceOpening: Millis): number => {
+  const { startPrice, floorPrice, priceDropAmount, priceDropIntervalSeconds = Infinity } = terms
+  const start = number(startPrice, 1)
+  const drops = Math.max(0, Math.floor(sinceOpening / (priceDropIntervalSeconds * 1_000)))
+  return Math.max(number(floorPrice, start), start - drops * number(priceDropAmount, 0))
 }
 
 const number = (amount: string | undefined, otherwise: number): number =>

@@ -2,6 +2,7 @@
 import { bounded } from "../experience/ExperienceWindow.ts"
 import type { Hours } from "../appointment/Hours.ts"
 import { declarations, type Kind } from "../mechanism/Mechanism.ts"
+import type { GrantMessages } from "../organization/Organization.ts"
 import { dayMillis, readingAt, wallClock } from "../values/WallClock.ts"
 import { type Millis, toText } from "../values/Time.ts"
 
@@ -60,6 +61,8 @@ export interface CheckedSequence {
   readonly productSelectionMode: "USER_SELECTED" | "SYSTEM_ASSIGNED" | null
   readonly sequenceProducts: ReadonlyArray<{ readonly productId: string; readonly weight: number }>
   readonly orderLimitPerConsumer: number | null
+  /** Only its members may enter; absent: everybody may. */
+  readonly audience?: { readonly name: string; readonly memberCount: number }
   readonly mechanisms: ReadonlyArray<CheckedMechanism>
 }
 
@@ -87,6 +90,13 @@ export interface CheckedStock {
   readonly takers: ReadonlyArray<{ readonly distributionId: string; readonly units?: number }>
 }
 
+/** The text of messages about grants by one channel. */
+export interface CheckedMessage {
+  readonly id: string
+  readonly title: string
+  readonly placeholders: ReadonlyArray<string>
+}
+
 export interface CheckedDrop {
   readonly now: Millis
   readonly experience: {
@@ -102,6 +112,8 @@ export interface CheckedDrop {
   readonly products: ReadonlyArray<CheckedProduct>
   readonly stocks: ReadonlyArray<CheckedStock>
   readonly pages: ReadonlyArray<{ readonly id: string; readonly title: string; readonly status: string }>
+  /** The pages that messages about grants use. */
+  readonly messages: ReadonlyArray<CheckedMessage>
   readonly webhooks: ReadonlyArray<{
     readonly id: string
     readonly url: string
@@ -109,7 +121,10 @@ export interface CheckedDrop {
     readonly status: string
     readonly disabledReason: string | null
   }>
-  readonly organization: { readonly grantMessages?: string; readonly allowedOrigins?: ReadonlyArray<string> }
+  readonly organization: {
+    readonly grantMessages?: typeof GrantMessages.Type
+    readonly allowedOrigins?: ReadonlyArray<string>
+  }
 }
 
 /** Returns all mechanisms of a drop. */
@@ -144,11 +159,14 @@ export const localTime = (at: Millis, timeZone: string): Millis =>
   readingAt(wallClock(timeZone, at - 2 * dayMillis, at + 2 * dayMillis), at)
 
 /** Returns an instant in words: `Thursday, 2026-11-26 14:05 (Europe/Berlin)`. */
-export const inWords = (at: Millis, timeZone: string): string => {
+export const inWords = (at: Millis, timeZone: string): string => `${inLocalWords(at, timeZone)} (${timeZone})`
+
+/** Returns an instant in words without its zone: `Thursday, 2026-11-26 14:05`. */
+export const inLocalWords = (at: Millis, timeZone: string): string => {
   const local = localTime(at, timeZone)
   const text = toText(local)
   const weekday = weekdays[((Math.floor(local / dayMillis) % 7) + 7) % 7]!
-  return `${weekday}, ${text.slice(0, 10)} ${text.slice(11, 16)} (${timeZone})`
+  return `${weekday}, ${text.slice(0, 10)} ${text.slice(11, 16)}`
 }
 
 /** Returns a number with separators: `12,500`. */

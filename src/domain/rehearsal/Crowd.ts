@@ -66,6 +66,9 @@ export interface Spread {
   readonly spread: number
 }
 
+/** Returns what 19 in 20 are below: the logarithm is normal. */
+export const p95Of = ({ median, spread }: Spread): number => median * spread ** 1.645
+
 export interface Crowd {
   readonly people: number
   /**

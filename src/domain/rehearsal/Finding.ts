@@ -31,6 +31,7 @@ export const codes = [
   "SLOTS_OVER_AT_OPENING",
   "WAITLIST_WITHOUT_OPENING",
   "GUESTS_WITH_ORDER_LIMIT",
+  "AUDIENCE_EMPTY",
   "NO_PRODUCT",
   "NO_WAY_TO_SHOP",
   "MORE_UNITS_THAN_STOCK",
@@ -46,6 +47,8 @@ export const codes = [
   "NO_WEBHOOK",
   "WEBHOOK_DISABLED",
   "WINNERS_NOT_TOLD",
+  "PLACEHOLDER_UNKNOWN",
+  "PLACEHOLDER_MISSING",
   "ANY_ORIGIN"
 ] as const
 export const FindingCode = Schema.Literals(codes)

@@ -19,6 +19,8 @@ export interface MechanismOutcome {
   readonly kind: Kind
   /** Units that it gives away; null if it has no such number. */
   readonly units: number | null
+  /** Units of its stock that are not sold at the end; null without a stock. */
+  readonly unitsLeft: number | null
   readonly people: number
   /** Grants and bookings that were made; with lapsed ones given again, more than there are units. */
   readonly granted: number
@@ -51,11 +53,12 @@ const givingEvents = (mechanism: CheckedMechanism): ReadonlyArray<string> => {
   return mechanism.kind === "waitlist" && collectsInterest(mechanism) ? ["Notified"] : grants
 }
 
-/** Returns what the events of a mechanism led to. */
+/** Returns what the events of a mechanism led to. `unitsLeft` are those of its stock. */
 export const outcomeOf = (
   mechanism: CheckedMechanism,
   events: ReadonlyArray<PlayedEvent>,
-  refused: ReadonlyMap<string, number> = new Map()
+  refused: ReadonlyMap<string, number> = new Map(),
+  unitsLeft?: number
 ): MechanismOutcome => {
   const { id, kind, settings } = mechanism
   const units = unitsOf(mechanism)
@@ -67,6 +70,7 @@ export const outcomeOf = (
     name: settings.name,
     kind,
     units: units ?? null,
+    unitsLeft: unitsLeft ?? null,
     people: enteredAt.size,
     ...counts,
     served: served.size,

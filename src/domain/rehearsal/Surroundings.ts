@@ -1,4 +1,7 @@
 /** Findings about what a drop needs besides its mechanisms: texts, pages, webhooks, messages, origins. */
+import { placeholders } from "../experience/creative/rendering/Placeholders.ts"
+import { type Kind, lateGrantKinds } from "../mechanism/Mechanism.ts"
+import { sendsGrantMessages } from "../organization/Organization.ts"
 import { canonicalTag } from "../values/LanguageTag.ts"
 import { type CheckedDrop, mechanismsOf, quoted } from "./CheckedDrop.ts"
 import { error, type Finding, warning } from "./Finding.ts"
@@ -6,6 +9,7 @@ import { error, type Finding, warning } from "./Finding.ts"
 export const surroundingFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => [
   ...textFindings(drop),
   ...pageFindings(drop),
+  ...messageFindings(drop),
   ...webhookFindings(drop),
   ...organizationFindings(drop)
 ]
@@ -49,6 +53,36 @@ const pageFindings = ({ pages }: CheckedDrop): ReadonlyArray<Finding> =>
         field: "status"
       })
     )
+
+const toldKinds: ReadonlyArray<Kind> = lateGrantKinds
+
+/** What is missing in the texts of messages about grants. Without messages nobody reads them. */
+const messageFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => {
+  if (!sendsGrantMessages(drop.organization)) return []
+  const expires = mechanismsOf(drop).some(
+    ({ kind, settings }) => toldKinds.includes(kind) && settings.admissionExpirationSeconds !== undefined
+  )
+  return drop.messages.flatMap(({ id, title, placeholders: used }) => {
+    const at = { record: "page", id, field: "creativeDocument" } as const
+    const unknown = used.filter((name) => !Object.hasOwn(placeholders, name))
+    const isTimeless = expires && !used.includes("expiresAt") && !used.includes("expiresAtText")
+    return [
+      ...unknown.map((name) => {
+        const message = `The message ${quoted(title)} has the placeholder {{${name}}}, which is unknown. Its readers see nothing there.`
+        return warning("PLACEHOLDER_UNKNOWN", message, at)
+      }),
+      ...(isTimeless
+        ? [
+            warning(
+              "PLACEHOLDER_MISSING",
+              `The message ${quoted(title)} does not say until when a turn lasts. Its text needs {{expiresAtText}}.`,
+              at
+            )
+          ]
+        : [])
+    ]
+  })
+}
 
 const webhookFindings = ({ webhooks }: CheckedDrop): ReadonlyArray<Finding> => {
   const at = { record: "webhook" } as const

@@ -31,7 +31,11 @@ export const termFindings = (drop: CheckedDrop): ReadonlyArray<Finding> => [
     ...auctionFindings(drop, mechanism),
     ...slotFindings(mechanism)
   ]),
-  ...drop.sequences.flatMap((sequence) => [...waitlistFindings(sequence), ...guestFindings(sequence)])
+  ...drop.sequences.flatMap((sequence) => [
+    ...waitlistFindings(sequence),
+    ...guestFindings(sequence),
+    ...audienceFindings(sequence)
+  ])
 ]
 
 const at = ({ id }: CheckedMechanism, field: string) => ({ record: "distribution", id, field }) as const
@@ -46,8 +50,9 @@ const rateFindings = (drop: CheckedDrop, mechanism: CheckedMechanism): ReadonlyA
     return [warning("RATE_ZERO", message, at(mechanism, "admitRate"))]
   }
   const units = unitsOf(mechanism) ?? stockOf(drop.products)
-  if (units === undefined || insideLimit !== undefined || closeAt <= drop.now) return []
+  if (units === undefined || insideLimit !== undefined) return []
   const firstAt = Math.max(openAt, drop.now)
+  if (firstAt >= closeAt) return []
   const lastAt = firstAt + (units / admitRate) * 60_000
   const say = (instant: number) => inWords(instant, drop.experience.timeZone)
   const line = `At ${number(admitRate)} a minute, the last of ${number(units)} units in ${quoted(name)} would wait until ${say(lastAt)}`
@@ -160,4 +165,10 @@ const guestFindings = ({ id, name, orderLimitPerConsumer, mechanisms }: CheckedS
   const names = open.map(({ settings }) => quoted(settings.name)).join(", ")
   const message = `${quoted(name)} limits the orders of a consumer, but ${names} also takes guests, who can come again as others.`
   return [warning("GUESTS_WITH_ORDER_LIMIT", message, { record: "sequence", id, field: "orderLimitPerConsumer" })]
+}
+
+const audienceFindings = ({ id, name, audience, mechanisms }: CheckedSequence): ReadonlyArray<Finding> => {
+  if (audience === undefined || audience.memberCount > 0 || mechanisms.length === 0) return []
+  const message = `${quoted(name)} is only for the audience ${quoted(audience.name)}, which has no members. Nobody can enter.`
+  return [error("AUDIENCE_EMPTY", message, { record: "sequence", id, field: "audienceId" })]
 }

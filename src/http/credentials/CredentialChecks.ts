@@ -7,6 +7,7 @@ import type { HttpServerRequest } from "effect/http"
 import type { StreamCredentials } from "../../api/Credentials.ts"
 import { ApiKeys, type KeyHolder } from "../../auth/keys/ApiKeys.ts"
 import { GateKeys, isGateKey } from "../../auth/keys/GateKeys.ts"
+import { isRehearsalKey, RehearsalKeys } from "../../auth/keys/RehearsalKeys.ts"
 import { Consumers } from "../../auth/sessions/Consumers.ts"
 import { Tokens } from "../../auth/tokens/Tokens.ts"
 import { Id, sameTenant, type Tenant } from "../../domain/values/Ids.ts"
@@ -26,7 +27,8 @@ export type ConsumerRefusal = KeyRefusal | NotFound | ValidationError
 export type Check<A, E> = (request: Request) => Effect.Effect<A, E>
 
 /** A key as records name it, for example in `createdBy` and `statusOverrideBy`. */
-export const nameOf = ({ keyId, kind }: KeyHolder): string => `${kind === "gate" ? "gate" : "api_key"}:${keyId}`
+export const nameOf = ({ keyId, kind, author }: KeyHolder): string =>
+  author ?? `${kind === "gate" ? "gate" : "api_key"}:${keyId}`
 
 /** A session whose token came without a key, and the publishable key of its tenant. */
 export interface ActingSession {
@@ -65,12 +67,15 @@ type KeyChecks = Effect.Success<typeof makeKeyChecks>
 const makeKeyChecks = Effect.gen(function* () {
   const keys = yield* ApiKeys
   const tokens = yield* Tokens
+  const rehearsalKeys = yield* RehearsalKeys
   const isExhausted = yield* exhaustion
 
   /** The holder of the key. A caller with too many failed requests is only looked up in memory. */
   const lookup = (request: Request, key: string | undefined, find = keys.lookup) => {
     if (key === undefined) return Effect.undefined
-    const found = isExhausted(request) ? keys.lookupRemembered(key) : find(key)
+    const known = isRehearsalKey(key) ? Effect.undefined : keys.lookupRemembered(key)
+    const look = isRehearsalKey(key) ? rehearsalKeys.lookup : find
+    const found = isExhausted(request) ? known : look(key)
     return restrictingOrigin(request, Effect.catchTag(found, "Unavailable", outOfReach))
   }
 
@@ -88,7 +93,8 @@ const makeKeyChecks = Effect.gen(function* () {
   /** The holder of a secret key. Fails with `otherwise` for a key of another kind. */
   const secretHolder = (request: Request, key: string, otherwise: Unauthorized) =>
     Effect.flatMap(lookup(request, key), (holder) => {
-      if (holder === undefined) return Effect.fail(authenticationRequired)
+      const isOpened = holder?.readsOnly !== true || request.method === "GET"
+      if (holder === undefined || !isOpened) return Effect.fail(authenticationRequired)
       return holder.kind === "secret" ? Effect.succeed(holder) : Effect.fail(otherwise)
     })
 
@@ -261,6 +267,8 @@ export function bearerOf(request: Request): string | undefined {
   return header !== undefined && /^bearer /i.test(header) ? header.slice("bearer ".length).trim() : undefined
 }
 
+const keyPrefixes: ReadonlySet<string> = new Set(["sk_", "pk_", "rk_"])
+
 function isKey(bearer: string | undefined): bearer is string {
-  return bearer !== undefined && bearer.charAt(2) === "_" && (bearer.startsWith("sk_") || bearer.startsWith("pk_"))
+  return bearer !== undefined && bearer.charAt(2) === "_" && keyPrefixes.has(bearer.slice(0, 3))
 }

@@ -196,7 +196,7 @@ function shapeOf(ast: SchemaAST.AST, made: Map<SchemaAST.AST, Shape>): Shape {
   if (known !== undefined) return known
   const shape: Shape = { objects: [], items: [], isFree: false, parts: [] }
   made.set(ast, shape)
-  // A value that is received as any JSON has the fields to which it is decoded.
+  // A value that may be sent as JSON of every shape has the fields to which it is decoded.
   const received = ast.encoding === undefined ? undefined : shapeOf(ast.encoding.at(-1)!.to, made)
   if (received !== undefined && !isAny(received)) {
     shape.parts.push(received)

@@ -39,6 +39,7 @@ export type Topic =
   | "challenge"
   | "places"
   | "test_clock"
+  | "rehearsal"
 
 export interface Subscriber {
   /** Handles one notification, before any that was committed later. */

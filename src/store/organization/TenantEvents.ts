@@ -19,7 +19,7 @@ export interface TenantEvent extends Change {
   readonly sequence: number
   readonly at: Millis
   readonly type: TenantEventType
-  /** `api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `operator:<id>`, `operator` or `system`. */
+  /** `api_key:<id>`, `consumer:<id>`, `receiver:<id>`, `gate:<id>`, `rehearsal:<id>`, `operator:<id>`, `operator` or `system`. */
   readonly actor: string
   readonly subjectId: string
 }

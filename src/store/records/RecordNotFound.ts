@@ -30,6 +30,7 @@ export class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("Record
     "Person",
     "Message",
     "Stopped address",
-    "Test clock"
+    "Test clock",
+    "Rehearsal"
   ])
 }) {}

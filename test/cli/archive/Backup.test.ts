@@ -312,6 +312,20 @@ layer(World.layer, { excludeTestServices: true, timeout: "3 minutes" })("usher b
     })
   )
 
+  it.effect("extends a mechanism whose places were behind its journal, and writes them all", () =>
+    Effect.gen(function* () {
+      const { file } = yield* World
+      const { url, sql } = yield* restored(file)
+      const count = sql<{ readonly places: number }>`select count(*)::int4 as places from places`
+      yield* sql`update place_projections set sequence = 0`
+      yield* sql`delete from places`
+      assert.strictEqual((yield* usher(url, "resume", "--extend", "30m")).code, 0)
+      assert.isAtLeast((yield* count)[0]!.places, holders + 1)
+      const { stdout } = yield* usher(url, "verify-journal", "--json")
+      assert.deepStrictEqual(JSON.parse(stdout).shown, [])
+    })
+  )
+
   it.effect("ends a server whose database was replaced by a restore", () =>
     Effect.gen(function* () {
       const { url } = yield* TestDatabase.migratedDatabase

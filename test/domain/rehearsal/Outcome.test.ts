@@ -28,6 +28,7 @@ describe("The outcome of a queue", () => {
     assert.deepStrictEqual([id, name, kind], [line.id, "The line", "queue"])
     assert.deepStrictEqual(figures, {
       units: 2,
+      unitsLeft: null,
       people: 4,
       granted: 2,
       served: 2,

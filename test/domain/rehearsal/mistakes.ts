@@ -184,6 +184,12 @@ export const termMistakes: ReadonlyArray<Mistake> = [
     withSequence({ orderLimitPerConsumer: 1, mechanisms: [line] }),
     "GUESTS_WITH_ORDER_LIMIT",
     "“The line” also takes guests"
+  ],
+  [
+    "the audience has no members yet",
+    withSequence({ audience: { name: "Members", memberCount: 0 } }),
+    "AUDIENCE_EMPTY",
+    "“Everybody” is only for the audience “Members”, which has no members"
   ]
 ]
 
@@ -280,6 +286,18 @@ export const surroundingMistakes: ReadonlyArray<Mistake> = [
     { ...right, organization: { ...right.organization, grantMessages: "off" } },
     "WINNERS_NOT_TOLD",
     "gets no message"
+  ],
+  [
+    "a placeholder is misspelled",
+    { ...right, messages: [{ ...right.messages[0]!, placeholders: ["consumerNmae", "expiresAt"] }] },
+    "PLACEHOLDER_UNKNOWN",
+    "“Your turn” has the placeholder {{consumerNmae}}, which is unknown"
+  ],
+  [
+    "the message does not say until when a turn lasts",
+    { ...right, messages: [{ ...right.messages[0]!, placeholders: ["consumerName"] }] },
+    "PLACEHOLDER_MISSING",
+    "“Your turn” does not say until when a turn lasts"
   ],
   ["any site may call", { ...right, organization: { grantMessages: "email" } }, "ANY_ORIGIN", "from any site"]
 ]

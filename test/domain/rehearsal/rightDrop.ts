@@ -119,11 +119,13 @@ export const right: CheckedDrop = {
       productSelectionMode: null,
       sequenceProducts: [],
       orderLimitPerConsumer: null,
+      audience: { name: "Members", memberCount: 200 },
       mechanisms: all
     }
   ],
   stocks: [],
   products: [{ productId: id(12), name: "The coat", url: "https://shop.example.com/coat", variants: [variant] }],
+  messages: [{ id: id(15), title: "Your turn", placeholders: ["consumerName", "expiresAtText"] }],
   pages: [{ id: id(13), title: "The story", status: "PUBLISHED" }],
   webhooks: [
     {

@@ -19,6 +19,7 @@ import { fontInputs } from "./inputs/fontInputs.ts"
 import { pictureInputs } from "./inputs/pictureInputs.ts"
 import { peopleInputs } from "./inputs/peopleInputs.ts"
 import { receiverInputs } from "./inputs/receiverInputs.ts"
+import { rehearsalInputs } from "./inputs/rehearsalInputs.ts"
 import { webhookInputs } from "./inputs/webhookInputs.ts"
 import { experiencePageInputs } from "./inputs/experiencePageInputs.ts"
 import { timedReleaseInputs, waitlistInputs } from "./inputs/timedReleaseInputs.ts"
@@ -303,6 +304,7 @@ export const inputs: { readonly [operation: string]: MakeInput } = {
   ...experiencePageInputs,
   ...webhookInputs,
   ...receiverInputs,
+  ...rehearsalInputs,
   ...gateInputs,
   ...stockInputs,
   ...messageInputs,

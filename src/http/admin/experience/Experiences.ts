@@ -70,7 +70,8 @@ export const ExperienceHandlers = HttpApiBuilder.group(AdminApi, "experiences", 
             return yield* streams.open(yield* CurrentStreamCredentials, watcher, { organizationId })
           })
         ),
-      checkExperience: onRecord((tenant, id) => check(tenant, id).pipe(Effect.catchTag("PageRefused", Effect.die))),
+      checkExperience: ({ params: { id }, query: { at } }) =>
+        forTenant((tenant) => check(tenant, id, at).pipe(Effect.catchTag("PageRefused", Effect.die))),
       archiveExperience: onRecord(archive),
       restoreExperience: onRecord((tenant, id, by) =>
         Effect.andThen(experiences.restore(tenant, id, by), find(tenant, id))

@@ -1,5 +1,5 @@
 /** The handlers of the test clock on the Admin API. */
-import { Effect, Latch } from "effect"
+import { Effect, Latch, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { randomBytes } from "node:crypto"
 import { AdminApi } from "../../../api/admin/AdminApi.ts"
@@ -8,11 +8,9 @@ import { Conflict, Forbidden } from "../../../api/Errors.ts"
 import { advanceProblem, progressOf, statusOf, type TestClock } from "../../../domain/organization/TestClock.ts"
 import type { Tenant } from "../../../domain/values/Ids.ts"
 import type { Millis } from "../../../domain/values/Time.ts"
-import { Engine } from "../../../engine/Engine.ts"
-import { archiveWithMechanisms } from "../../../engine/lifecycle/Archiving.ts"
+import { makeEnd } from "../../../engine/lifecycle/TestClockEnd.ts"
 import { Invalidations } from "../../../store/coordination/Invalidations.ts"
 import * as Time from "../../../store/coordination/Time.ts"
-import { Experiences } from "../../../store/experience/Experiences.ts"
 import { DueInstants } from "../../../store/testClock/DueInstants.ts"
 import { TestClocks } from "../../../store/testClock/TestClocks.ts"
 import { TestClockChanges } from "../../../store/testClock/TestClockChanges.ts"
@@ -22,22 +20,22 @@ import { forTenant } from "../records/Operations.ts"
 
 export const TestClockHandlers = HttpApiBuilder.group(AdminApi, "testClock", (handlers) =>
   Effect.gen(function* () {
-    const [show, set, advance, remove] = [yield* makeShow, yield* makeSet, yield* makeAdvance, yield* makeDelete]
+    const [show, set, advance, remove] = [yield* makeShow, yield* makeSet, yield* makeAdvance, yield* makeEnd]
     return handlers.handleAll({
-      getTestClock: () => inTestMode(show),
+      getTestClock: () => inTestMode((tenant) => show(tenant)),
       setTestClock: ({ payload }) => inTestMode((tenant, by) => set(tenant, by, payload)),
       advanceTestClock: ({ payload }) => inTestMode((tenant) => advance(tenant, payload)),
-      deleteTestClock: () => inTestMode(remove)
+      deleteTestClock: () => inTestMode((tenant, by) => Effect.map(remove(tenant, by), shown))
     })
   })
 )
 
-/** Makes the function that shows the clock. In READY that includes when something is due next. */
+/** Makes the function that shows the clock, read now if it is not known. In READY that includes when something is due next. */
 const makeShow = Effect.gen(function* () {
   const changes = yield* TestClockChanges
   const due = yield* DueInstants
-  return Effect.fnUntraced(function* (tenant: Tenant) {
-    const clock = yield* changes.read(tenant)
+  return Effect.fnUntraced(function* (tenant: Tenant, known?: TestClock) {
+    const clock = known ?? (yield* changes.read(tenant))
     if (statusOf(clock) !== "READY") return shown(clock)
     const nextDueAt = yield* due.next(tenant, clock.frozenAt)
     return { ...shown(clock), ...(nextDueAt !== undefined && { nextDueAt }) }
@@ -72,9 +70,9 @@ const makeAwaited = Effect.gen(function* () {
       const { latch } = yield* ending(tenant, to)
       yield* begin
       const look = Effect.gen(function* () {
-        yield* Effect.timeoutOption(latch.await, lookMillis)
+        const notified = yield* Effect.timeoutOption(latch.await, lookMillis)
         latch.closeUnsafe()
-        return yield* show(tenant)
+        return yield* show(tenant, Option.isSome(notified) ? clocks.of(tenant) : undefined)
       }).pipe(Effect.repeat({ while: ({ status }) => status === "ADVANCING" }))
       return yield* Effect.timeoutOrElse(look, { duration: seconds * 1_000, orElse: () => show(tenant) })
     }).pipe(Effect.scoped)
@@ -116,37 +114,6 @@ const makeAdvance = Effect.gen(function* () {
     const { waitSeconds = 0 } = payload
     return yield* waitSeconds === 0 ? Effect.map(begin, shown) : awaited(tenant, to, waitSeconds, begin)
   })
-})
-
-const makeDelete = Effect.gen(function* () {
-  const changes = yield* TestClockChanges
-  const invalidations = yield* Invalidations
-  const archiveAll = yield* makeArchiveAll
-  return Effect.fnUntraced(function* (tenant: Tenant, by: string) {
-    const clock = yield* changes.read(tenant)
-    yield* archiveAll(tenant, by)
-    yield* changes.remove(tenant, by, yield* Time.serverNow)
-    yield* invalidations.settled
-    return shown(clock)
-  })
-})
-
-/** Archives the experiences of a tenant, each after its mechanisms. */
-const makeArchiveAll = Effect.gen(function* () {
-  const changes = yield* TestClockChanges
-  const experiences = yield* Experiences
-  const engine = yield* Engine
-
-  return Effect.fnUntraced(
-    function* (tenant: Tenant, by: string) {
-      yield* Effect.forEach(
-        yield* changes.experiences(tenant),
-        (id) => archiveWithMechanisms(tenant, by, experiences.archive(tenant, id, by)),
-        { discard: true }
-      )
-    },
-    Effect.provideService(Engine, engine)
-  )
 })
 
 const testKeyRequired = new Forbidden({ error: "Test secret key required" })

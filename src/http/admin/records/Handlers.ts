@@ -81,6 +81,8 @@ import { MessageHandlers } from "../message/Messages.ts"
 import { PeopleHandlers } from "../people/People.ts"
 import { People } from "../../../store/organization/People.ts"
 import { ReceiverHandlers } from "../receiver/Receivers.ts"
+import { RehearsalHandlers } from "../rehearsal/Rehearsals.ts"
+import { Rehearsals } from "../../../store/rehearsal/Rehearsals.ts"
 import { WatchedDistributions } from "../mechanism/WatchedDistributions.ts"
 import { WatchedExperiences } from "../mechanism/WatchedExperiences.ts"
 
@@ -119,7 +121,8 @@ export const layer = Layer.mergeAll(
   SecurityEventHandlers,
   NodeHandlers,
   OutboxHandlers,
-  TestClockHandlers
+  TestClockHandlers,
+  RehearsalHandlers
 ).pipe(
   Layer.provide(
     Layer.mergeAll(
@@ -152,6 +155,14 @@ export const layer = Layer.mergeAll(
   Layer.provide(Layer.mergeAll(Pictures.layer, PictureCleaner.layer, Fonts.layer)),
   Layer.provide(Layer.merge(VariantOptions.layer, VariantOptionValues.layer)),
   Layer.provide(Layer.mergeAll(Webhooks.layer, WebhookDeliveries.layer, WebhookClient.layer)),
-  Layer.provide(Layer.mergeAll(SentMessages.layer, StoppedAddresses.layer, TestClockChanges.layer, DueInstants.layer)),
+  Layer.provide(
+    Layer.mergeAll(
+      SentMessages.layer,
+      StoppedAddresses.layer,
+      TestClockChanges.layer,
+      DueInstants.layer,
+      Rehearsals.layer
+    )
+  ),
   Layer.provide(Layer.mergeAll(Receivers.layer, Gates.layer, ReceivedEvents.layer, ConsumerPlaces.layer, People.layer))
 )

@@ -14,6 +14,7 @@ const subjects = [
   "messages",
   "gates",
   "testClocks",
+  "rehearsals",
   "processes",
   "invalidations",
   "auditLog"

@@ -17,7 +17,7 @@ export interface List {
   readonly sorts: { readonly [sortBy: string]: (item: any) => Key }
   /** The value that identifies an item, and orders items that are otherwise equal. */
   readonly idOf: (item: any) => Key
-  /** A filter for the list, if it has any. A cursor of the whole list is invalid for the filtered one. */
+  /** A filter for the list, if there is one. A cursor of the whole list is invalid for the filtered one. */
   readonly filter?: string
   /** Creates the `n`-th row of the list. Several rows have the same name, and some have no optional fields. */
   readonly make: (n: number) => Effect.Effect<unknown, never, Services>

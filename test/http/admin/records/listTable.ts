@@ -7,9 +7,11 @@ import { Engine } from "../../../../src/engine/Engine.ts"
 import { SecurityEvents } from "../../../../src/store/organization/SecurityEvents.ts"
 import { ofTenant } from "../../../../src/store/records/Tenancy.ts"
 import { aConsumer } from "../../../store/support/recordsFixture.ts"
-import { anExperience, aQueue, aSequence, enter, type Organization } from "../adminFixture.ts"
+import { anExperience, aQueue, aSequence, enter } from "../adminFixture.ts"
 import { bids, bookings } from "./orderedLists.ts"
 import { messages, stoppedAddresses } from "./messageLists.ts"
+import { rehearsals } from "./rehearsalList.ts"
+import { stockHistory, stocks } from "./stockLists.ts"
 import { fonts, pictures } from "./uploadLists.ts"
 import {
   byId,
@@ -248,26 +250,6 @@ const variants: MakeList = Effect.fnUntraced(function* (as) {
   }
 })
 
-/** Creates a stock of a new variant. */
-const aStock = Effect.fnUntraced(function* (as: Organization, n: number) {
-  const { id: productId } = yield* request(as, "POST", "/products", { name: name(n) })
-  const { id } = yield* request(as, "POST", "/variants", { productId })
-  return yield* request(as, "POST", "/stocks", { name: name(n), variantIds: [id] })
-})
-
-const stocks: MakeList = (as) =>
-  Effect.map(records("/stocks", sorted, () => ({}))(as), (list) => ({ ...list, make: (n) => aStock(as, n) }))
-
-/** The recorded events of a stock: one for its creation, and one for each adjustment. */
-const stockHistory: MakeList = (as) =>
-  Effect.map(aStock(as, 0), ({ id }) => ({
-    path: `/stocks/${id}/history`,
-    sorts: { sequence: ({ sequence }) => sequence },
-    idOf: ({ sequence }) => sequence,
-    filter: "type=Adjusted",
-    make: () => request(as, "POST", `/stocks/${id}/adjust`, { by: 1, reason: "DELIVERED" })
-  }))
-
 /** The values of an option, sorted by position. */
 const optionValues: MakeList = (as) =>
   Effect.flatMap(request(as, "POST", "/variant-options", { name: "Size" }), ({ id }) => {
@@ -365,6 +347,7 @@ export const lists: { readonly [rows: string]: MakeList } = {
     description: name(n)
   })),
   "received events": receivedEvents,
+  rehearsals,
   stocks,
   "stock history": stockHistory,
   gates: records("/gates", sorted, (n) => ({ name: name(n), hosts: ["shop.example"], rules: [] })),

@@ -1,5 +1,5 @@
 /**
- * Full case folding of Unicode 17.0 (CaseFolding.txt of 2025-09, statuses C and F), without ASCII. It is pinned here, so
+ * Full case folding of Unicode 17.0 (its data of 2025-09, statuses C and F), without ASCII. It is pinned here, so
  * that a search is the same on every server, whatever its version and its locale. A letter that a later Unicode adds
  * keeps its case.
  *

@@ -279,6 +279,11 @@ create trigger api_keys_insert_noted after insert on api_keys for each row
 create trigger api_keys_update_noted after update on api_keys
   for each row when ((new.revoked_at is not null) and (old.revoked_at is null))
   execute function note_tenant_event('api_key', 'revoked', 'revoked_at', 'revokedAt', '', '');
+create trigger rehearsals_insert_noted after insert on rehearsals for each row
+  execute function note_tenant_event('rehearsal', '', 'experience_id seed crowd declared begins_at', 'experienceId', '', '');
+create trigger rehearsals_update_cancelled after update on rehearsals
+  for each row when (new.is_cancelled and not old.is_cancelled)
+  execute function note_tenant_event('rehearsal', 'cancelled', 'is_cancelled', 'isCancelled', '', '');
 create trigger people_insert_noted after insert on people
   for each row when (new.created_by is distinct from 'seed')
   execute function note_tenant_event('person', '', 'email name role record', 'role', '', '');

@@ -8,7 +8,7 @@ import type { Bids } from "../../domain/rehearsal/Bids.ts"
 import type { CheckedMechanism } from "../../domain/rehearsal/CheckedDrop.ts"
 import { declarations } from "../../domain/mechanism/Mechanism.ts"
 import { dayMillis } from "../../domain/values/WallClock.ts"
-import type { Client, ConsumerClient, RequestError } from "../../load/Client.ts"
+import type { Client, ConsumerClient, RequestError } from "../Client.ts"
 import { patient } from "./Clock.ts"
 
 /** Days of an appointment whose slots people look at. */

@@ -1,15 +1,18 @@
 /**
  * Copies a live experience into test mode: its sequences and mechanisms with their settings and times, and what they name:
- * products with their variants, stocks, and audiences. Access codes are not known, so the copy has none.
+ * products with their variants, stocks, audiences, and the texts of messages. Access codes are not known, so the copy has none.
  */
 import { Effect } from "effect"
 import { instantSettings, kindSchemas } from "../../api/admin/KindsApi.ts"
 import { Settings } from "../../domain/experience/Experience.ts"
+import type { CreativeDocument } from "../../domain/experience/creative/Document.ts"
+import { windowOf, withoutOpening } from "../../domain/experience/ExperienceWindow.ts"
 import { Settings as SequenceSettings } from "../../domain/experience/Sequence.ts"
 import { fieldOf, isSingle, type Kind, kinds } from "../../domain/mechanism/Mechanism.ts"
 import type { CheckedMechanism, CheckedSettings } from "../../domain/rehearsal/CheckedDrop.ts"
-import type { Client } from "../../load/Client.ts"
-import { orRefused } from "../../load/Setup.ts"
+import { allOf, type Client } from "../Client.ts"
+import { orRefused } from "../Setup.ts"
+import * as Clock from "./Clock.ts"
 import * as Catalogue from "./Catalogue.ts"
 import { type Fields, picked } from "./Fields.ts"
 
@@ -25,6 +28,8 @@ export interface Original {
 
 /** A mechanism of the copy. */
 export interface CopiedMechanism extends CheckedMechanism {
+  /** The live mechanism. */
+  readonly originalId: string
   /** The audience in test mode whose members may enter; undefined if everybody may. */
   readonly audienceId: string | undefined
 }
@@ -77,14 +82,37 @@ export const create = Effect.fnUntraced(function* (live: Client, client: Client,
   const after = mechanismsOf(made.sequences)
   const ids = new Map(before.map(({ record }, index) => [record["id"] as string, after[index]!.record["id"] as string]))
   yield* Catalogue.giveTakers(client, copied, ids, shift)
-  const mechanisms = after.map(({ kind, record, sequence }): CopiedMechanism => ({
+  yield* copyMessages(live, client, original.record["id"] as string, made.id)
+  const { openAt, closeAt } = made
+  const window = windowOf({ ...(openAt !== null && { openAt }), ...(closeAt !== null && { closeAt }) }, 0)
+  const mechanisms = after.map(({ kind, record, sequence }, index): CopiedMechanism => ({
     id: record["id"] as string,
+    originalId: before[index]!.record["id"] as string,
     kind,
-    settings: picked(record, record) as unknown as CheckedSettings,
+    settings: {
+      ...(picked(record, record) as unknown as CheckedSettings),
+      ...(window !== undefined && { experienceWindow: kind === "waitlist" ? withoutOpening(window) : window })
+    },
     audienceId: (sequence["audienceId"] as string | null) ?? undefined
   }))
   return { id: made.id, mechanisms }
-}, orRefused("The copy could not be created"))
+}, Clock.orBrokenOff("The copy could not be created"))
+
+/** Copies the pages that messages about grants use, so that they have the texts of the brand. */
+const copyMessages = Effect.fnUntraced(function* (live: Client, client: Client, originalId: string, copyId: string) {
+  const query = { first: 100, experienceId: originalId, status: "PUBLISHED" } as const
+  const pages = yield* allOf((cursor) =>
+    live.admin((api) => api.experiencePages.listExperiencePages({ query: { ...query, ...cursor } }))
+  )
+  // The last one is used, so they are published in the same order.
+  const sorted = pages.toSorted((a, b) => (a.lastPublishedAt ?? 0) - (b.lastPublishedAt ?? 0))
+  for (const { slug, title, creativeDocument } of sorted) {
+    const document = creativeDocument as CreativeDocument
+    if (!document.kind.startsWith("transactional-")) continue
+    const payload = { experienceId: copyId, slug, title, creativeDocument: document, status: "PUBLISHED" } as const
+    yield* client.admin((api) => api.experiencePages.createExperiencePage({ payload }))
+  }
+})
 
 const bodyOf = ({ record, products, sequences }: Original, copied: Catalogue.Copied, shift: number): Fields => {
   const own = picked(record, Settings.fields)
@@ -118,15 +146,18 @@ const shifted = (settings: Fields, shift: number): Fields =>
     ])
   )
 
-/** Returns the settings with the ids of the copied records. */
+/** Returns the settings with the ids of the copied records. What is not offered is not copied, and left out. */
 const renamed = (settings: Fields, { products, variants, stocks, audiences }: Catalogue.Copied): Fields => {
   const { sequenceProducts, variantIds, stockId, audienceId, ...others } = settings
   return {
     ...others,
     ...(Array.isArray(sequenceProducts) && {
-      sequenceProducts: sequenceProducts.map((one) => ({ ...one, productId: products.get(one.productId) }))
+      sequenceProducts: sequenceProducts.flatMap((one) => {
+        const productId = products.get(one.productId)
+        return productId === undefined ? [] : [{ ...one, productId }]
+      })
     }),
-    ...(Array.isArray(variantIds) && { variantIds: variantIds.map((id) => variants.get(id)) }),
+    ...(Array.isArray(variantIds) && { variantIds: variantIds.flatMap((id) => variants.get(id) ?? []) }),
     ...(typeof stockId === "string" && { stockId: stocks.get(stockId)!.id }),
     ...(typeof audienceId === "string" && { audienceId: audiences.get(audienceId) })
   }

@@ -11,7 +11,7 @@ import { type CheckedMechanism, effective } from "../../domain/rehearsal/Checked
 import type { Crowd } from "../../domain/rehearsal/Crowd.ts"
 import type { PlayedEvent } from "../../domain/rehearsal/Outcome.ts"
 import { dayMillis } from "../../domain/values/WallClock.ts"
-import type { Client } from "../../load/Client.ts"
+import type { Client } from "../Client.ts"
 import { addMembers } from "./Catalogue.ts"
 import * as Clock from "./Clock.ts"
 import type { CopiedMechanism } from "./Copy.ts"
@@ -50,28 +50,36 @@ export const play = Effect.fnUntraced(function* (given: Play) {
   const { client, mechanisms, openings, until, onStep } = given
   const agenda = new Agenda(given.plan.acts)
   const game = yield* begin(given)
-  const { events, look } = makeLook(game, agenda)
+  const { events, over, look } = makeLook(game, agenda)
   const all = mechanisms.map((_, index) => index)
   const gives = mechanisms.map((mechanism, index) => givesFrom(mechanism, openings[index]!) ?? Infinity)
   /** Mechanisms in which somebody acted since the last look. */
   const touched = new Set<number>()
+  const sharesStock = (index: number) => mechanisms[index]!.settings.stockId !== undefined
   let clock = yield* Clock.read(client)
   // No grant is used sooner than `checkoutLeast` after it was made. So up to here the agenda is complete.
   let completeUntil = clock.now
-  const lookAgain = Effect.gen(function* () {
-    yield* look(all.filter((index) => touched.has(index) || gives[index]! <= clock.now))
+  const lookAgain = Effect.suspend(() => {
+    const wanted = all.filter((index) => touched.has(index) || (gives[index]! <= clock.now && !over.has(index)))
     touched.clear()
-    completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
+    return look(wanted)
   })
   for (;;) {
-    if (clock.now >= completeUntil) yield* lookAgain
+    if (clock.now >= completeUntil) {
+      yield* lookAgain
+      completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
+    }
     const acts = agenda.take(clock.now)
     yield* performAll(game, acts)
     for (const { mechanism } of acts) touched.add(mechanism)
     if (acts.length > 0) completeUntil = Math.min(completeUntil, clock.now + checkoutLeast)
     if ((agenda.nextAt ?? Infinity) > completeUntil) {
-      clock = yield* Clock.read(client)
-      yield* lookAgain
+      // What people do moves units of a stock only within an advance. So what is due next is known after one.
+      if ([...touched].some(sharesStock)) {
+        clock = yield* Clock.advance(client, clock.now)
+        yield* lookAgain
+      } else [clock] = yield* Effect.all([Clock.read(client), lookAgain], { concurrency: "unbounded" })
+      completeUntil = (clock.nextDueAt ?? Infinity) + checkoutLeast
     }
     yield* onStep(agenda.taken, clock.now)
     const to = Math.min(agenda.nextAt ?? Infinity, completeUntil)
@@ -117,6 +125,8 @@ const makeLook = (game: Game, agenda: Agenda) => {
   const { client, mechanisms, plan, consumerIds, granted } = game
   const personOf = new Map(consumerIds.map((id, person) => [id, person]))
   const events = mechanisms.map((): Array<PlayedEvent> => [])
+  /** The mechanisms in which nothing more happens. */
+  const over = new Set<number>()
   const cursors = new Map<string, string>()
 
   const fresh = Effect.fnUntraced(function* ({ id }: CheckedMechanism) {
@@ -135,6 +145,7 @@ const makeLook = (game: Game, agenda: Agenda) => {
 
   const note = (mechanism: number, { type, at, consumerId, data }: PlayedEvent): void => {
     events[mechanism]!.push({ type, at, consumerId, data })
+    if (type === "TornDown") over.add(mechanism)
     const person = consumerId === null ? undefined : personOf.get(consumerId)
     if (person === undefined) return
     const { kind } = mechanisms[mechanism]!
@@ -157,7 +168,7 @@ const makeLook = (game: Game, agenda: Agenda) => {
     })
     for (const [place, some] of found.entries()) for (const event of some) note(wanted[place]!, event)
   })
-  return { events, look }
+  return { events, over, look }
 }
 
 /** Returns from when on time alone may give something to a person; undefined if it never does. */
@@ -185,6 +196,7 @@ const peopleOf = Effect.fnUntraced(function* (client: Client, { people }: Plan) 
     const some = numbers.slice(from, from + consumersAtOnce)
     const consumers = some.map((number) => ({
       externalId: `rehearsal-${number}`,
+      fullName: `Person ${number + 1}`,
       email: `rehearsal-${number}@example.com`
     }))
     const { data } = yield* Clock.patient(

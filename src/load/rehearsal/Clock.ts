@@ -1,8 +1,11 @@
 /** The test clock of a rehearsal, over the Admin API. */
-import { Effect, Schedule } from "effect"
+import { Effect, Schedule, Schema } from "effect"
 import { advanceWaitSecondsMax } from "../../domain/organization/TestClock.ts"
-import type { Client, RequestError } from "../../load/Client.ts"
+import type { Client, RequestError } from "../Client.ts"
 import { StartRefused } from "../../settings/Settings.ts"
+
+/** The rehearsal broke off after it had set its test clock. */
+export class BrokenOff extends Schema.TaggedError<BrokenOff>()("BrokenOff", { message: Schema.String }) {}
 
 /** Pause between two looks at an advance that takes longer than one request. */
 const lookMillis = 100
@@ -27,6 +30,14 @@ export const set = (client: Client, frozenAt: number, seed: string) =>
       )
     )
 
+/** Ends a rehearsal with the failure of a request. */
+export const orBrokenOff =
+  (what: string) =>
+  <A, R>(effect: Effect.Effect<A, RequestError | BrokenOff, R>): Effect.Effect<A, BrokenOff, R> =>
+    Effect.catchTag(effect, "RequestError", ({ message }) =>
+      Effect.fail(new BrokenOff({ message: `${what}: ${message}` }))
+    )
+
 export const read = (client: Client) => patient(client.admin((api) => api.testClock.getTestClock({})))
 
 /** Advances the clock, and waits until all of it has happened. */
@@ -44,7 +55,5 @@ export const advance = Effect.fnUntraced(function* (client: Client, to: number) 
     clock = yield* read(client)
   }
   if (clock.status === "READY") return clock
-  return yield* new StartRefused({
-    message: `The test clock could not be advanced. ${clock.problem} \`POST /test-clock/advance\` tries it again; \`DELETE /test-clock\` ends the rehearsal.`
-  })
+  return yield* new BrokenOff({ message: `The test clock could not be advanced. ${clock.problem}` })
 })

@@ -6,7 +6,7 @@ import { membersAtOnceMax } from "../../domain/consumer/Audience.ts"
 import { optionsMax } from "../../domain/catalogue/Variant.ts"
 import { takersMax } from "../../domain/stock/Configuration.ts"
 import type { ExperienceProduct } from "../../domain/experience/ExperienceProduct.ts"
-import { allOf, type Client, type RequestError } from "../../load/Client.ts"
+import { allOf, type Client, type RequestError } from "../Client.ts"
 import { patient } from "./Clock.ts"
 import { picked } from "./Fields.ts"
 
