@@ -2,6 +2,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { NoticeSchedule } from "../../src/engine/lifecycle/NoticeSchedule.ts"
+import { UnitTransfers } from "../../src/engine/lifecycle/UnitTransfers.ts"
 import { Invalidations } from "../../src/store/coordination/Invalidations.ts"
 import { Leases } from "../../src/store/coordination/Leases.ts"
 import { Alerts } from "../../src/store/message/Alerts.ts"
@@ -22,14 +23,24 @@ let overdue: Overdue | undefined
 
 const due = Layer.succeed(DueInstants, {
   next: () => Effect.undefined,
-  work: () => Effect.sync(() => ({ overdue, hasMilestones: false, hasAlerts: false, hasWaitlists: false }))
+  work: () =>
+    Effect.sync(() => ({
+      overdue,
+      hasMilestones: false,
+      hasAlerts: false,
+      hasWaitlists: false,
+      stockIds: [],
+      nextAt: undefined
+    }))
 })
 
 /** No waitlist is asked for. */
 const notices = Layer.mock(NoticeSchedule, {})
 
+const transfers = Layer.mock(UnitTransfers, { carryOf: () => Effect.succeed(false) })
+
 const services = TestClockAdvances.layerNoDeps.pipe(
-  Layer.provideMerge(Layer.mergeAll(due, notices, Leases.layer, TestClockChanges.layer, Alerts.layer)),
+  Layer.provideMerge(Layer.mergeAll(due, notices, transfers, Leases.layer, TestClockChanges.layer, Alerts.layer)),
   Layer.provideMerge(Layer.provideMerge(TestClocks.layer, Invalidations.layer)),
   Layer.provideMerge(TestDatabase.layer),
   Layer.provideMerge(clock.layer)

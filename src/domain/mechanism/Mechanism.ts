@@ -1,7 +1,7 @@
 /**
  * The kinds of mechanism. A new kind adds one domain folder and one line to each of the two tables here. Everything else
  * in this file follows from what the kinds declare, and so do the lists and tables of kinds in the rest of the program.
- * ARCHITECTURE.md lists the other files that name a kind.
+ * `src/ARCHITECTURE.md` lists the other files that name a kind.
  */
 import * as Appointment from "../appointment/Appointment.ts"
 import * as Auction from "../auction/Auction.ts"

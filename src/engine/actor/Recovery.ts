@@ -36,16 +36,18 @@ export const recover = Effect.fnUntraced(function* (
   return { identity: { ...identity, kind: identity.kind }, state, sequence, epoch: head.epoch, lastAt }
 })
 
-/** Like `recover`, and hands over to the journal those places that are not written up to the head. */
+/** Like `recover`, and hands over to the journal those places that are not written up to the head: each owner does so. */
 export const recoverPlaces = Effect.fnUntraced(function* (
-  head: Head
+  head: Head,
+  afterPage: (events: ReadonlyArray<Recorded>) => Effect.Effect<void> = () => Effect.void
 ): Effect.fn.Return<Recovered, Unavailable, Journal> {
   const journal = yield* Journal
   const changed = new Set<string>()
   const recovered = yield* recover(head, (page) =>
-    Effect.sync(() => {
+    Effect.suspend(() => {
       for (const { sequence, event } of page)
         if (sequence > head.placesSequence && event.consumerId !== undefined) changed.add(event.consumerId)
+      return afterPage(page)
     })
   )
   const { sequence, state, identity } = recovered

@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Command, Moment } from "../../domain/mechanism/Decider.ts"
 import { type ExperienceWindow, withWindow } from "../../domain/experience/ExperienceWindow.ts"
-import type { Tenant } from "../../domain/values/Ids.ts"
+import { isUuid, type Tenant } from "../../domain/values/Ids.ts"
 import {
   type AdminCommand,
   type ActorKind,
@@ -161,7 +161,7 @@ const makePrepare = Effect.gen(function* () {
     index: number
   ) {
     const now = yield* Time.now
-    const { id, entropy } = yield* chanceOf(tenant, () => `${kind} ${index} ${JSON.stringify(configuration)}`)
+    const { id, entropy } = yield* chanceOf(tenant, () => `${kind} ${index} ${ownSettings(configuration)}`)
     const identity = { ...tenant, id, kind, experienceId, sequenceId }
     const stockId = stockOf(configuration)
     if (stockId !== undefined) yield* stocks.find(tenant, stockId)
@@ -170,6 +170,10 @@ const makePrepare = Effect.gen(function* () {
     return { identity, creation, stockId } satisfies Prepared
   })
 })
+
+/** Returns settings as text, without the records that they name: those of a copy are others. */
+const ownSettings = (configuration: object): string =>
+  JSON.stringify(configuration, (_, value) => (typeof value === "string" && isUuid(value) ? undefined : value))
 
 /** Makes the function that gives a new mechanism its id and its first chance, from the seed of a test clock if there is one. */
 const makeChance = Effect.gen(function* () {

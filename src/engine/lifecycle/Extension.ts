@@ -14,7 +14,7 @@ import type { Unavailable } from "../../store/postgres/Unavailable.ts"
 import type { AnyDecider } from "../actor/Batch.ts"
 import type { Recovered } from "../actor/Actor.ts"
 import { recordOf } from "../actor/Record.ts"
-import { recover } from "../actor/Recovery.ts"
+import { recoverPlaces } from "../actor/Recovery.ts"
 import { Engine, type EngineError, MechanismNotFound } from "../Engine.ts"
 import { unlessGone } from "./NamedMechanisms.ts"
 
@@ -48,7 +48,7 @@ export const extendHeld = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, Unavailable | JournalConflict, Journal> {
   const journal = yield* Journal
   let last: { readonly consumerId?: string } | undefined
-  const recovered = yield* recover(head, (page) =>
+  const recovered = yield* recoverPlaces(head, (page) =>
     Effect.sync(() => {
       for (const { event } of page) if ((event as { readonly by?: unknown }).by === by) last = event
     })

@@ -1,6 +1,6 @@
 /**
  * What is due in an organization's test mode, by the database: the wake-ups of mechanisms, rounds of the beacon, openings
- * and closings of experiences, and messages. An advance of the test clock stops at each such instant, and goes on when
+ * and closings of experiences, shares of stocks, and messages. An advance of the test clock stops at each such instant, and goes on when
  * nothing is overdue.
  */
 import { Context, Effect } from "effect"
@@ -35,6 +35,10 @@ export interface DueWork {
   readonly hasAlerts: boolean
   /** True if there are waitlists. What opens next for them may have changed. */
   readonly hasWaitlists: boolean
+  /** The stocks, in the order of their creation. Units may have to be carried. */
+  readonly stockIds: ReadonlyArray<string>
+  /** The next instant at which something is due; undefined if nothing is. */
+  readonly nextAt: Millis | undefined
 }
 
 export class DueInstants extends Context.Service<
@@ -57,43 +61,67 @@ const awaitingBeacon = (sql: PgClient.PgClient, tenant: Tenant) => sql`
 
 const roundOf = (sql: PgClient.PgClient) => sql`(m.configuration ->> 'beaconRound')::int`
 
+/** The instants at which something is due, except rounds of the beacon. */
+const instants = (sql: PgClient.PgClient, tenant: Tenant) => sql`
+  select h.wake_at as at from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
+  where ${ofTenant(sql, tenant, "m")}
+  union all
+  select unnest(array[
+    ${heldOpenAt(sql)}, ${heldCloseAt(sql)}, ${heldOpenAt(sql)} - make_interval(mins => ${reminderLeadMinutes})
+  ])
+  from mechanisms m
+  where ${ofTenant(sql, tenant, "m")} and not m.archived and m.teardown_status is distinct from 'completed'
+  union all
+  select (taker ->> 'from')::timestamptz
+  from mechanisms m, jsonb_array_elements(m.configuration -> 'takers') taker
+  where ${ofTenant(sql, tenant, "m")} and m.kind = 'stock' and m.teardown_status is distinct from 'completed'
+  union all
+  select unnest(array[(e.record ->> 'openAt')::timestamptz, (e.record ->> 'closeAt')::timestamptz])
+  from experiences e where ${ofTenant(sql, tenant, "e")} and not e.archived
+  union all
+  select g.retry_at from grant_messages g join mechanisms m on m.id = g.mechanism_id
+  where ${ofTenant(sql, tenant, "m")}
+  union all
+  select a.tried_at + make_interval(mins => ${outbidPauseMinutes}) from alerts a
+  where ${ofTenant(sql, tenant, "a")} and a.topic = 'OUTBID'`
+
+/** Returns the earliest of an instant and of rounds of the beacon that are later than `after`. */
+const earliest = (at: Date | null, rounds: ReadonlyArray<number>, after: Millis): Millis | undefined => {
+  const times = rounds.map((round) => Draw.timeOfRound(round)).filter((time) => time > after)
+  const next = Math.min(at?.getTime() ?? Infinity, ...times)
+  return next === Infinity ? undefined : next
+}
+
 const makeNext = (sql: PgClient.PgClient) =>
   Effect.fnUntraced(function* (tenant: Tenant, after: Millis) {
     const [row] = yield* sql<{ readonly at: Date | null; readonly rounds: ReadonlyArray<number> }>`
       select min(found.at) as at, array(
         select ${roundOf(sql)} from mechanisms m where ${awaitingBeacon(sql, tenant)}
-      ) as rounds from (
-        select h.wake_at as at from mechanisms m join mechanism_heads h on h.mechanism_id = m.id
-        where ${ofTenant(sql, tenant, "m")}
-        union all
-        select unnest(array[
-          ${heldOpenAt(sql)}, ${heldCloseAt(sql)}, ${heldOpenAt(sql)} - make_interval(mins => ${reminderLeadMinutes})
-        ])
-        from mechanisms m
-        where ${ofTenant(sql, tenant, "m")} and not m.archived and m.teardown_status is distinct from 'completed'
-        union all
-        select unnest(array[(e.record ->> 'openAt')::timestamptz, (e.record ->> 'closeAt')::timestamptz])
-        from experiences e where ${ofTenant(sql, tenant, "e")} and not e.archived
-        union all
-        select g.retry_at from grant_messages g join mechanisms m on m.id = g.mechanism_id
-        where ${ofTenant(sql, tenant, "m")}
-        union all
-        select a.tried_at + make_interval(mins => ${outbidPauseMinutes}) from alerts a
-        where ${ofTenant(sql, tenant, "a")} and a.topic = 'OUTBID'
-      ) found where found.at > ${new Date(after)}::timestamptz`
-    const rounds = row!.rounds.map((round) => Draw.timeOfRound(round)).filter((at) => at > after)
-    const next = Math.min(row!.at?.getTime() ?? Infinity, ...rounds)
-    return next === Infinity ? undefined : next
+      ) as rounds
+      from (${instants(sql, tenant)}) found where found.at > ${new Date(after)}::timestamptz`
+    return earliest(row!.at, row!.rounds, after)
   }, orUnavailable)
 
 /** What a row is about, in the order in which reasons are told. */
-const sources = ["head", "draw", "notice", "message", "milestone", "alert", "waitlist"] as const
+const sources = [
+  "head",
+  "draw",
+  "notice",
+  "message",
+  "order",
+  "milestone",
+  "alert",
+  "waitlist",
+  "stock",
+  "next"
+] as const
 
 interface Row {
   readonly source: (typeof sources)[number]
   readonly name: string
-  /** The kind of a head, the round of a draw, the members of a waitlist. */
+  /** The kind of a head, the round of a draw, the members of a waitlist, the number of orders. */
   readonly detail: string
+  readonly at: Date | null
   readonly mark: string
 }
 
@@ -106,7 +134,13 @@ const others = (sql: PgClient.PgClient, tenant: Tenant, at: Millis) => sql`
   select 'waitlist', '', '', null, '' where exists (
     select from mechanisms m where ${ofTenant(sql, tenant, "m")} and m.kind = 'waitlist' and not m.archived
       and m.teardown_status is distinct from 'completed'
-  )`
+  )
+  union all
+  select 'stock', '', '', null, m.id::text from mechanisms m
+  where ${ofTenant(sql, tenant, "m")} and m.kind = 'stock' and m.teardown_status is distinct from 'completed'
+  union all
+  select 'next', '', '', min(found.at), '' from (${instants(sql, tenant)}) found
+  where found.at > ${new Date(at)}::timestamptz`
 
 /** One statement, because each step of an advance asks several times. */
 const makeWork = (sql: PgClient.PgClient) => {
@@ -121,12 +155,12 @@ const makeWork = (sql: PgClient.PgClient) => {
     select 'draw', m.configuration ->> 'name', ${roundOf(sql)}::text, null, m.id::text
     from mechanisms m where ${awaitingBeacon(sql, tenant)}`
 
-  /** Waitlists with members to notify: those whose notice is due, until each member is marked. */
+  /** Waitlists with members to notify: those whose notice is due, until each member is marked. One that offers tells none. */
   const notices = (tenant: Tenant) => sql`
     select 'notice', m.configuration ->> 'name', count(*)::text, null, m.id || ' ' || count(*) from mechanisms m
     join places p on p.mechanism_id = m.id and p.status = 'ENTERED'
     where ${ofTenant(sql, tenant, "m")} and m.kind = 'waitlist' and not m.archived and m.status_override is null
-      and (
+      and (m.configuration -> 'offers') is distinct from 'true'::jsonb and (
         select j.type = 'NoticeDue' from journal j
         where j.mechanism_id = m.id and j.type in ('NoticeScheduled', 'NoticeDue') order by j.sequence desc limit 1
       )
@@ -146,26 +180,38 @@ const makeWork = (sql: PgClient.PgClient) => {
         )
       )`
 
+  /** Orders of which stocks have yet to be told. */
+  const orders = (tenant: Tenant) => sql`
+    select 'order', '', count(*)::text, null, count(*)::text from stock_messages t
+    where ${ofTenant(sql, tenant, "t")} having count(*) > 0`
+
   return Effect.fnUntraced(function* (tenant: Tenant, at: Millis) {
     const time = new Date(at)
     const rows = yield* sql<Row>`
-      select found.source, found.name, found.detail, found.mark from (
-        ${heads(tenant, time)} union all ${draws(tenant)} union all ${notices(tenant)}
+      select found.source, found.name, found.detail, found.at, found.mark from (
+        ${heads(tenant, time)} union all ${draws(tenant)} union all ${notices(tenant)} union all ${orders(tenant)}
         union all ${messages(tenant, time)} union all ${others(sql, tenant, at)}
       ) found order by found.at, found.mark`
-    const found = Map.groupBy(rows, ({ source }) => source)
-    const reasons = sources
-      .flatMap((source) => found.get(source) ?? [])
-      .filter(({ source, detail }) => source !== "draw" || Draw.timeOfRound(Number(detail)) <= at)
-      .flatMap((row) => reasonOf(row) ?? [])
-    const mark = reasons.map(({ mark }) => mark).join()
-    return {
-      overdue: reasons.length === 0 ? undefined : { what: reasons[0]!.what, mark },
-      hasMilestones: found.has("milestone"),
-      hasAlerts: found.has("alert"),
-      hasWaitlists: found.has("waitlist")
-    }
+    return workIn(rows, at)
   }, orUnavailable)
+}
+
+const workIn = (rows: ReadonlyArray<Row>, at: Millis): DueWork => {
+  const found = Map.groupBy(rows, ({ source }) => source)
+  const rounds = found.get("draw")?.map(({ detail }) => Number(detail)) ?? []
+  const reasons = sources
+    .flatMap((source) => found.get(source) ?? [])
+    .filter(({ source, detail }) => source !== "draw" || Draw.timeOfRound(Number(detail)) <= at)
+    .flatMap((row) => reasonOf(row) ?? [])
+  const mark = reasons.map((reason) => reason.mark).join()
+  return {
+    overdue: reasons.length === 0 ? undefined : { what: reasons[0]!.what, mark },
+    hasMilestones: found.has("milestone"),
+    hasAlerts: found.has("alert"),
+    hasWaitlists: found.has("waitlist"),
+    stockIds: found.get("stock")?.map((row) => row.mark) ?? [],
+    nextAt: earliest(found.get("next")![0]!.at, rounds, at)
+  }
 }
 
 /** Returns what has not happened, in words; undefined for what the worker itself does. */
@@ -179,6 +225,8 @@ const reasonOf = ({ source, name, detail, mark }: Row): Overdue | undefined => {
       return { what: `the waitlist "${name}" has ${detail} members to notify`, mark }
     case "message":
       return { what: `messages about "${name}" have not been sent`, mark }
+    case "order":
+      return { what: `stocks have not been told of ${detail} orders`, mark }
     default:
       return undefined
   }
