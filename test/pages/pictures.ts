@@ -1,6 +1,6 @@
 /**
- * `npm run pictures -- --out FOLDER`: brings about the states of a room and of the dashboard on a real server, and writes
- * pictures of them in light, in dark and from right to left. A person looks at them; no test compares them.
+ * `npm run pictures -- --out FOLDER`: brings about the states of a room, of the dashboard and of a rehearsal on a real
+ * server, and writes pictures of them in light, in dark and from right to left. A person looks at them; no test compares them.
  */
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -13,9 +13,10 @@ import { find, launch } from "./support/chromium.ts"
 import { bringAbout, prepare, type Rooms } from "./support/bringing.ts"
 import { others } from "./support/others.ts"
 import { drops } from "./support/drops.ts"
+import { rehearsalPage } from "./support/rehearsal.ts"
 import { draw, press, queue, sale, sees, states } from "./support/roomStates.ts"
 
-// `--only` takes the beginnings of states' names, or `kinds` and `dashboard`, with commas.
+// `--only` takes the beginnings of states' names, or `kinds`, `dashboard` and `rehearsal`, with commas.
 const { values } = parseArgs({
   options: { out: { type: "string", default: ".pictures" }, only: { type: "string", default: "" } }
 })
@@ -166,6 +167,17 @@ const ofKinds = async (browser: Browser, { adminUrl }: ServerUnderTest, apis: Ap
   await context.close()
 }
 
+/** The report of a rehearsal, as one file. */
+const ofRehearsal = async (browser: Browser, html: string): Promise<void> => {
+  const page = await browser.newPage({ viewport: desktop })
+  await page.setContent(html)
+  await page.screenshot({ path: join(values.out, "rehearsal.png"), timeout: 0 })
+  await take(page, "rehearsal", ["light", "dark"])
+  await page.setViewportSize(phone)
+  await take(page, "rehearsal-phone", ["light"])
+  await page.close()
+}
+
 const found = await find()
 if (found === undefined) throw new Error("no Chromium on this machine: set CHROMIUM_PATH")
 await mkdir(values.out, { recursive: true })
@@ -179,6 +191,7 @@ try {
   await ofRoom({ browser, consumerUrl: server.consumerUrl, apis, productId: await prepare(apis) })
   if (isWanted("kinds")) await ofKinds(browser, server, apis, keys)
   if (isWanted("dashboard")) await ofDashboard(browser, server, apis, keys)
+  if (isWanted("rehearsal")) await ofRehearsal(browser, await rehearsalPage(server, keys, apis))
 } finally {
   await browser.close()
   await server[Symbol.asyncDispose]()

@@ -124,6 +124,17 @@ layer(usher, { excludeTestServices: true })("The catalogue at the dashboard", (i
     })
   )
 
+  it.effect("says where the units of a size are counted that a stock has", () =>
+    Effect.gen(function* () {
+      const { get, submit } = yield* admin
+      const { id, variants } = yield* aProduct()
+      yield* brand("POST", "/stocks", { name: "Pairs", variantIds: [variants[0].id] })
+      const typed = { inventoryQuantity: "50", inventoryPolicy: "deny" }
+      const refused = yield* submit(yield* get(`/dashboard/catalogue/${id}`), "Save 41", typed)
+      assert.include(textOf(refused), "A stock counts these units. Correct the number there.")
+    })
+  )
+
   it.effect("archives sizes and products after a question, and restores them", () =>
     Effect.gen(function* () {
       const { get, submit } = yield* admin

@@ -88,6 +88,26 @@ layer(usher, { excludeTestServices: true })("Stocks at the dashboard", (it) => {
     })
   )
 
+  it.effect("begin at a product with its sizes alone, also after a button of the form", () =>
+    Effect.gen(function* () {
+      const { get, send } = yield* admin
+      const { productId, name } = yield* counted(12)
+      const { name: other } = yield* counted(3)
+      const { queue } = yield* scheduled
+      const [, address] = (yield* get(`/dashboard/catalogue/${productId}`)).text.match(
+        /href="([^"]+)"[^>]*>Sell them from one stock/
+      )!
+      const page = yield* get(address!)
+      const { action, fields } = formOf(page, "Make the stock")
+      const moved = yield* send("POST", action, { ...fields, "taker.add": queue, do: "add" })
+      for (const shown of [page, moved]) {
+        assert.include(textOf(shown), `${name} · 42 (12)`)
+        assert.notInclude(textOf(shown), other)
+      }
+      assert.strictEqual((yield* get(`/dashboard/stocks/new?product=${randomUUID()}`)).status, 404)
+    })
+  )
+
   it.effect("say what is wrong at each field, with what was typed", () =>
     Effect.gen(function* () {
       const { get, send } = yield* admin

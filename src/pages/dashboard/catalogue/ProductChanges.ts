@@ -188,9 +188,15 @@ const changeVariant = (api: Api) =>
     }
     return yield* api.run(operator, "variants", "changeVariant", { ...input, payload }).pipe(
       Effect.map((changed) => led(id, `${isolated(nameOfVariant(changed), "")} was changed.`)),
+      Effect.catchIf(
+        ({ code }) => code === "VARIANT_IN_STOCK",
+        () => refuse({ ...form, problems: new Map([["inventoryQuantity", countedInStock]]) })
+      ),
       orShown(form, fieldOfVariant)
     )
   })
+
+const countedInStock = "A stock counts these units. Correct the number there."
 
 const archiveVariant = (api: Api) =>
   Effect.fnUntraced(function* ({ operator, id, variantId, fields }: SentForm) {

@@ -9,6 +9,7 @@ import { Form, type Sent } from "../form/Form.ts"
 import type { RefusedForm } from "../form/Refused.ts"
 import { formId } from "../FormId.ts"
 import { action } from "../Frame.ts"
+import { linkButton } from "../Parts.ts"
 import { facts } from "../Table.ts"
 
 type Product = AdminAnswer<"products", "getProduct">
@@ -42,6 +43,7 @@ export const makeProductScreen = (api: AdminApiClient["Service"]) =>
               ${product.variants.length === 0 && html`<p class="muted">No size yet. Add one below, or leave it: a drop can offer a product without sizes.</p>`}
               ${product.variants.map((one) => variantForm(one, path, sentTo("variant", one.id)))}
               ${newVariantForm(path, sentTo("newVariant"))}
+              ${product.variants.length > 0 && linkButton(`/dashboard/stocks/new?product=${id}`, "Sell them from one stock")}
             </section>
             ${archived.data.length > 0 && archivedOf(archived.data, path)}
             <section class="card">

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import type { AdminAnswer } from "../../ApiClients.ts"
 import { type Html, html } from "../../Html.ts"
-import { badge, card, counted } from "../Parts.ts"
+import { badge, card, counted, linkButton } from "../Parts.ts"
 import { stockIdOf } from "../stocks/Naming.ts"
 import { stocksPath } from "../stocks/Words.ts"
 import type { Drop } from "./Drop.ts"
@@ -16,9 +16,11 @@ export const make = ({ api }: TabNeeds): Tab => ({
   title: "Check",
   show: Effect.fnUntraced(function* (operator, drop) {
     const { findings } = yield* api.run(operator, "experiences", "checkExperience", {
-      params: { id: drop.experience.id }
+      params: { id: drop.experience.id },
+      query: {}
     })
-    return { body: findings.length === 0 ? nothingFound : card(titleOf(findings), listOf(drop, findings)) }
+    const found = findings.length === 0 ? nothingFound : card(titleOf(findings), listOf(drop, findings))
+    return { body: html`${found} ${operator.tenant.mode === "live" && rehearseCard(drop)}` }
   })
 })
 
@@ -29,6 +31,15 @@ const nothingFound = card(
     want, only you know: look at the room, and at the schedule, once more.
   </p>`
 )
+
+const rehearseCard = ({ path }: Drop): Html =>
+  card(
+    "See it before anybody else does",
+    html`<p class="muted">
+        The check reads settings. A rehearsal plays the whole drop with a crowd, on a copy, and shows who got what.
+      </p>
+      ${linkButton(`${path}/rehearse`, "Rehearse", "primary")}`
+  )
 
 const titleOf = (findings: ReadonlyArray<Finding>): string => {
   const errors = findings.filter(({ severity }) => severity === "error").length
@@ -59,7 +70,10 @@ interface Mending {
 }
 
 /** The screen on which the finding is mended. */
-const mendingOf = ({ path, mechanisms }: Drop, { record, recordId, field }: Finding): Mending => {
+export const mendingOf = (
+  { path, mechanisms }: Drop,
+  { record, recordId, field }: Pick<Finding, "record" | "recordId" | "field">
+): Mending => {
   const at = recordId === null ? "" : `/${recordId}`
   const schedule = { href: `${path}/schedule`, text: "Open Schedule" }
   switch (record) {

@@ -95,6 +95,9 @@ const itemOf = ({ mechanism, entry }: Happened, known: Known): Html => {
   </li>`
 }
 
+/** The events with which consumers enter. The kind has the word. */
+const entries: ReadonlySet<string> = new Set(["Entered", "Booked"])
+
 /** What consumers do, by the name of the event. */
 const doings: { readonly [type: string]: string } = {
   Granted: "was admitted",
@@ -113,7 +116,9 @@ const doings: { readonly [type: string]: string } = {
   Missed: "did not come",
   Notified: "was told of the opening",
   GrantExtended: "got more time",
-  Offered: "was offered a unit"
+  Offered: "was offered a unit",
+  Renewed: "is still at the shop",
+  BidPlaced: "bid"
 }
 
 /** What staff do, and what time brings. */
@@ -138,8 +143,13 @@ const occurrences: { readonly [type: string]: string } = {
   NoticeDue: "tells its members",
   UnitsCame: "got units of its stock",
   UnitsLeft: "gave units back to its stock",
-  UnitsTaken: "has given its units back"
+  UnitsTaken: "has given its units back",
+  SupplyNoted: "learned whether its stock has more units for it"
 }
+
+/** Whether the history has words for an event of this type. */
+export const hasWords = (type: string): boolean =>
+  [doings, changes, occurrences].some((words) => type in words) || entries.has(type)
 
 const sentenceOf = (
   mechanism: Mechanism,
@@ -148,7 +158,7 @@ const sentenceOf = (
 ): Inserted => {
   if (consumerId !== null) {
     const name = names.get(consumerId) ?? guestName(consumerId)
-    const isEntry = type === "Entered" || type === "Booked"
+    const isEntry = entries.has(type)
     const bid =
       mechanism.type === "auction" && type === "BidPlaced"
         ? `bid ${money(`${data["amount"]}`, mechanism.currencyCode)}`

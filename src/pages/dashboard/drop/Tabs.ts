@@ -4,6 +4,7 @@ import * as Schedule from "../schedule/Schedule.ts"
 import * as Check from "./Check.ts"
 import * as Now from "./Now.ts"
 import * as People from "./People.ts"
+import * as Rehearse from "./rehearse/Rehearse.ts"
 import * as Results from "./Results.ts"
 import type { Tab, TabNeeds } from "./Tab.ts"
 
@@ -13,5 +14,6 @@ export const makeTabs = (needs: TabNeeds): ReadonlyArray<Tab> => [
   Look.make(needs),
   Schedule.make(needs),
   Check.make(needs),
+  Rehearse.make(needs),
   Results.make(needs)
 ]

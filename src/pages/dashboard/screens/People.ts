@@ -235,7 +235,10 @@ export const makeAuthorNames = (api: AdminApiClient["Service"]) => {
   return (operator: Operator) =>
     Effect.map(colleagues(operator), (names) => (by: unknown): string => {
       if (typeof by !== "string") return "Staff"
-      return names.get(by) ?? (by.startsWith("api_key:") ? "The shop" : "Staff")
+      return (
+        names.get(by) ??
+        (by.startsWith("api_key:") ? "The shop" : by.startsWith("rehearsal:") ? "A rehearsal" : "Staff")
+      )
     })
 }
 

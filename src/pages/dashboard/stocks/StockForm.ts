@@ -10,6 +10,9 @@ import type { Size } from "./Sizes.ts"
 import { takerFieldAt, takerFields } from "./TakerFields.ts"
 import { stocksPath } from "./Words.ts"
 
+/** The product whose sizes alone are offered. Without it those of the newest products are. */
+export const productField = "product"
+
 /** What the form offers. */
 interface Surroundings {
   readonly sizes: ReadonlyArray<Size>
@@ -56,7 +59,9 @@ export const newScreen = ({ sizes, mechanisms, timeZone }: Surroundings, { field
               "variants",
               "Sizes",
               sizes.map(({ id, label }) => [id, label] as const),
-              { hint: "With their units. The stock begins with the sum, and counts them from then on." }
+              {
+                hint: `With their units. The stock begins with the sum, and counts them from then on.${fields.has(productField) ? "" : " A size that is not here: begin at its product, in the catalogue."}`
+              }
             )
       }
     </section>
@@ -77,6 +82,7 @@ export const newScreen = ({ sizes, mechanisms, timeZone }: Surroundings, { field
       ${form.summary("Nothing was made yet. This needs another look:")}
       <form method="post" action="${action}" class="drop">
         ${formId()}
+        ${fields.has(productField) && html`<input type="hidden" name="${productField}" value="${fields.get(productField)}" />`}
         <!-- Enter in a field makes the stock, and does not move takers. -->
         <button class="unseen" tabindex="-1" aria-hidden="true">${button}</button>
         ${parts}

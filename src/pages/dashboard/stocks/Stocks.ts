@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { Operator } from "../../../auth/operators/OperatorSessions.ts"
 import { isolated } from "../../../domain/values/Direction.ts"
+import { isUuid } from "../../../domain/values/Ids.ts"
 import type { AdminApiClient } from "../../ApiClients.ts"
 import type { Sent } from "../form/Form.ts"
 import { makeOffered } from "../NamedMechanisms.ts"
@@ -9,7 +10,7 @@ import { get, post, type Reply, type Route } from "../Route.ts"
 import { canJoin, makeNaming } from "./Naming.ts"
 import { makeSizes } from "./Sizes.ts"
 import { makeChanges } from "./StockChanges.ts"
-import { newScreen, settingsIn, stockProblems } from "./StockForm.ts"
+import { newScreen, productField, settingsIn, stockProblems } from "./StockForm.ts"
 import * as StockHistory from "./StockHistory.ts"
 import { makeShowAll } from "./StockList.ts"
 import { makeShow, timeZoneOf } from "./StockScreen.ts"
@@ -34,17 +35,22 @@ const newRoutes = (api: Api): ReadonlyArray<Route> => {
   const around = makeAround(api)
   const letSell = makeNaming(api)
   const form = Effect.fnUntraced(function* (operator: Operator, sent: Sent) {
-    return newScreen(yield* around(operator), sent)
+    return newScreen(yield* around(operator, sent.fields), sent)
   })
   return [
-    { ...get("/stocks/new", (operator) => form(operator, { fields: new URLSearchParams() })), role: "operator" },
+    {
+      ...get("/stocks/new", (operator, { query }) =>
+        form(operator, { fields: new URLSearchParams([...query].filter(([name]) => name === productField)) })
+      ),
+      role: "operator"
+    },
     post(
       "/stocks",
       "operator",
       Effect.fnUntraced(function* (operator, { fields }) {
         const moved = arrangedTakers(fields)
         if (moved !== undefined) return yield* form(operator, { fields: moved })
-        const { mechanisms, timeZone } = yield* around(operator)
+        const { mechanisms, timeZone } = yield* around(operator, fields)
         const { takers, problems } = takersIn(fields, timeZone)
         if (problems.size > 0) return yield* form(operator, { fields, problems })
         const { lowAt, ...settings } = settingsIn(fields)
@@ -78,9 +84,11 @@ const newRoutes = (api: Api): ReadonlyArray<Route> => {
 const makeAround = (api: Api) => {
   const sizesOf = makeSizes(api)
   const offered = makeOffered(api)
-  return Effect.fnUntraced(function* (operator: Operator) {
+  return Effect.fnUntraced(function* (operator: Operator, fields: URLSearchParams) {
+    const id = fields.get(productField) ?? ""
+    const products = isUuid(id) ? [yield* api.run(operator, "products", "getProduct", { params: { id } })] : undefined
     return {
-      sizes: yield* sizesOf(operator),
+      sizes: yield* sizesOf(operator, products),
       mechanisms: yield* offered(operator, [], canJoin),
       timeZone: yield* timeZoneOf(api, operator)
     }

@@ -66,16 +66,16 @@ class Rendering {
   private one(node: unknown, level: number): string {
     this.count += 1
     if (this.count > nodesMax || level > nodeLevelsMax) return ""
-    if (!Predicate.hasProperty(node, "type") || typeof node.type !== "string") return this.skip("?")
+    if (!Predicate.hasProperty(node, "type") || typeof node.type !== "string") return this.leaveOut("?")
     const { type } = node
     if (isSlot(type)) return this.fill(type)
     if (isContainer(type)) {
       const children = Predicate.hasProperty(node, "children") ? node.children : undefined
-      if (!Array.isArray(children)) return this.skip(type)
+      if (!Array.isArray(children)) return this.leaveOut(type)
       return elementOf("div", { class: classOf(node, type) }, this.all(children, level + 1))
     }
     const leaf = decodeLeaf(node)
-    return Option.isNone(leaf) ? this.skip(type) : leafHtml(leaf.value as Leaf, this.context)
+    return Option.isNone(leaf) ? this.leaveOut(type) : leafHtml(leaf.value as Leaf, this.context)
   }
 
   /** A slot is filled once: a second one would repeat the ids of its elements. */
@@ -85,7 +85,7 @@ class Rendering {
     return this.context.slot(slot)
   }
 
-  private skip(type: string): string {
+  private leaveOut(type: string): string {
     this.skipped.add(type.slice(0, 100))
     return ""
   }

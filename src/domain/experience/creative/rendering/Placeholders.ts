@@ -5,6 +5,8 @@
  */
 import { isolated } from "../../../values/Direction.ts"
 
+const pattern = /\{\{([^{}]*)\}\}/g
+
 /** The placeholders of a message about a grant, with their meaning. None is secret. */
 export const placeholders = {
   consumerId: "the consumer's id",
@@ -37,10 +39,15 @@ export const fill = (
   values: Values,
   encode: (value: string) => string = (value) => isolated(value, template)
 ): string =>
-  template.replace(/\{\{([^{}]*)\}\}/g, (_, name: string) => {
+  template.replace(pattern, (_, name: string) => {
     const key = name.trim()
     return Object.hasOwn(values, key) ? encode(values[key as keyof Values] ?? "") : ""
   })
+
+/** Returns the names of the placeholders in a text. */
+export const namesIn = (template: string): ReadonlyArray<string> => [
+  ...new Set(Array.from(template.matchAll(pattern), ([, name]) => name!.trim()))
+]
 
 /** Returns the text on one line, truncated to the length, for a subject or a name. */
 export const onOneLine = (text: string, lengthMax: number): string =>
