@@ -15,7 +15,7 @@ import type { Millis } from "../values/Time.ts"
 import type { Event } from "./Event.ts"
 import { noteAct } from "./LineState.ts"
 import { issueTicket, noteGone } from "./Line.ts"
-import { changeSpacing, countAdmission, noteAdmissible } from "./Pacing.ts"
+import { changePace, countAdmission, noteAdmissible } from "./Pacing.ts"
 import type { DenialReason } from "./Protocol.ts"
 import { isInLobby, Place, type State, type Status } from "./State.ts"
 import { noteCall, noteChange, noteOpening, noteStopped } from "./wait/WaitRange.ts"
@@ -77,9 +77,8 @@ const configure = (state: State, { configuration, at, reason }: EventOf<"Configu
   const rateChanges = before.admitRate !== admitRate
   if (rateChanges && state.sequence > 1) noteAct(state.line, { at, act: "rate", ...reasoned(reason), admitRate })
   setConfiguration(state, configuration)
-  if (!rateChanges) return
-  changeSpacing(state, before)
-  noteChange(state, at, before.admitRate)
+  changePace(state, before)
+  if (rateChanges) noteChange(state, at, before.admitRate)
 }
 
 /**

@@ -39,15 +39,21 @@ export const countAdmission = (state: State, at: Millis): void => {
   state.lastAdmittedAt = at
 }
 
+/** Notes the change of a configuration. An admission that becomes due by it was not due before. */
+export const changePace = (state: State, before: Configuration): void => {
+  const isSpacingNew = state.configuration.admitRate !== before.admitRate
+  if (isSpacingNew) changeSpacing(state, before)
+  if (isSpacingNew || burstOf(state.configuration) !== burstOf(before)) state.admissibleSince = Infinity
+}
+
 /** Counts from the last admission on, because the spacing changes. What a burst has taken in advance stays taken. */
-export const changeSpacing = (state: State, { admitRate, standby }: Configuration): void => {
+const changeSpacing = (state: State, { admitRate, standby }: Configuration): void => {
   const { anchorAt, admittedSinceAnchor, lastAdmittedAt } = state
   if (admittedSinceAnchor > 0) {
     const passed = ((lastAdmittedAt - anchorAt) * admitRate) / 60_000
     state.anchorAt = lastAdmittedAt
     state.admittedSinceAnchor = standby === true ? Math.max(1, Math.ceil(admittedSinceAnchor - passed)) : 1
   }
-  state.admissibleSince = Infinity
 }
 
 /** Notes since when the rate may admit a consumer. Called after each event. */

@@ -35,6 +35,14 @@ describe("admission by rate", () => {
     assert.deepStrictEqual(admissions(queue.noticed(0.55)), [300, 400, 500])
   })
 
+  it("is dated when a larger burst makes it due, not when its consumer began to wait", () => {
+    const queue = given({ admitRate: 60 })
+    for (const name of ["ada", "bob"]) queue.when(0, enter(name))
+    queue.until(0)
+    queue.when(0.1, configure({ admitRate: 60, standby: true, admitBurst: 3 }))
+    assert.deepStrictEqual(queue.noticed(0.35), [granted(0.1, "bob")])
+  })
+
   it("starts again after a pause longer than the window, and drops the missed admissions", () => {
     const queue = crowd({ admitRate: 600 }, 10)
     queue.noticed(0)

@@ -156,7 +156,7 @@ export class Reference {
     if (!current.admissible) return Infinity
     let since = current.at
     for (const span of this.#spans.toReversed()) {
-      if (!span.admissible || span.admitRate !== current.admitRate) break
+      if (!span.admissible || span.admitRate !== current.admitRate || span.burst !== current.burst) break
       since = span.at
     }
     const dueAt = Math.max(since, pacedAt(this.events, this.#spans))
