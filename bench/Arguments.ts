@@ -16,6 +16,8 @@ export const scenarioIds = [
   "P17",
   "P18",
   "P19",
+  "P20",
+  "P21",
   "W1",
   "C1"
 ] as const
@@ -74,6 +76,8 @@ Scenarios (default: all)
   P17  the journal alone: commits of 128 and of 1,000 entries
   P18  entries and streams while 1,000 rooms and 20 control rooms are open
   P19  entries and bids of mechanisms that sell from a stock, and of others
+  P20  the delay until a unit of a lapsed grant is offered to somebody else
+  P21  entries and status reads of live mode while test mode has a test clock
   W1   webhooks: entries with ten subscribed and with none, the lag of an event, catching up
   C1   the cost of credentials and limits per entry: noop with and without them, and usher
 

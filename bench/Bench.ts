@@ -46,7 +46,10 @@ interface Variant {
   readonly missing?: string
 }
 
-/** Measures the variants in turns, `rounds` times each, and returns the runs of each. Skips missing ones. */
+/**
+ * Measures the variants in turns, `rounds` times each, and returns the runs of each. Skips missing ones. Every other round
+ * goes backwards, so a machine whose pace changes steadily favours no variant.
+ */
 export async function runsInTurns<V extends Variant>(
   bench: Bench,
   what: string,
@@ -55,7 +58,7 @@ export async function runsInTurns<V extends Variant>(
 ): Promise<{ readonly [variant: string]: ReadonlyArray<Measured> }> {
   const measured: { [variant: string]: Array<Measured> } = {}
   for (let round = 1; round <= bench.rounds; round++) {
-    for (const variant of variants) {
+    for (const variant of round % 2 === 1 ? variants : variants.toReversed()) {
       if (variant.missing !== undefined) continue
       Progress.show(`${what}: ${variant.name}, run ${round} of ${bench.rounds}`)
       const result = await measure(variant)
@@ -66,6 +69,14 @@ export async function runsInTurns<V extends Variant>(
     }
   }
   return measured
+}
+
+/**
+ * Measures the variants in turns on one running program, forwards and backwards in each round, and returns the figures of
+ * each. Two processes of one program differ by more than a variant that should cost nothing.
+ */
+export function onOneProgram<V extends Variant>(...[bench, ...rest]: Parameters<typeof runsInTurns<V>>) {
+  return inTurns({ ...bench, rounds: 2 * bench.rounds }, ...rest)
 }
 
 /** Measures the variants in turns, and returns the figures of each. */
@@ -147,17 +158,17 @@ export async function measureEntries(bench: Bench, running: Running, options: En
 }
 
 /**
- * Sends one status request for each consumer, for at most four times the length of the run: the first request with a
- * token costs more than an entry with a known one. Returns the number of consumers covered.
+ * Sends one status request for each consumer after the first `from`, for at most four times the length of the run: the
+ * first request with a token costs more than an entry with a known one. Returns the number of consumers covered.
  */
-export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"]): Promise<number> {
+export async function showTokens(bench: Bench, running: Running, spans: Bench["spans"], from = 0): Promise<number> {
   const outcome = await bench.generator.run(
     closedLoop({
       port: running.port,
       connections: 256,
       seconds: (spans.warmup + spans.measured) * 4,
       request: statusRequest(bench.setup.fixture),
-      tokens: bench.tokens.range(spans.tokens)
+      tokens: bench.tokens.range(spans.tokens, from)
     })
   )
   return outcome.statuses["200"] ?? 0

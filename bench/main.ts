@@ -32,6 +32,8 @@ import { pagesOpen } from "./scenarios/OpenPages.ts"
 import { newConsumers } from "./scenarios/NewConsumers.ts"
 import { severalNodes } from "./scenarios/SeveralNodes.ts"
 import { severalProcesses } from "./scenarios/SeveralProcesses.ts"
+import { lapsedUnits } from "./scenarios/LapsedUnits.ts"
+import { testClock } from "./scenarios/TestClock.ts"
 import { stockSales } from "./scenarios/StockSales.ts"
 import { statusReads } from "./scenarios/StatusReads.ts"
 import { webhooks } from "./scenarios/Webhooks.ts"
@@ -55,6 +57,8 @@ const scenarios: { readonly [id in ScenarioId]: (bench: Bench) => Promise<Scenar
   P17: journalAlone,
   P18: pagesOpen,
   P19: stockSales,
+  P20: lapsedUnits,
+  P21: testClock,
   W1: webhooks,
   C1: callerChecks
 }

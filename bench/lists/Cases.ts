@@ -78,6 +78,8 @@ export const knownOf = (made: Made): { readonly [path: string]: Known } => {
   return {
     "/api-keys": {},
     "/experiences": { terms: ["drop", "velvet", "alpine cap", absent], filters: { archived } },
+    // No experience was rehearsed.
+    "/experiences/{id}/rehearsals": { ids: [experienceId] },
     "/sequences": { terms: ["general", ...ofMany], filters: { archived, experienceId: [experienceId] } },
     ...Object.fromEntries(kinds.map((kind) => [`/${declarations[kind].path}`, ofKind])),
     "/distributions": {

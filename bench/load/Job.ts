@@ -7,7 +7,7 @@
 export interface RequestTemplate {
   /** From the request line up to and including `Bearer `. */
   readonly head: string
-  /** The text after the token. Each request replaces `{number}` with the next number of nine digits. */
+  /** The text after the token. Each request replaces `{number}` with a number of nine digits, which rises with the token. */
   readonly tail: string
 }
 

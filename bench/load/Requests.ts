@@ -47,7 +47,7 @@ export function makeRequests(template: RequestTemplate | RequestTemplates, range
     length += heads[index % heads.length]!.copy(all, length)
     length += file.copy(all, length, starts[range.from + index], starts[range.from + index + 1]! - 1)
     if (isNumbered)
-      length += all.write(template.tail.replace(numberMark, String(firstNumber + index)), length, "latin1")
+      length += all.write(template.tail.replace(numberMark, String(firstNumber + range.from + index)), length, "latin1")
     else length += tail.copy(all, length)
   }
   offsets[count] = length

@@ -87,6 +87,19 @@ export function ratios(
   )
 }
 
+/**
+ * Returns the median over the rounds of one figure of `of`, divided by that of `to` in the same round: a change of the
+ * machine's pace between rounds is in both. NaN if either was not measured.
+ */
+export function ratioInRounds(
+  all: { readonly [program: string]: Figures },
+  { of, to }: { readonly of: string; readonly to: string },
+  name: string
+): number {
+  const base = all[to]?.[name]?.runs ?? []
+  return median((all[of]?.[name]?.runs ?? []).map((value, round) => value / (base[round] ?? Number.NaN)))
+}
+
 /** Returns each other program's figure, divided by the one of `of`. */
 export function inverseRatios(
   all: { readonly [program: string]: Figures },

@@ -6,6 +6,7 @@ import { atLeast, ratios, type ScenarioResult, scenarioResult } from "../report/
 import type { RequestTemplate } from "../load/Job.ts"
 import { bidRequest, enterRequest } from "../programs/Program.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
+import type { Fixture } from "../setup/Fixture.ts"
 import { connections } from "./DurableEntries.ts"
 
 /** Units for sale. There are more units than requests in flight, so that a bid which overtakes others still leads. */
@@ -18,9 +19,8 @@ export async function bids(bench: Bench): Promise<ScenarioResult> {
   const { fixture } = bench.setup
   const figures = await inTurns(bench, "P7", [{ name: entering }, { name: bidding }], ({ name }) =>
     withProgram(usher(bench.setup), 0, async (running) => {
-      if (name === entering) return loadOf(bench, running, enterRequest(fixture), fixture.queueId, "Entered")
-      const auctionId = await createAuction(bench, running)
-      return loadOf(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
+      if (name === entering) return loadOf(bench, running, entriesInto(fixture))
+      return loadOf(bench, running, bidsOn(fixture, await createAuction(bench, running)))
     })
   )
   const against = ratios(figures, bidding, "requestsPerSecond")
@@ -37,16 +37,37 @@ export async function bids(bench: Bench): Promise<ScenarioResult> {
   })
 }
 
-/** Runs a closed loop. Every acknowledged request must be in the journal afterwards, as an event of this type. */
+/** A request to a mechanism, and the event that it adds to the journal. */
+export interface MechanismLoad {
+  readonly request: RequestTemplate
+  readonly mechanismId: string
+  readonly type: string
+}
+
+export const entriesInto = (fixture: Fixture): MechanismLoad => ({
+  request: enterRequest(fixture),
+  mechanismId: fixture.queueId,
+  type: "Entered"
+})
+
+export const bidsOn = (fixture: Fixture, auctionId: string): MechanismLoad => ({
+  request: bidRequest(fixture, auctionId),
+  mechanismId: auctionId,
+  type: "BidPlaced"
+})
+
+/**
+ * Runs a closed loop of consumers after the first `from`. Every acknowledged request must be in the journal afterwards, as
+ * one more event.
+ */
 export async function loadOf(
   bench: Bench,
   running: Inspectable,
-  request: RequestTemplate,
-  mechanismId: string,
-  type: string
+  { request, mechanismId, type }: MechanismLoad,
+  { from = 0, spans = bench.spans }: { readonly from?: number; readonly spans?: Bench["spans"] } = {}
 ): Promise<Measured> {
-  const { spans } = bench
-  const usable = await showTokens(bench, running, spans)
+  const before = await running.countEvents(mechanismId, type)
+  const usable = await showTokens(bench, running, spans, from)
   const outcome = await bench.generator.run(
     closedLoop({
       port: running.port,
@@ -55,11 +76,11 @@ export async function loadOf(
       seconds: spans.measured,
       watched: running.watched,
       request,
-      tokens: bench.tokens.range(usable)
+      tokens: bench.tokens.range(usable, from)
     })
   )
   const acknowledged = outcome.statuses["200"] ?? 0
-  const kept = await running.countEvents(mechanismId, type)
+  const kept = (await running.countEvents(mechanismId, type)) - before
   if (kept !== acknowledged) throw new Error(`${acknowledged} requests are acknowledged and ${kept} are in the journal`)
   return describe(outcome, running, "request")
 }

@@ -26,7 +26,7 @@ export async function journalAlone(bench: Bench): Promise<ScenarioResult> {
     figures: await inTurns(bench, "P17", variants, (variant) => appendEntries(bench, variant)),
     targets: [],
     notes: [
-      "Wall time from the first append to the answer of the last. Compare it with the commit before, in turns (METHOD.md).",
+      "Wall time from the first append to the answer of the last. Compare it with the commit before, in turns (bench/METHOD.md).",
       "The index is the journal's BRIN index over time and type."
     ]
   })

@@ -48,7 +48,7 @@ export async function statusReads(bench: Bench): Promise<ScenarioResult> {
 }
 
 /** Lets the consumers enter, then poll. */
-async function measureReads(
+export async function measureReads(
   bench: Bench,
   running: Running,
   atConnections: number,

@@ -1,38 +1,29 @@
-/** P19: P1 and P7 of mechanisms that sell from a stock, in turns with mechanisms that do not. */
-import { type Bench, inTurns, type Measured, withProgram } from "../Bench.ts"
-import { bidRequest, enterRequest } from "../programs/Program.ts"
+/** P19: P1 and P7 of mechanisms that sell from a stock, on one server in turns with mechanisms that do not. */
+import { type Bench, onOneProgram, withProgram } from "../Bench.ts"
 import { type Inspectable, usher } from "../programs/Usher.ts"
-import { atLeast, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
-import { adminOf, createAuction, loadOf, quantity, sequenceOf } from "./Bids.ts"
+import { atLeast, ratioInRounds, type ScenarioResult, scenarioResult } from "../report/Figures.ts"
+import { adminOf, bidsOn, createAuction, entriesInto, loadOf, quantity, sequenceOf } from "./Bids.ts"
 
 /** More units than entries, so that the stock sends some to the queue all the time. */
 const queueUnits = 10_000_000
 
 const names = {
-  entries: { without: "usher, entries", with: "usher, entries, stock" },
-  bids: { without: "usher, bids", with: "usher, bids, stock" }
+  entries: { of: "usher, entries, stock", to: "usher, entries" },
+  bids: { of: "usher, bids, stock", to: "usher, bids" }
 } as const
 
-const variants = [names.entries, names.bids].flatMap((pair) => [{ name: pair.without }, { name: pair.with }])
-
 export async function stockSales(bench: Bench): Promise<ScenarioResult> {
-  const { fixture } = bench.setup
-  const figures = await inTurns(bench, "P19", variants, ({ name }) =>
-    withProgram(usher(bench.setup), 0, async (running): Promise<Measured> => {
-      const hasStock = name === names.entries.with || name === names.bids.with
-      if (name === names.bids.without || name === names.bids.with) {
-        const stockId = hasStock ? await createStock(bench, running, quantity) : undefined
-        const auctionId = await createAuction(bench, running, { stockId })
-        if (stockId !== undefined) await reserve(bench, running, { stockId, auctionId })
-        return loadOf(bench, running, bidRequest(fixture, auctionId), auctionId, "BidPlaced")
-      }
-      const stockId = hasStock ? await createStock(bench, running, queueUnits) : undefined
-      const queueId = await createQueue(bench, running, stockId)
-      return loadOf(bench, running, enterRequest({ ...fixture, queueId }), queueId, "Entered")
+  const spans = bench.pointSpans
+  const figures = await withProgram(usher(bench.setup), 0, async (running) => {
+    const tokensUsed: { [name: string]: number } = {}
+    return onOneProgram(bench, "P19", await variantsOn(bench, running), ({ name, load }) => {
+      const from = tokensUsed[name] ?? 0
+      tokensUsed[name] = from + spans.tokens
+      return loadOf(bench, running, load, { from, spans })
     })
-  )
-  const rate = (name: string) => figures[name]?.["requestsPerSecond"]?.median ?? Number.NaN
-  const ratio = (pair: { readonly without: string; readonly with: string }) => rate(pair.with) / rate(pair.without)
+  })
+  const ratio = (pair: { readonly of: string; readonly to: string }) =>
+    ratioInRounds(figures, pair, "requestsPerSecond")
   return scenarioResult({
     title: "P19  Entries and bids of mechanisms that sell from a stock, 256 connections, closed loop",
     figures,
@@ -41,10 +32,26 @@ export async function stockSales(bench: Bench): Promise<ScenarioResult> {
       atLeast("bids a second ≥ 0.97 × without a stock", ratio(names.bids), 0.97)
     ],
     notes: [
-      `The queue admits by hand, and the stock sends it a unit for each entry, of ${queueUnits.toLocaleString("en")}. The auction has a fixed share of ${quantity.toLocaleString("en")} units before the first bid.`,
+      `The queue admits by hand, and the stock sends it a unit for each entry, of ${queueUnits.toLocaleString("en")}. The auction has a fixed share of ${quantity.toLocaleString("en")} units before the first bid. All runs are on one server.`,
       "After each run, a count of the journal confirms that it contains every accepted request."
     ]
   })
+}
+
+/** Makes the mechanisms, and returns the load of each. */
+async function variantsOn(bench: Bench, running: Inspectable) {
+  const { fixture } = bench.setup
+  const queue = async (stockId?: string) =>
+    entriesInto({ ...fixture, queueId: await createQueue(bench, running, stockId) })
+  const stockId = await createStock(bench, running, quantity)
+  const auctionId = await createAuction(bench, running, { stockId })
+  await reserve(bench, running, { stockId, auctionId })
+  return [
+    { name: names.entries.to, load: await queue() },
+    { name: names.entries.of, load: await queue(await createStock(bench, running, queueUnits)) },
+    { name: names.bids.to, load: bidsOn(fixture, await createAuction(bench, running)) },
+    { name: names.bids.of, load: bidsOn(fixture, auctionId) }
+  ]
 }
 
 async function createQueue(bench: Bench, running: Inspectable, stockId: string | undefined): Promise<string> {
@@ -54,7 +61,7 @@ async function createQueue(bench: Bench, running: Inspectable, stockId: string |
 }
 
 /** Creates a stock of so many units of a new variant. */
-async function createStock(bench: Bench, running: Inspectable, units: number): Promise<string> {
+export async function createStock(bench: Bench, running: Inspectable, units: number): Promise<string> {
   const admin = adminOf(bench, running)
   const { id: productId } = await admin("POST", "/products", { name: "Bench" })
   const { id } = await admin("POST", "/variants", { productId, inventoryPolicy: "deny", inventoryQuantity: 0 })

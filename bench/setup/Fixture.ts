@@ -7,6 +7,8 @@ export interface Fixture {
   readonly organizationId: string
   readonly publishableKey: string
   readonly secretKey: string
+  /** That of test mode; absent where Usher does not run. */
+  readonly testSecretKey?: string
   readonly queueId: string
   /** The experience of the queue; absent where Usher does not run. */
   readonly experienceId?: string

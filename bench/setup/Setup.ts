@@ -60,6 +60,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
     readonly organizationId: string
     readonly publishableKey: string
     readonly secretKey: string
+    readonly testSecretKey: string
   }
   await database.query(templateDatabase, "update organizations set settings = $1::jsonb", [settings])
   const server = start({
@@ -82,9 +83,7 @@ export async function makeFixture(workDirectory: string, database: DatabaseServe
       "select kid, private_key, public_key from signing_keys where retired_at is null order by created_at desc limit 1"
     )
     return {
-      organizationId: keys.organizationId,
-      publishableKey: keys.publishableKey,
-      secretKey: keys.secretKey,
+      ...keys,
       queueId: queue.id,
       experienceId: experience.id,
       admitRate,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { allMet, atLeast, atMost, figures, median, ratios } from "../../../bench/report/Figures.ts"
+import { allMet, atLeast, atMost, figures, median, ratioInRounds, ratios } from "../../../bench/report/Figures.ts"
 import { makeHistogram, record, summarize } from "../../../bench/load/Histogram.ts"
 import { poisson } from "../../../src/load/Arrivals.ts"
 
@@ -20,6 +20,15 @@ describe("the bench's figures", () => {
     const all = { usher: figures([{ rate: 40 }]), noop: figures([{ rate: 50 }]), idle: figures([{ other: 1 }]) }
     assert.deepStrictEqual(ratios(all, "usher", "rate"), { noop: 0.8 })
     assert.deepStrictEqual(ratios(all, "missing", "rate"), {})
+  })
+
+  it("compare two variants within each round, whatever the pace of the machine in it", () => {
+    const all = {
+      with: figures([{ rate: 9 }, { rate: 90 }, { rate: 4 }]),
+      without: figures([{ rate: 10 }, { rate: 100 }, { rate: 8 }])
+    }
+    assert.strictEqual(ratioInRounds(all, { of: "with", to: "without" }, "rate"), 0.9)
+    assert.isNaN(ratioInRounds(all, { of: "with", to: "missing" }, "rate"))
   })
 
   it("judge only measured figures", () => {

@@ -1,15 +1,16 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { heapBytes, watchEventLoop } from "../../../bench/setup/Inspector.ts"
-import { freePort, type Started, start } from "../../../bench/setup/Processes.ts"
+import { freePort, type Started, start, untilReady } from "../../../bench/setup/Processes.ts"
 
 const directory = mkdtempSync(join(tmpdir(), "bench-inspector-"))
 const keptMegabytes = 64
 const blockedMillis = 150
 /** Keeps memory, and its event loop from turning for a while, once a second. */
 const program = `
+  console.log("begun")
   globalThis.kept = Buffer.alloc(${keptMegabytes} * 2 ** 20, 1)
   setInterval(() => { const from = performance.now(); while (performance.now() - from < ${blockedMillis}); }, 1000)`
 
@@ -25,7 +26,7 @@ beforeAll(async () => {
     logDirectory: directory
   })
   // A process that has not begun yet would be ended by the signal that opens the inspector.
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  await untilReady(watched, async () => readFileSync(watched.log, "utf8").includes("begun"))
 })
 
 afterAll(async () => {
