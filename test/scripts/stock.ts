@@ -1,21 +1,27 @@
 /**
  * R33: no unit of a stock is lost, doubled or sold twice, whenever a process is killed.
  *
- * Kills one server, and then one of three nodes, `kills` times each. With `drops` it also plays so many seeded drops in
- * memory, with kills between all steps.
+ * Kills one server, and then one of three nodes, `kills` times each, and lets a server kill itself between the two events
+ * of a transfer, half as often. With `drops` it also plays so many seeded drops in memory, with kills between all steps.
  *
  *     npm run prove -- stock --kills 100 --drops 10000 --seed 1
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
-import { stockProof } from "../e2e/proofs/StockProof.ts"
+import { stockProof, transferSteps } from "../e2e/proofs/StockProof.ts"
 import { conclude, options } from "./Report.ts"
 
 const { kills, nodes, drops, seed } = options({ kills: 100, nodes: 3, drops: 10_000, seed: 1 })
 
-for (const count of new Set([1, nodes])) {
+const where = [
+  { count: 1, title: "one process", kills },
+  { count: nodes, title: `${nodes} nodes`, kills },
+  { count: 1, title: "one process, killed within transfers", kills: Math.ceil(kills / 2), steps: transferSteps }
+]
+
+for (const { count, title, ...round } of where) {
   const figures = await stockProof({
-    kills,
+    ...round,
     seed,
     nodes: count,
     onRound: (kill, { onHand, ordered, underway, violations }) =>
@@ -23,7 +29,7 @@ for (const count of new Set([1, nodes])) {
   })
   const { orders, cancelled, refused, corrections, unanswered } = figures.done
   conclude(
-    `every unit is in one place, and none is sold twice, on ${count === 1 ? "one process" : `${count} nodes`}`,
+    `every unit is in one place, and none is sold twice, on ${title}`,
     {
       kills: figures.kills,
       "of them with units under way": figures.killsUnderway,
@@ -34,7 +40,7 @@ for (const count of new Set([1, nodes])) {
       "requests without an answer": unanswered
     },
     figures.violations,
-    figures.kills === kills && orders > kills
+    figures.kills === round.kills && orders > round.kills
   )
 }
 

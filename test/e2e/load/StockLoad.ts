@@ -1,7 +1,7 @@
 /** People, shops and staff that work on one stock at the same time. They repeat what got no answer. */
 import { randomUUID } from "node:crypto"
 import type { Kind } from "../../../src/domain/mechanism/Mechanism.ts"
-import type { Apis } from "../support/Apis.ts"
+import { type Apis, Unexpected } from "../support/Apis.ts"
 import type { Dice } from "../support/Dice.ts"
 import type { HttpAnswer } from "../support/HttpConnections.ts"
 import { pause } from "../support/Processes.ts"
@@ -25,15 +25,26 @@ const pathOf = { queue: "queues", timed_release: "timed-releases" } as const
 
 /** Creates a stock of so many units of one variant, and two mechanisms that sell from it. */
 export async function stageOf(apis: Apis, units: number): Promise<Stage> {
-  const productId = await apis.create("/products", { name: "Boots" })
-  const variant = { productId, sku: "42", inventoryPolicy: "deny", inventoryQuantity: units }
-  const variantId = await apis.create("/variants", variant)
-  const stockId = await apis.create("/stocks", { name: "Pairs", variantIds: [variantId] })
+  const { variantId, stockId } = await createStock(apis, units)
   const sequenceId = await apis.createSequence()
   const selling = { sequenceId, name: "Sale", stockId, admissionExpirationSeconds }
   const queue = await apis.create("/queues", { ...selling, admitRate: 60_000 })
   const release = await apis.create("/timed-releases", selling)
   return { stockId, variantId, kinds: { [queue]: "queue", [release]: "timed_release" } }
+}
+
+/** A variant is in one stock, so a creation whose answer was lost cannot be repeated: another variant takes its place. */
+async function createStock(apis: Apis, units: number): Promise<Pick<Stage, "variantId" | "stockId">> {
+  const productId = await apis.create("/products", { name: "Boots" })
+  for (;;) {
+    const variant = { productId, sku: "42", inventoryPolicy: "deny", inventoryQuantity: units }
+    const variantId = await apis.create("/variants", variant)
+    try {
+      return { variantId, stockId: await apis.create("/stocks", { name: "Pairs", variantIds: [variantId] }) }
+    } catch (error) {
+      if (!(error instanceof Unexpected && error.status === 409)) throw error
+    }
+  }
 }
 
 export class StockLoad {

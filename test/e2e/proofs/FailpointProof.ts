@@ -2,19 +2,19 @@
  * Makes the server kill itself between decision, commit, response and the writing of places, under load. To clients it
  * must look like a broken connection only.
  */
-import type { Step } from "../../../src/store/journal/Failpoint.ts"
+import type { WriteStep } from "../../../src/store/journal/Failpoint.ts"
 import * as CrashProof from "./CrashProof.ts"
 import { pause } from "../support/Processes.ts"
 import { failingAt } from "../support/ServerUnderTest.ts"
 
-const steps: ReadonlyArray<Step> = ["decided", "committed", "answered", "placesTaken", "placesWritten"]
+const steps: ReadonlyArray<WriteStep> = ["decided", "committed", "answered", "placesTaken", "placesWritten"]
 
 /** The longest time until the load has reached a failpoint, on a machine with many times more work than cores. */
 const firesSecondsMax = 240
 
 export interface Figures extends CrashProof.Figures {
   /** The number of times that each failpoint fired. */
-  readonly fired: { readonly [S in Step]: number }
+  readonly fired: { readonly [S in WriteStep]: number }
 }
 
 export interface Options {
@@ -28,7 +28,7 @@ export interface Options {
 export async function failpointProof({ each, seed, ...others }: Options): Promise<Figures> {
   const fired = { decided: 0, committed: 0, answered: 0, placesTaken: 0, placesWritten: 0 }
   const kills = each * steps.length
-  let step: Step = "decided"
+  let step: WriteStep = "decided"
   const figures = await CrashProof.crashProof({
     kills,
     seed,

@@ -262,6 +262,7 @@ interface Scene {
 async function stopAndRestore(event: Event, { apis, clients, queueId, guests, figures }: Scene) {
   let isBack = false
   const longest = Promise.all(guests.map((guest) => longestWait(apis, queueId, guest, () => isBack)))
+  await clients.consumer.nextRequest()
   const stopWatching = watchExchanges(clients, event, figures)
   const begun = performance.now()
   const complaint = await event.stop()

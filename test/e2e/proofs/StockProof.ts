@@ -2,6 +2,7 @@
  * Kills a server, or one of several nodes, at random instants while two mechanisms, orders, cancellations and staff work
  * on one variant. After each kill every unit is in one place, and no more are sold than there are.
  */
+import type { TransferStep } from "../../../src/store/journal/Failpoint.ts"
 import { stageOf, StockLoad } from "../load/StockLoad.ts"
 import { Apis } from "../support/Apis.ts"
 import { Dice } from "../support/Dice.ts"
@@ -9,13 +10,15 @@ import { type Reading, readStock } from "../invariants/StockReader.ts"
 import { Nodes } from "../support/Nodes.ts"
 import { PatientConnections } from "../support/PatientConnections.ts"
 import { pause } from "../support/Processes.ts"
-import { ServerUnderTest } from "../support/ServerUnderTest.ts"
+import { failingAt, ServerUnderTest } from "../support/ServerUnderTest.ts"
 
 export interface Options {
   readonly kills: number
   readonly seed: number
   /** 1: a server without a cluster. */
   readonly nodes: number
+  /** Where the server kills itself, in turn. Default: it is killed at random instants. Only on one process. */
+  readonly steps?: ReadonlyArray<TransferStep>
   /** Clients at the same time. Default: 16. */
   readonly workers?: number
   readonly onRound?: (kill: number, reading: Reading, figures: Figures) => void
@@ -34,15 +37,25 @@ const killsPerStock = 10
 
 const units = 30
 
+/** The steps between the two events of a transfer. */
+export const transferSteps: ReadonlyArray<TransferStep> = ["unitsUntold", "unitsTold"]
+
+/** Passes of a failpoint until the kill. */
+const passesMax = 12
+
+/** The longest time until the load has reached a failpoint, on a machine with many times more work than cores. */
+const failsSecondsMax = 240
+
 /** Tenths of a second until the first order has to be written. */
 const firstOrderWaitsMax = 1_200
 
 /** Runs the proof. Throws only if a server cannot start again. */
 export async function stockProof(options: Options): Promise<Figures> {
-  const { kills, seed, nodes: count, workers = 16 } = options
+  const { kills, seed, nodes: count, steps, workers = 16 } = options
   const dice = new Dice(seed)
   await using nodes = count === 1 ? await alone() : await Nodes.make({ count })
-  await Promise.all(nodes.all.map((node) => node.start()))
+  const programOf = (kill: number) => steps && failingAt(steps[kill % steps.length]!, dice.between(1, passesMax))
+  await Promise.all(nodes.all.map((node) => node.start(programOf(0))))
   const [first] = nodes.all
   const url = first!.database.url
   if (url === undefined) throw new Error("needs a Postgres server: start one, or name it in DATABASE_URL")
@@ -57,9 +70,9 @@ export async function stockProof(options: Options): Promise<Figures> {
     while (figures.kills < kills) {
       const node = dice.pick(nodes.all)
       await pause(dice.between(100, 3_000))
-      await node.kill()
+      await (steps === undefined ? node.kill() : untilFailed(node))
       figures.kills++
-      await node.start()
+      await node.start(programOf(figures.kills))
       const resume = await load.paused()
       const reading = await readStock(url, stage.stockId, stage.kinds)
       note(figures, reading, load)
@@ -77,6 +90,12 @@ export async function stockProof(options: Options): Promise<Figures> {
     await load.stop()
   }
   return figures
+}
+
+const untilFailed = async (server: ServerUnderTest) => {
+  server.signal("SIGUSR2")
+  const ending = await server.untilEnded(failsSecondsMax)
+  if (ending?.signal !== "SIGKILL") throw new Error(`the failpoint did not fire:\n${server.log}`)
 }
 
 const alone = async () => {

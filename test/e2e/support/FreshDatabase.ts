@@ -10,7 +10,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { folderAt } from "../../../src/store/postgres/embedded/ServerFolder.ts"
 import { stop } from "../../../src/store/postgres/embedded/ServerProcess.ts"
-import { connect } from "../../store/support/connections.ts"
+import { onDatabase } from "../../store/support/connections.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import * as TestServer from "../../store/support/TestServer.ts"
 
@@ -55,7 +55,7 @@ export const disposeAll = (): Promise<unknown> =>
 
 /** Runs statements on a database. */
 export const query = <A, E>(url: string, use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>): Promise<A> =>
-  Effect.runPromise(Effect.scoped(Effect.flatMap(connect(url, 2), use)))
+  Effect.runPromise(onDatabase(url, use, 2))
 
 const hasServer = async (): Promise<boolean> =>
   TestServer.current.template !== undefined || (await TestServer.refusal(TestServer.current.url)) === undefined

@@ -74,6 +74,7 @@ export interface Exchange {
 export class HttpConnections {
   /** Called after each request. */
   onEnd: ((exchange: Exchange) => void) | undefined
+  private onSend: (() => void) | undefined
   private readonly bases: ReadonlyArray<URL>
   private readonly agent: Agent
   private turn = 0
@@ -92,7 +93,9 @@ export class HttpConnections {
       const what = `${message.method} ${message.path}`
       this.onEnd?.({ to: base.origin, what, sentAt, endedAt: performance.now(), outcome })
     }
-    return this.exchange(base, message).then(
+    const answered = this.exchange(base, message)
+    this.onSend?.()
+    return answered.then(
       (answer) => {
         note(answer.status)
         return answer
@@ -102,6 +105,12 @@ export class HttpConnections {
         throw error
       }
     )
+  }
+
+  /** Returns when the next request has just been sent, so that it is in flight. */
+  async nextRequest(): Promise<void> {
+    await new Promise<void>((resolve) => (this.onSend = resolve))
+    this.onSend = undefined
   }
 
   private exchange(base: URL, message: HttpRequest): Promise<HttpAnswer> {

@@ -1,5 +1,5 @@
 /**
- * A shop behind a proxy, which knows nothing of Usher. It resolves paths as thoroughly as any origin does, notes what it
+ * A shop behind a proxy, which knows nothing of Usher. It resolves paths as thoroughly as an origin can, notes what it
  * was asked, and counts by itself.
  */
 import { createServer, type IncomingMessage } from "node:http"
