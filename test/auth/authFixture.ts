@@ -6,6 +6,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import * as Auth from "../../src/auth/Auth.ts"
 import { Organizations } from "../../src/auth/keys/Organizations.ts"
+import type { Tenant } from "../../src/domain/values/Ids.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { Availability } from "../../src/store/coordination/Availability.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
@@ -40,4 +41,13 @@ export const aTenant = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { organizationId } = yield* organizations.create({ name: "Brand", plan: "growth" })
   return { organizationId, mode: "live" } as const
+})
+
+/** How many consumers and sessions an organization has. */
+export const countsOf = Effect.fnUntraced(function* ({ organizationId }: Tenant) {
+  const sql = yield* SqlClient.SqlClient
+  const [counts] = yield* sql<{ readonly consumers: number; readonly sessions: number }>`
+    select (select count(*)::int4 from consumers where organization_id = ${organizationId}) as consumers,
+      (select count(*)::int4 from sessions where organization_id = ${organizationId}) as sessions`
+  return counts!
 })

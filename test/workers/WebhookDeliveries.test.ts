@@ -129,10 +129,10 @@ describe("A webhook", () => {
         yield* entered(queue.id, 30)
         receiver.answer = () => 429
         receiver.retryAfter = "300"
-        receiver.answerMillis = 100
+        receiver.inFlightLeast = 6
         yield* worker.all
         assert.isAbove(receiver.inFlightMost, 5)
-        receiver.answerMillis = 5
+        receiver.inFlightLeast = 1
         const before = receiver.received.length
         receiver.answer = () => 204
         receiver.inFlightMost = 0

@@ -62,11 +62,7 @@ describe("A one-time code", () => {
           assert.strictEqual(outcomes.filter(isSession).length, 1)
           assert.strictEqual(outcomes.filter((outcome) => outcome === "otp_expired").length, 49)
         }
-        const sql = yield* SqlClient.SqlClient
-        const rows = yield* sql<{ sessions: number; consumers: number }>`
-          select (select count(*)::int from sessions where organization_id = ${tenant.organizationId}) as sessions,
-            (select count(*)::int from consumers where organization_id = ${tenant.organizationId}) as consumers`
-        assert.deepStrictEqual(rows, [{ sessions: 10, consumers: 10 }])
+        assert.deepStrictEqual(yield* Fixture.countsOf(tenant), { consumers: 10, sessions: 10 })
       })
     )
 

@@ -5,6 +5,7 @@ import { Challenges } from "../../../src/auth/challenge/Challenges.ts"
 import { EntryRisks } from "../../../src/auth/risk/EntryRisks.ts"
 import { ApiKeys, type KeyHolder } from "../../../src/auth/keys/ApiKeys.ts"
 import { GateKeys } from "../../../src/auth/keys/GateKeys.ts"
+import { RehearsalKeys } from "../../../src/auth/keys/RehearsalKeys.ts"
 import { Consumers } from "../../../src/auth/sessions/Consumers.ts"
 import { ExternalIdentities } from "../../../src/auth/sessions/ExternalIdentities.ts"
 import { GrantNames } from "../../../src/auth/tokens/GrantNames.ts"
@@ -180,6 +181,7 @@ const stubs = Layer.unwrap(
         all: refuse("store"),
         find: () => refuse("store")
       }),
+      Layer.succeed(RehearsalKeys, { lookup: () => Effect.undefined }),
       Layer.succeed(GateKeys, {
         lookup: () => Effect.undefined,
         lookupRemembered: () => Effect.undefined,

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page, Request } from "playwright-core"
 import { Usher } from "../../http/support/usherFixture.ts"
-import { hide, ofPages, opened, press, sees, show, signedIn } from "../support/browserFixture.ts"
+import { at, hide, ofPages, opened, press, sees, show, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 
 /** A drop with a queue that admits nobody by itself, and people who wait in it. */
@@ -106,7 +106,7 @@ ofPages("The control room of a drop", (it) => {
   it.effect("keeps the numbers of a step that cannot be undone right, while its form is open and closed", () =>
     Effect.gen(function* () {
       const { adminUrl } = yield* Usher
-      const drawAt = new Date(Date.now() + 3_600_000).toISOString()
+      const drawAt = at(3_600)
       const { experienceId } = yield* Fixture.room({ draws: [{ name: "Raffle", winnerCount: 2, drawAt }] })
       const enter = Effect.gen(function* () {
         const guest = yield* Fixture.visitor(experienceId)

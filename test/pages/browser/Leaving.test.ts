@@ -18,14 +18,17 @@ const standsApart = async (page: Page, out: string, on: string): Promise<void> =
       const { getComputedStyle } = globalThis as unknown as { getComputedStyle(of: unknown): { fontSize: string } }
       return Number.parseFloat(getComputedStyle(element).fontSize)
     })
-  const way = (await button(page, out).boundingBox())!
   const card = page.locator("[data-kind]").filter({ has: button(page, out) })
-  for (const other of await card.getByRole("button").all()) {
-    const text = (await other.textContent())?.trim()
-    // A button that is hidden has none.
-    const box = await other.boundingBox()
-    if (text === out || box === null) continue
-    assert.isAtLeast(way.y - (box.y + box.height), distanceMin, `${out} below ${text}`)
+  // At one instant, because the page may still move.
+  const boxes = await card.getByRole("button").evaluateAll((buttons) =>
+    buttons.map((each) => {
+      const { top, bottom } = each.getBoundingClientRect()
+      return { text: each.textContent?.trim(), top, bottom, isShown: each.getClientRects().length > 0 }
+    })
+  )
+  const way = boxes.find(({ text }) => text === out)!
+  for (const { text, bottom, isShown } of boxes) {
+    if (isShown && text !== out) assert.isAtLeast(way.top - bottom, distanceMin, `${out} below ${text}`)
   }
   assert.isBelow(await letters(out), await letters(on))
 }

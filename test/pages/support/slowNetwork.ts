@@ -30,6 +30,8 @@ export interface Recorded {
   readonly asked: () => ReadonlyArray<string>
   /** The bytes of all answers so far. */
   readonly bytes: () => number
+  /** Waits until this is asked for, such as `GET /e/1`. */
+  readonly asks: (name: string) => Promise<void>
   /** Seconds on slow 3G for all requests so far but those that this leaves out. It waits for their answers. */
   readonly seconds: (isLeftOut?: (name: string) => boolean) => Promise<number>
 }
@@ -40,6 +42,7 @@ export const recorded = async (page: Page): Promise<Recorded> => {
   const exchanges: Array<Exchange> = []
   const current = new Map<string, Exchange>()
   let waiting: Array<() => void> = []
+  const change = () => new Promise<void>((resolve) => waiting.push(resolve))
   const changed = () => {
     const all = waiting
     waiting = []
@@ -55,15 +58,18 @@ export const recorded = async (page: Page): Promise<Recorded> => {
     if (!request.url.startsWith("http")) return
     const before = current.get(requestId)
     if (before && redirectResponse) {
-      before.isConnectionNew = !redirectResponse.connectionReused
+      before.isConnectionNew ||= !redirectResponse.connectionReused
       answered(before, redirectResponse.encodedDataLength)
     }
     const { pathname } = new URL(request.url)
     const sentBytes = request.url.length + (request.postData ?? "").length
-    const made = { sentBytes, answeredBytes: 0, isConnectionNew: false, isAnswered: false }
+    // The first one may find a connection that the browser has opened just before.
+    const isConnectionNew = exchanges.length === 0
+    const made = { sentBytes, answeredBytes: 0, isConnectionNew, isAnswered: false }
     const exchange = { name: `${request.method} ${pathname}`, ...made }
     exchanges.push(exchange)
     current.set(requestId, exchange)
+    changed()
   })
   session.on("Network.requestWillBeSentExtraInfo", ({ requestId, headers }) => {
     const exchange = current.get(requestId)
@@ -71,7 +77,7 @@ export const recorded = async (page: Page): Promise<Recorded> => {
   })
   session.on("Network.responseReceived", ({ requestId, response }) => {
     const exchange = current.get(requestId)
-    if (exchange) exchange.isConnectionNew = !response.connectionReused
+    if (exchange) exchange.isConnectionNew ||= !response.connectionReused
   })
   session.on("Network.dataReceived", ({ requestId, dataLength }) => {
     const exchange = current.get(requestId)
@@ -84,10 +90,12 @@ export const recorded = async (page: Page): Promise<Recorded> => {
   return {
     asked: () => exchanges.map(({ name }) => name),
     bytes: () => exchanges.reduce((sum, { answeredBytes }) => sum + answeredBytes, 0),
+    asks: async (name) => {
+      while (!exchanges.some((exchange) => exchange.name === name)) await change()
+    },
     seconds: async (isLeftOut = () => false) => {
       const counted = () => exchanges.filter(({ name }) => !isLeftOut(name))
-      while (!counted().every(({ isAnswered }) => isAnswered))
-        await new Promise<void>((resolve) => waiting.push(resolve))
+      while (!counted().every(({ isAnswered }) => isAnswered)) await change()
       return counted().reduce((sum, exchange) => sum + secondsOf(exchange), 0)
     }
   }

@@ -214,12 +214,15 @@ describe("The journal of a tenant", () => {
             "key_hash queue_ids"
           ).split(" ")
         )
+        /** How far a rehearsal is, and its keys. */
+        const course = "claimed_at ended_at status progress clock_now problem report keys_hash keys_until".split(" ")
         for (const [table, own] of Map.groupBy(triggers, ({ table }) => table)) {
           const compared = new Set(own.flatMap(({ args }) => args.split("\\000")[2]!.split(" ")))
           const left = columns.filter((column) => column.table === table && !others.has(column.column))
           const parents = table === "mechanisms" ? ["experience_id", "sequence_id"] : []
+          const apart = table === "rehearsals" ? course : parents
           assert.deepStrictEqual(
-            left.map(({ column }) => column).filter((column) => !compared.has(column) && !parents.includes(column)),
+            left.map(({ column }) => column).filter((column) => !compared.has(column) && !apart.includes(column)),
             [],
             table
           )

@@ -5,6 +5,9 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { payloadProblem } from "../../support/webhookPayloads.ts"
 
+/** How long an answer takes. Requests that are sent at the same time overlap. */
+const answerMillis = 5
+
 /** A request that the receiver has seen. */
 export interface Received {
   readonly id: string
@@ -22,8 +25,8 @@ export const aReceiver = Effect.gen(function* () {
     problem: undefined as string | undefined,
     answer: (_: Received): number | "hang" => 204,
     retryAfter: undefined as string | undefined,
-    /** How long an answer takes. Requests that are sent at the same time overlap. */
-    answerMillis: 5,
+    /** Answers wait until so many requests have been in flight at once. */
+    inFlightLeast: 1,
     inFlight: 0,
     inFlightMost: 0
   }
@@ -44,11 +47,16 @@ export const aReceiver = Effect.gen(function* () {
           const { retryAfter } = world
           const status = world.answer(seen)
           if (status === "hang") return
-          setTimeout(() => {
+          const end = () => {
+            if (world.inFlightMost < world.inFlightLeast) {
+              setTimeout(end, answerMillis)
+              return
+            }
             // Before the answer, for the next request may arrive before this one's end is noticed.
             world.inFlight--
             response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end("seen")
-          }, world.answerMillis)
+          }
+          setTimeout(end, answerMillis)
         })
       })
       server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))

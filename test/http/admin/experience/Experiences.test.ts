@@ -263,6 +263,46 @@ describe("Experiences on the Admin API", () => {
       })
     )
 
+    it.effect("are checked with their audiences and messages, and as of another instant", () =>
+      Effect.gen(function* () {
+        const { call } = yield* Admin
+        yield* call("PUT", "/organizations/me", { grantMessages: "email" })
+        const audience = (yield* call("POST", "/audiences", { name: "Members", type: "STATIC" })).body
+        const queue = { name: "Line", admitRate: 60, maxAdmissions: 2, admissionExpirationSeconds: 600 }
+        const { body } = yield* call("POST", "/experiences", {
+          name: "Drop",
+          openAt: "2031-01-01T12:00:00Z",
+          closeAt: "2031-01-02T12:00:00Z",
+          sequences: [{ name: "Members", audienceId: audience.id, queues: [queue] }]
+        })
+        const document = (content: string) => ({
+          schemaVersion: 1,
+          editor: "email-components-v1",
+          kind: "transactional-email",
+          body: { subjectTemplate: "Your turn", nodes: [{ type: "p", content }] }
+        })
+        const made = { experienceId: body.id, status: "PUBLISHED" }
+        const old = { ...made, slug: "old", title: "Old", creativeDocument: document("{{ nobody }}") }
+        yield* call("POST", "/experience-pages", old)
+        const page = { ...made, slug: "new", title: "New", creativeDocument: document("{{ consumerNmae }}") }
+        const { id } = (yield* call("POST", "/experience-pages", page)).body
+        const checked = (query = "") =>
+          Effect.map(call("GET", `/experiences/${body.id}/check${query}`), (answer) =>
+            answer.body.findings.map(({ code, recordId }: any) => [code, recordId])
+          )
+        assert.includeDeepMembers(yield* checked(), [
+          ["AUDIENCE_EMPTY", body.sequences[0].id],
+          ["PLACEHOLDER_UNKNOWN", id],
+          ["PLACEHOLDER_MISSING", id]
+        ])
+        const codesOf = (found: ReadonlyArray<ReadonlyArray<string>>) => found.map(([code]) => code)
+        assert.include(codesOf(yield* checked("?at=2031-02-01T00:00:00Z")), "EXPERIENCE_OVER")
+        yield* call("POST", `/queues/${body.sequences[0].queues[0].id}/end`)
+        assert.deepStrictEqual(yield* checked(), [])
+        assert.include(codesOf(yield* checked("?at=2030-12-31T00:00:00Z")), "AUDIENCE_EMPTY")
+      })
+    )
+
     it.effect("archive everything below them, even records that are created at the same time", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin

@@ -128,7 +128,7 @@ describe("Timed releases on the Admin API", () => {
     it.effect("end once and at once; their work is complete when the grants have ended", () =>
       Effect.gen(function* () {
         const { call } = yield* Admin
-        const { id } = yield* aRelease({ admissionExpirationSeconds: 1 })
+        const { id } = yield* aRelease({ admissionExpirationSeconds: 4 })
         yield* enter(id)
         const ended = yield* call("POST", `/timed-releases/${id}/end`)
         assert.deepInclude(ended.body, { statusOverride: "ended", teardownStatus: "pending" })

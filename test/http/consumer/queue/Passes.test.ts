@@ -2,7 +2,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
-import { asConsumer, asServer, layer as usherLayer, Usher } from "../../support/usherFixture.ts"
+import { asConsumer, asServer, Usher } from "../../support/usherFixture.ts"
+import { layer as usherLayer, withTestClock } from "../../support/testClockFixture.ts"
 import { soon } from "../mechanism/mechanismFixture.ts"
 
 const admissionRenewal = { idleSeconds: 60, maxSeconds: 3_600 }
@@ -206,22 +207,24 @@ describe("A visitor who passes", () => {
 describe("A visitor who was seen", () => {
   layer(usherLayer, { excludeTestServices: true })((it) => {
     it.effect("keeps its grant, which the gate names by token or `jti`", () =>
-      Effect.gen(function* () {
-        const { pass, renew } = yield* aSite()
-        const [one, two] = [(yield* pass()).body, (yield* pass()).body]
-        const [first, second] = [claimsOf(one.admissionGrant).jti, claimsOf(two.admissionGrant).jti]
-        yield* Effect.sleep(1_100)
-        const { status, body } = yield* renew(one.admissionGrant, second)
-        assert.strictEqual(status, 200)
-        assert.strictEqual(body.renewed, 2)
-        assert.deepStrictEqual(
-          body.results.map(({ jti }: { jti: string }) => jti),
-          [first, second]
-        )
-        assert.isAtLeast(seconds(body.results[0].expiresAt) - seconds(one.expiresAt), 1)
-        const again = (yield* renew(first, second)).body
-        assert.deepStrictEqual(again, body)
-      })
+      withTestClock((advance) =>
+        Effect.gen(function* () {
+          const { pass, renew } = yield* aSite()
+          const [one, two] = [(yield* pass()).body, (yield* pass()).body]
+          const [first, second] = [claimsOf(one.admissionGrant).jti, claimsOf(two.admissionGrant).jti]
+          yield* advance(1)
+          const { status, body } = yield* renew(one.admissionGrant, second)
+          assert.strictEqual(status, 200)
+          assert.strictEqual(body.renewed, 2)
+          assert.deepStrictEqual(
+            body.results.map(({ jti }: { jti: string }) => jti),
+            [first, second]
+          )
+          assert.strictEqual(seconds(body.results[0].expiresAt) - seconds(one.expiresAt), 1)
+          const again = (yield* renew(first, second)).body
+          assert.deepStrictEqual(again, body)
+        })
+      )
     )
 
     it.effect("is told apart from one whose grant has ended, and from other texts", () =>
@@ -243,25 +246,27 @@ describe("A visitor who was seen", () => {
     )
 
     it.effect("loses its grant when it is not seen: others move up, and shops that check offline learn of it", () =>
-      Effect.gen(function* () {
-        const { consumer, brand } = yield* Usher
-        const settings = { insideLimit: 1, admissionRenewal: { idleSeconds: 1, maxSeconds: 600 } }
-        const { pass, post, status, renew } = yield* aSite(settings)
-        const first = (yield* pass()).body
-        const second = (yield* pass()).body
-        assert.deepStrictEqual([first.status, second.status], ["GRANTED", "QUEUED"])
-        yield* Effect.sleep(1_200)
-        assert.strictEqual((yield* status(second.accessToken)).body.status, "GRANTED")
-        const { jti } = claimsOf(first.admissionGrant)
-        assert.deepStrictEqual((yield* renew(jti)).body.results, [{ jti, code: "GRANT_ENDED" }])
-        const shown = { consumerId: first.consumerId, token: first.admissionGrant }
-        assert.deepInclude((yield* post("validate", shown)).body, { valid: false, code: "GRANT_EXPIRED" })
-        const headers = asServer(brand.secretKey)
-        const { data } = (yield* consumer({ path: "/api/grants/revoked", headers })).body
-        const listed = data.find((one: { jti: string }) => one.jti === jti)
-        assert.deepInclude(listed, { status: "EXPIRED" })
-        assert.closeTo(seconds(listed.expiresAt), claimsOf(first.admissionGrant).exp, 1)
-      })
+      withTestClock((advance) =>
+        Effect.gen(function* () {
+          const { consumer, brand } = yield* Usher
+          const settings = { insideLimit: 1, admissionRenewal: { idleSeconds: 1, maxSeconds: 600 } }
+          const { pass, post, status, renew } = yield* aSite(settings)
+          const first = (yield* pass()).body
+          const second = (yield* pass()).body
+          assert.deepStrictEqual([first.status, second.status], ["GRANTED", "QUEUED"])
+          yield* advance(1)
+          assert.strictEqual((yield* status(second.accessToken)).body.status, "GRANTED")
+          const { jti } = claimsOf(first.admissionGrant)
+          assert.deepStrictEqual((yield* renew(jti)).body.results, [{ jti, code: "GRANT_ENDED" }])
+          const shown = { consumerId: first.consumerId, token: first.admissionGrant }
+          assert.deepInclude((yield* post("validate", shown)).body, { valid: false, code: "GRANT_EXPIRED" })
+          const headers = asServer(brand.secretKey)
+          const { data } = (yield* consumer({ path: "/api/grants/revoked", headers })).body
+          const listed = data.find((one: { jti: string }) => one.jti === jti)
+          assert.deepInclude(listed, { status: "EXPIRED" })
+          assert.closeTo(seconds(listed.expiresAt), claimsOf(first.admissionGrant).exp, 1)
+        })
+      )
     )
 
     it.effect("needs a queue that renews grants, and at most 1,000 grants in a request", () =>

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose"
 import { ApiKeys } from "../../../../src/auth/keys/ApiKeys.ts"
 import { asServer, Usher } from "../../support/usherFixture.ts"
-import * as Fixture from "../../support/usherFixture.ts"
+import * as Fixture from "../../support/testClockFixture.ts"
 import { inQueue } from "./queueFixture.ts"
 
 const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -132,19 +132,22 @@ describe("A queue on the Consumer API", () => {
     )
 
     it.effect("does not admit a consumer with an expired grant", () =>
-      Effect.gen(function* () {
-        const { guest, queue } = yield* Usher
-        const { enter, admit, validate, status } = yield* inQueue(yield* queue({ admissionExpirationSeconds: 1 }))
-        const someone = yield* guest()
-        yield* enter(someone)
-        const { consumerId } = someone
-        const token = (yield* admit({ consumerId })).body.admissionGrant as string
-        yield* Effect.sleep("1050 millis")
-        const { body } = yield* validate({ consumerId, token })
-        assert.deepStrictEqual([body.valid, body.code], [false, "GRANT_EXPIRED"])
-        const state = (yield* status(someone)).body
-        assert.deepStrictEqual([state.status, state.reason], ["DENIED", "ADMISSION_EXPIRED"])
-      })
+      Fixture.withTestClock((advance) =>
+        Effect.gen(function* () {
+          const { guest, queue } = yield* Usher
+          const { enter, admit, validate, status } = yield* inQueue(yield* queue({ admissionExpirationSeconds: 1 }))
+          const someone = yield* guest()
+          yield* enter(someone)
+          const { consumerId } = someone
+          const token = (yield* admit({ consumerId })).body.admissionGrant as string
+          assert.isTrue((yield* validate({ consumerId, token })).body)
+          yield* advance(1)
+          const { body } = yield* validate({ consumerId, token })
+          assert.deepStrictEqual([body.valid, body.code], [false, "GRANT_EXPIRED"])
+          const state = (yield* status(someone)).body
+          assert.deepStrictEqual([state.status, state.reason], ["DENIED", "ADMISSION_EXPIRED"])
+        })
+      )
     )
 
     it.effect("completes a grant once, however often a server requests it", () =>

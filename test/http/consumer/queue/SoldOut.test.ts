@@ -1,6 +1,7 @@
 /** A queue that sells from a stock with another mechanism, over HTTP, with the workers that carry units. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { eventually } from "../../admin/adminFixture.ts"
 import { aStock, layer as stocks } from "../../support/stockFixture.ts"
 import { asServer, Usher } from "../../support/usherFixture.ts"
@@ -61,6 +62,33 @@ describe("A queue of a stock on the Consumer API", () => {
         }
         assert.includeMembers(told, ["QUEUED, mayReturn: true", "QUEUED, mayReturn: false", "GRANTED"])
         yield* stream.leave
+      })
+    )
+
+    it.effect("grants a unit that it has from memory: an entry runs no statement about its stock", () =>
+      Effect.gen(function* () {
+        const { admin, brand, guest } = yield* Usher
+        const sql = yield* SqlClient.SqlClient
+        const { id: stockId, read } = yield* aStock(2)
+        const queueId = yield* aMechanism("queues", { stockId, admitRate: 60_000 })
+        const takers = [{ distributionId: queueId, units: 2 }]
+        const headers = asServer(brand.secretKey)
+        yield* admin({ method: "PUT", path: `/api/stocks/${stockId}`, headers, body: { takers } })
+        yield* eventually(read, ({ allocations }) => allocations[0]?.allocated === 2)
+        const { byConsumer } = yield* inMechanism("queues", queueId)
+        const buyers = [yield* guest(), yield* guest()]
+        // A statement about the stock would now wait, and so would its request.
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`lock table stock_variants, stock_messages in access exclusive mode`
+            for (const buyer of buyers) {
+              assert.strictEqual((yield* byConsumer("POST", "/enter")(buyer)).status, 200)
+              const status = byConsumer("GET", "/status")(buyer)
+              const { body } = yield* eventually(status, ({ body }) => body.status === "GRANTED")
+              assert.strictEqual(body.status, "GRANTED")
+            }
+          })
+        )
       })
     )
   })

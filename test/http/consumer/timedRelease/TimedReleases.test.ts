@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 import type { Tenant } from "../../../../src/domain/values/Ids.ts"
 import { aProduct, aVariant } from "../../../store/catalogue/catalogueFixture.ts"
 import { asServer, Usher } from "../../support/usherFixture.ts"
-import * as Fixture from "../../support/usherFixture.ts"
+import * as Fixture from "../../support/testClockFixture.ts"
 import { aMechanism, created, inMechanism, isoUtc, soon } from "../mechanism/mechanismFixture.ts"
 
 const inRelease = Effect.fnUntraced(function* (settings: object = {}) {
@@ -180,25 +180,27 @@ describe("A timed release on the Consumer API", () => {
     )
 
     it.effect("passes a unit on when its grant expires, without a request", () =>
-      Effect.gen(function* () {
-        const { guest } = yield* Usher
-        const { enter, status, validate } = yield* inRelease({ capacity: 1, admissionExpirationSeconds: 1 })
-        const [first, second] = [yield* guest(), yield* guest()]
-        const { body } = yield* enter(first)
-        assert.strictEqual((yield* enter(second)).status, 409)
-        yield* Effect.sleep("1050 millis")
-        const { consumerId } = first
-        const shown = (yield* validate({ consumerId, token: body.admissionGrant })).body
-        assert.deepStrictEqual([shown.valid, shown.code], [false, "GRANT_EXPIRED"])
-        assert.deepStrictEqual((yield* status(first)).body, {
-          status: "EXPIRED",
-          enteredAt: body.enteredAt,
-          expiresAt: body.expiresAt
+      Fixture.withTestClock((advance) =>
+        Effect.gen(function* () {
+          const { guest } = yield* Usher
+          const { enter, status, validate } = yield* inRelease({ capacity: 1, admissionExpirationSeconds: 1 })
+          const [first, second] = [yield* guest(), yield* guest()]
+          const { body } = yield* enter(first)
+          assert.strictEqual((yield* enter(second)).status, 409)
+          yield* advance(1)
+          const { consumerId } = first
+          const shown = (yield* validate({ consumerId, token: body.admissionGrant })).body
+          assert.deepStrictEqual([shown.valid, shown.code], [false, "GRANT_EXPIRED"])
+          assert.deepStrictEqual((yield* status(first)).body, {
+            status: "EXPIRED",
+            enteredAt: body.enteredAt,
+            expiresAt: body.expiresAt
+          })
+          assert.strictEqual((yield* enter(second)).body.status, "ENTERED")
+          yield* advance(1)
+          assert.strictEqual((yield* enter(first)).body.status, "ENTERED")
         })
-        assert.strictEqual((yield* enter(second)).body.status, "ENTERED")
-        yield* Effect.sleep("1050 millis")
-        assert.strictEqual((yield* enter(first)).body.status, "ENTERED")
-      })
+      )
     )
 
     it.effect("validates a grant, and returns whether it admits", () =>

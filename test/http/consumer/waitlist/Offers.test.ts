@@ -1,8 +1,9 @@
 /** The path of a consumer to a unit that a waitlist offers, over HTTP, with the workers that carry units. */
 import { assert, describe, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { eventually } from "../../admin/adminFixture.ts"
 import { aStock, layer as stocks } from "../../support/stockFixture.ts"
+import { advances, withTestClock } from "../../support/testClockFixture.ts"
 import { asServer, type Guest, Usher } from "../../support/usherFixture.ts"
 import { aMechanism, aSequence, inMechanism } from "../mechanism/mechanismFixture.ts"
 
@@ -38,7 +39,7 @@ const anOffering = Effect.fnUntraced(function* (units: number, settings: { reado
 const twoGuests = Effect.flatMap(Usher, ({ guest }) => Effect.all([guest(), guest()]))
 
 describe("A waitlist with offers on the Consumer API", () => {
-  layer(stocks, { excludeTestServices: true })((it) => {
+  layer(Layer.provideMerge(advances, stocks), { excludeTestServices: true })((it) => {
     it.effect("offers its unit to the first member with a token, and the token completes the member's order", () =>
       Effect.gen(function* () {
         const waitlist = yield* anOffering(0)
@@ -92,28 +93,32 @@ describe("A waitlist with offers on the Consumer API", () => {
     )
 
     it.effect("gives the unit to the next when an offer lapses, and follows the member live", () =>
-      Effect.gen(function* () {
-        const waitlist = yield* anOffering(0, { admissionExpirationSeconds: 1 })
-        const [ada, bob] = yield* twoGuests
-        yield* waitlist.enter(ada)
-        yield* waitlist.enter(bob)
-        const stream = yield* waitlist.follow(ada)
-        assert.strictEqual((yield* stream.next).data.position, 1)
-        yield* waitlist.adjust(1)
-        const offered = (yield* stream.next).data
-        assert.strictEqual(offered.status, "OFFERED")
-        assert.isString(offered.admissionGrant)
-        const lapsed = (yield* stream.next).data
-        assert.deepInclude(lapsed, { status: "EXPIRED", isEntered: false, expiresAt: offered.expiresAt })
-        yield* stream.leave
-        const { admissionGrant: token, offeredAt } = yield* waitlist.whenIn(bob, "OFFERED")
-        const idleMillis = Date.parse(offeredAt) - Date.parse(offered.expiresAt)
-        assert.isTrue(idleMillis >= 0 && idleMillis < 1_000, `${idleMillis} ms after the lapse`)
-        const late = yield* waitlist.complete({ consumerId: ada.consumerId, token: offered.admissionGrant })
-        assert.strictEqual(late.status, 409)
-        yield* waitlist.complete({ consumerId: bob.consumerId, token })
-        yield* eventually(waitlist.stock, ({ sold }) => sold === 1)
-      })
+      withTestClock((advance) =>
+        Effect.gen(function* () {
+          const waitlist = yield* anOffering(0, { admissionExpirationSeconds: 60 })
+          const [ada, bob] = yield* twoGuests
+          yield* waitlist.enter(ada)
+          yield* waitlist.enter(bob)
+          const stream = yield* waitlist.follow(ada)
+          assert.strictEqual((yield* stream.next).data.position, 1)
+          yield* waitlist.adjust(1)
+          yield* advance(0)
+          const offered = (yield* stream.next).data
+          assert.strictEqual(offered.status, "OFFERED")
+          assert.isString(offered.admissionGrant)
+          yield* advance(60)
+          const lapsed = (yield* stream.next).data
+          assert.deepInclude(lapsed, { status: "EXPIRED", isEntered: false, expiresAt: offered.expiresAt })
+          yield* stream.leave
+          const { status, admissionGrant: token, offeredAt } = (yield* waitlist.status(bob)).body
+          assert.deepStrictEqual([status, offeredAt], ["OFFERED", offered.expiresAt])
+          const late = yield* waitlist.complete({ consumerId: ada.consumerId, token: offered.admissionGrant })
+          assert.strictEqual(late.status, 409)
+          yield* waitlist.complete({ consumerId: bob.consumerId, token })
+          yield* advance(0)
+          assert.strictEqual((yield* waitlist.stock).sold, 1)
+        })
+      )
     )
 
     it.effect("needs a stock, and a stock needs offers", () =>
