@@ -3,8 +3,9 @@
 //     node .ci/count.mjs CHECK_FAILED FOLDER RUN...
 //
 // FOLDER holds RUN.json, a report, and RUN.status, the run's exit code. A check that failed, a test file that could not be
-// loaded, and a run that ended early each count as one failure. So does a skipped test, unless its title gives one of three
-// reasons: npm brings neither a redis-server nor an earlier Postgres, and only root can run a server under another account.
+// loaded or did not end, and a run that ended early each count as one failure. So does a skipped test, unless its title gives
+// one of three reasons: npm brings neither a redis-server nor an earlier Postgres, and only root can run a server under
+// another account.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -50,6 +51,7 @@ const skipped = outcomes.length - passed - count("failed")
 for (const { status, fullName, failureMessages } of tests) {
   if (status === "failed") console.log(`failed: ${fullName}\n    ${failureMessages.join("\n").slice(0, 600)}`)
 }
+for (const { status, fullName } of tests) if (status === "pending") console.log(`did not end: ${fullName}`)
 for (const [number, what] of failures) if (number > 0) console.log(`${number}: ${what}`)
 if (passed === 0 && failed === 0) console.log("No test ran.")
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`)
