@@ -28,8 +28,8 @@ export default defineConfig({
     // Tests wait for databases and processes, so more workers than cores run.
     maxWorkers: 4,
     // A hung test is ended. A slow machine needs a fraction of this.
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     // Files that run in one worker share the modules they load. A worker serves one project.
     isolate: false,
     sequence: { sequencer: LongFirst },

@@ -21,7 +21,9 @@ export const setup = async ({ vitest }: TestProject): Promise<void> => {
   // Vitest's own listener would end the process before the report is written. npm passes on a signal that also comes directly.
   process.removeAllListeners("SIGTERM")
   let end: Promise<void> | undefined
-  process.on("SIGTERM", () => (end ??= report(vitest).finally(() => process.exit(143))))
+  process.on("SIGTERM", () => {
+    end ??= report(vitest).finally(() => process.exit(143))
+  })
   stop = await start()
 }
 

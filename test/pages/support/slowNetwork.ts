@@ -86,6 +86,8 @@ export const recorded = async (page: Page): Promise<Recorded> => {
   session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) =>
     answered(current.get(requestId), encodedDataLength)
   )
+  // Nobody waits for the answer to a request that was given up.
+  session.on("Network.loadingFailed", ({ requestId }) => answered(current.get(requestId), 0))
   await session.send("Network.enable")
   return {
     asked: () => exchanges.map(({ name }) => name),
