@@ -4,8 +4,8 @@
 //
 // FOLDER holds RUN.json, a report, and RUN.status, the run's exit code. A check that failed, a test file that could not be
 // loaded or did not end, and a run that ended early each count as one failure. So does a skipped test, unless its title gives
-// one of three reasons: npm brings neither a redis-server nor an earlier Postgres, and only root can run a server under
-// another account.
+// one of these reasons: npm brings neither a redis-server nor a proxy nor an earlier Postgres, and only root can run a
+// server under another account.
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -22,7 +22,7 @@ const read = (name) => {
 const files = runs.flatMap((run) => JSON.parse(read(`${run}.json`) || '{"testResults":[]}').testResults)
 const tests = files.flatMap((file) => file.assertionResults)
 const outcomes = tests.map((test) => test.status)
-const reasons = ["no redis-server on the path", "not root", "no earlier Postgres"]
+const reasons = ["no redis-server on the path", "no proxy on the path", "not root", "no earlier Postgres"]
 const isUnexpectedlySkipped = ({ status, fullName }) =>
   status !== "passed" && status !== "failed" && !reasons.some((reason) => fullName.includes(`[skipped: ${reason}]`))
 const count = (...statuses) => outcomes.filter((status) => statuses.includes(status)).length

@@ -14,8 +14,8 @@ import { type Loaded, pathOf, statusPathOf, type Visitor, visits } from "./Visit
 const retryPauseMillis = 40
 const recentMax = 64
 
-/** The longest wait for a response. The load reports a longer one as a violation. */
-const patienceSecondsMax = 45
+/** The longest wait for a response. The load reports a longer one as a violation. A slow machine needs a fraction of it. */
+const patienceSecondsMax = 300
 
 /** Ends a worker when the load stops. */
 class Stopped extends Error {}

@@ -3,11 +3,11 @@ import { BalancedConnections } from "./BalancedConnections.ts"
 import type { HttpAnswer, HttpRequest } from "./HttpConnections.ts"
 import { pause } from "./Processes.ts"
 
-const patienceMillis = 120_000
+const patienceMillis = 300_000
 const retryPauseMillis = 20
 
 export class PatientConnections extends BalancedConnections {
-  /** Sends a request until its response is not a 503. Fails after two minutes. */
+  /** Sends a request until its response is not a 503. Fails after five minutes. */
   override async send(message: HttpRequest): Promise<HttpAnswer> {
     const what = `${message.method} ${message.path}`
     let last = ""

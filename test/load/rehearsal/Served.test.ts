@@ -77,104 +77,92 @@ const ended = (ask: (method: string, path: string) => Effect.Effect<Answer>, id:
   )
 
 describe("A rehearsal that a server runs", () => {
-  it.live(
-    "ends with a report, and leaves test mode as it was",
-    () =>
-      Effect.gen(function* () {
-        const { id, server, live, test, begin } = yield* aWorld
-        const begun = yield* begin({ people: 30, seed: 7, crowd: { noShow: 0 } })
-        assert.strictEqual(begun.status, 202, JSON.stringify(begun.body))
-        assert.deepInclude(begun.body, {
-          status: "RUNNING",
-          progress: 0,
-          people: 30,
-          seed: 7,
-          experienceId: id,
-          report: null
-        })
-        const second = yield* begin({})
-        assert.deepStrictEqual([second.status, second.body.code], [409, "REHEARSAL_RUNNING"])
+  it.live("ends with a report, and leaves test mode as it was", () =>
+    Effect.gen(function* () {
+      const { id, server, live, test, begin } = yield* aWorld
+      const begun = yield* begin({ people: 30, seed: 7, crowd: { noShow: 0 } })
+      assert.strictEqual(begun.status, 202, JSON.stringify(begun.body))
+      assert.deepInclude(begun.body, {
+        status: "RUNNING",
+        progress: 0,
+        people: 30,
+        seed: 7,
+        experienceId: id,
+        report: null
+      })
+      const second = yield* begin({})
+      assert.deepStrictEqual([second.status, second.body.code], [409, "REHEARSAL_RUNNING"])
 
-        const done = yield* ended(live, begun.body.id)
-        const verdict = { text: "All 10 units were sold.", isGood: true }
-        assert.deepInclude(done, { status: "DONE", progress: 1, problem: null, verdict }, JSON.stringify(done))
-        assert.deepInclude(done.report, { name: "The coat", seed: 7, unserved: 0, verdict, experienceId: id })
-        assert.strictEqual(done.report.crowd.people, 30)
-        assert.deepInclude(done.report.mechanisms[0], { name: "The line", people: 30, units: 10, used: 10 })
+      const done = yield* ended(live, begun.body.id)
+      const verdict = { text: "All 10 units were sold.", isGood: true }
+      assert.deepInclude(done, { status: "DONE", progress: 1, problem: null, verdict }, JSON.stringify(done))
+      assert.deepInclude(done.report, { name: "The coat", seed: 7, unserved: 0, verdict, experienceId: id })
+      assert.strictEqual(done.report.crowd.people, 30)
+      assert.deepInclude(done.report.mechanisms[0], { name: "The line", people: 30, units: 10, used: 10 })
 
-        assert.strictEqual((yield* test("GET", "/test-clock")).status, 404)
-        for (const path of ["/experiences", "/products"]) {
-          assert.lengthOf((yield* test("GET", path)).body.data, 0, path)
-        }
-        const listed = yield* live("GET", `/experiences/${id}/rehearsals?sortDir=desc`)
-        const { report: _, ...row } = done
-        assert.deepStrictEqual(listed.body.data, [row])
-        const again = yield* ended(live, (yield* begin({ people: 30, seed: 7, crowd: { noShow: 0 } })).body.id)
-        assert.deepStrictEqual(
-          again.report.mechanisms.map(({ id: _, ...one }: { id: string }) => one),
-          done.report.mechanisms.map(({ id: _, ...one }: { id: string }) => one)
-        )
-        assert.notMatch(server.stdout() + server.stderr(), /rk_(live|test)_/)
-      }),
-    600_000
+      assert.strictEqual((yield* test("GET", "/test-clock")).status, 404)
+      for (const path of ["/experiences", "/products"]) {
+        assert.lengthOf((yield* test("GET", path)).body.data, 0, path)
+      }
+      const listed = yield* live("GET", `/experiences/${id}/rehearsals?sortDir=desc`)
+      const { report: _, ...row } = done
+      assert.deepStrictEqual(listed.body.data, [row])
+      const again = yield* ended(live, (yield* begin({ people: 30, seed: 7, crowd: { noShow: 0 } })).body.id)
+      assert.deepStrictEqual(
+        again.report.mechanisms.map(({ id: _, ...one }: { id: string }) => one),
+        done.report.mechanisms.map(({ id: _, ...one }: { id: string }) => one)
+      )
+      assert.notMatch(server.stdout() + server.stderr(), /rk_(live|test)_/)
+    })
   )
 
-  it.live(
-    "has failed when its process ends, without its test clock, and can be begun again",
-    () =>
-      Effect.gen(function* () {
-        const { server, settings, keys, callAt, test, begin } = yield* aWorld
-        const begun = yield* begin({ people: 2_000 })
-        yield* until(test("GET", "/test-clock"), ({ status }) => status === 200)
-        server.child.kill("SIGKILL")
-        const next = yield* serving(settings)
-        const live = (method: string, path: string, body?: object) =>
-          callAt(next.adminUrl)(keys.secretKey, method, path, body)
-        const failed = yield* ended(live, begun.body.id)
-        assert.deepInclude(failed, { status: "FAILED", report: null })
-        assert.include(failed.problem, "Begin it again")
-        assert.strictEqual((yield* callAt(next.adminUrl)(keys.testSecretKey, "GET", "/test-clock")).status, 404)
-        const again = yield* live("POST", `/experiences/${failed.experienceId}/rehearsals`, { people: 5 })
-        assert.strictEqual((yield* ended(live, again.body.id)).status, "DONE")
-      }),
-    600_000
+  it.live("has failed when its process ends, without its test clock, and can be begun again", () =>
+    Effect.gen(function* () {
+      const { server, settings, keys, callAt, test, begin } = yield* aWorld
+      const begun = yield* begin({ people: 2_000 })
+      yield* until(test("GET", "/test-clock"), ({ status }) => status === 200)
+      server.child.kill("SIGKILL")
+      const next = yield* serving(settings)
+      const live = (method: string, path: string, body?: object) =>
+        callAt(next.adminUrl)(keys.secretKey, method, path, body)
+      const failed = yield* ended(live, begun.body.id)
+      assert.deepInclude(failed, { status: "FAILED", report: null })
+      assert.include(failed.problem, "Begin it again")
+      assert.strictEqual((yield* callAt(next.adminUrl)(keys.testSecretKey, "GET", "/test-clock")).status, 404)
+      const again = yield* live("POST", `/experiences/${failed.experienceId}/rehearsals`, { people: 5 })
+      assert.strictEqual((yield* ended(live, again.body.id)).status, "DONE")
+    })
   )
 
-  it.live(
-    "is cancelled, and says in words why it failed",
-    () =>
-      Effect.gen(function* () {
-        const { live, test, begin } = yield* aWorld
-        const begun = yield* begin({ people: 2_000 })
-        const cancelled = yield* live("DELETE", `/rehearsals/${begun.body.id}`)
-        assert.strictEqual(cancelled.status, 200)
-        assert.deepInclude(yield* ended(live, begun.body.id), { status: "FAILED", problem: "It was cancelled." })
-        assert.strictEqual((yield* test("GET", "/test-clock")).status, 404)
-        const types = (yield* live("GET", "/audit-log?sortDir=desc&first=5")).body.data.map(({ type }: any) => type)
-        assert.includeMembers(types, ["rehearsal.created", "rehearsal.cancelled"])
-      }),
-    600_000
+  it.live("is cancelled, and says in words why it failed", () =>
+    Effect.gen(function* () {
+      const { live, test, begin } = yield* aWorld
+      const begun = yield* begin({ people: 2_000 })
+      const cancelled = yield* live("DELETE", `/rehearsals/${begun.body.id}`)
+      assert.strictEqual(cancelled.status, 200)
+      assert.deepInclude(yield* ended(live, begun.body.id), { status: "FAILED", problem: "It was cancelled." })
+      assert.strictEqual((yield* test("GET", "/test-clock")).status, 404)
+      const types = (yield* live("GET", "/audit-log?sortDir=desc&first=5")).body.data.map(({ type }: any) => type)
+      assert.includeMembers(types, ["rehearsal.created", "rehearsal.cancelled"])
+    })
   )
 
-  it.live(
-    "is refused to a test key, and while test mode is in use",
-    () =>
-      Effect.gen(function* () {
-        const { id, test, live, begin } = yield* aWorld
-        assert.strictEqual((yield* live("POST", `/experiences/${randomUUID()}/rehearsals`, {})).status, 404)
-        const refused = yield* begin({ crowd: { people: 50_000 } })
-        assert.strictEqual(refused.status, 400)
-        assert.include(JSON.stringify(refused.body), "at most 20000")
-        const own = (yield* test("POST", "/experiences", { name: "My own" })).body
-        assert.strictEqual((yield* test("POST", `/experiences/${own.id}/rehearsals`, {})).status, 403)
-        const inUse = yield* begin({})
-        assert.deepStrictEqual([inUse.status, inUse.body.code], [409, "TEST_MODE_IN_USE"])
-        yield* test("PUT", "/test-clock", { frozenAt: text(0) })
-        const clock = yield* begin({ archiveTestExperiences: true })
-        assert.deepStrictEqual([clock.status, clock.body.code], [409, "TEST_CLOCK_EXISTS"])
-        assert.strictEqual((yield* test("GET", `/experiences/${own.id}`)).status, 200)
-        assert.lengthOf((yield* live("GET", `/experiences/${id}/rehearsals`)).body.data, 0)
-      }),
-    600_000
+  it.live("is refused to a test key, and while test mode is in use", () =>
+    Effect.gen(function* () {
+      const { id, test, live, begin } = yield* aWorld
+      assert.strictEqual((yield* live("POST", `/experiences/${randomUUID()}/rehearsals`, {})).status, 404)
+      const refused = yield* begin({ crowd: { people: 50_000 } })
+      assert.strictEqual(refused.status, 400)
+      assert.include(JSON.stringify(refused.body), "at most 20000")
+      const own = (yield* test("POST", "/experiences", { name: "My own" })).body
+      assert.strictEqual((yield* test("POST", `/experiences/${own.id}/rehearsals`, {})).status, 403)
+      const inUse = yield* begin({})
+      assert.deepStrictEqual([inUse.status, inUse.body.code], [409, "TEST_MODE_IN_USE"])
+      yield* test("PUT", "/test-clock", { frozenAt: text(0) })
+      const clock = yield* begin({ archiveTestExperiences: true })
+      assert.deepStrictEqual([clock.status, clock.body.code], [409, "TEST_CLOCK_EXISTS"])
+      assert.strictEqual((yield* test("GET", `/experiences/${own.id}`)).status, 200)
+      assert.lengthOf((yield* live("GET", `/experiences/${id}/rehearsals`)).body.data, 0)
+    })
   )
 })

@@ -2,35 +2,11 @@
 /** A stranger puts a gate in front of a site, in a browser. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { ofPages, opened, press, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
-import { findingsNow } from "../support/axe.ts"
-import { hardToSee } from "../support/seeing.ts"
-
-/** Where pictures of the screens go, if somebody wants to look at them. */
-const folder = process.env["GATE_PICTURES"]
-
-const picture = async (page: Page, name: string) => {
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
-}
-
-const looks = [
-  { name: "1280-light", colorScheme: "light", width: 1_280 },
-  { name: "1280-dark", colorScheme: "dark", width: 1_280 },
-  { name: "390-light", colorScheme: "light", width: 390 },
-  { name: "390-dark", colorScheme: "dark", width: 390 }
-] as const
-
-/** The part of a screen that is its own, without the tabs above it. */
-const main = `({
-  querySelectorAll: (selector) =>
-    [...document.querySelector("main").querySelectorAll(selector)].filter((one) => !one.closest(".tabs"))
-})`
+import { openDetails, picture, wide, wrongInLooks } from "../support/screens.ts"
 
 /** A drop with a queue in front of a site. */
 const aQueue = Effect.fnUntraced(function* (name: string) {
@@ -113,34 +89,26 @@ ofPages("A stranger at the gates of the dashboard", (it) => {
         now: `/experiences/${experienceId}`,
         schedule: `/experiences/${experienceId}/schedule`
       }
-      for (const { name: look, colorScheme, width } of looks) {
-        const { page, problems } = yield* opened({ viewport: { width, height: 900 }, colorScheme })
-        yield* signedIn(page)
+      const { page, problems } = yield* opened({ viewport: wide })
+      yield* signedIn(page)
+      yield* Effect.promise(async () => {
         for (const [name, path] of Object.entries(screens)) {
-          yield* Effect.promise(async () => {
-            await page.goto(`${adminUrl}/dashboard${path}`)
-            await picture(page, `${name}-${look}`)
-            await page.evaluate(`document.querySelectorAll("details").forEach((one) => (one.open = true))`)
-            await picture(page, `${name}-open-${look}`)
-            const found = [...(await findingsNow(page, name)), ...(await hardToSee(page, name, main))]
-            assert.deepStrictEqual(found, [], look)
-          })
+          await page.goto(`${adminUrl}/dashboard${path}`)
+          await picture(page, name)
+          await openDetails(page)
+          assert.deepStrictEqual(await wrongInLooks(page, `${name}-open`), [])
         }
-        yield* Effect.promise(async () => {
-          await page.goto(`${adminUrl}/dashboard/gates/new`)
-          await page.evaluate(`document.querySelectorAll("form.drop").forEach((one) => (one.noValidate = true))`)
-          await press(page, "Make the gate")
-          await sees(page, "Nothing was saved yet.")
-          await picture(page, `refused-${look}`)
-          assert.deepStrictEqual(await findingsNow(page, "refused"), [], look)
-          await page.goto(`${adminUrl}/dashboard/gates/${id}`)
-          await press(page, "Try it")
-          await page.locator(".answer").waitFor()
-          await picture(page, `tried-${look}`)
-          assert.deepStrictEqual(await findingsNow(page, "tried"), [], look)
-        })
-        assert.deepStrictEqual(problems, [])
-      }
+        await page.goto(`${adminUrl}/dashboard/gates/new`)
+        await page.evaluate(`document.querySelectorAll("form.drop").forEach((one) => (one.noValidate = true))`)
+        await press(page, "Make the gate")
+        await sees(page, "Nothing was saved yet.")
+        assert.deepStrictEqual(await wrongInLooks(page, "refused"), [])
+        await page.goto(`${adminUrl}/dashboard/gates/${id}`)
+        await press(page, "Try it")
+        await page.locator(".answer").waitFor()
+        assert.deepStrictEqual(await wrongInLooks(page, "tried"), [])
+      })
+      assert.deepStrictEqual(problems, [])
     })
   )
 })

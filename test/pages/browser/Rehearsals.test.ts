@@ -1,29 +1,14 @@
 /** A brand's new operator rehearses a live drop in the dashboard of a real server, and reads the report. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"
 import { organization, serving } from "../../cli/servingProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import * as Queue from "../../support/queueOnServer.ts"
 import { findingsNow } from "../support/axe.ts"
 import { inBrowser, opened, press, sees } from "../support/browserFixture.ts"
+import { main, picture } from "../support/screens.ts"
 import { hardToSee } from "../support/seeing.ts"
-
-/** Where pictures of the screens go, if somebody wants to look at them. */
-const folder = process.env["REHEARSAL_PICTURES"]
-
-const picture = async (page: Page, name: string) => {
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
-}
-
-/** The part of a screen that is its own, without the tabs above it. */
-const main = `({
-  querySelectorAll: (selector) =>
-    [...document.querySelector("main").querySelectorAll(selector)].filter((one) => !one.closest(".tabs"))
-})`
 
 const openAt = Date.parse("2033-06-01T16:00:00Z")
 const text = (minutes: number) => new Date(openAt + minutes * 60_000).toISOString()
@@ -81,83 +66,77 @@ const aWorld = Effect.gen(function* () {
 })
 
 inBrowser("A brand's new operator who rehearses a drop", Layer.empty, (it) => {
-  it.effect(
-    "presses Rehearse, watches it, and reads the report without documentation",
-    () =>
-      Effect.gen(function* () {
-        const { page, problems, address } = yield* aWorld
-        yield* Effect.promise(async () => {
-          await page.goto(`${address}/check`)
-          await picture(page, "check")
-          await page.getByRole("link", { name: "Rehearse", exact: true }).last().click()
-          await page.getByLabel("How many people come").fill("200")
-          await picture(page, "form")
-          assert.deepStrictEqual(await findingsNow(page, "form"), [])
-          await press(page, "Rehearse")
-          await sees(page, "200 people rehearse this drop")
-          await page.getByText("Its clock shows", { exact: false }).waitFor()
-          await picture(page, "progress")
-          assert.deepStrictEqual(await findingsNow(page, "progress"), [])
-          // It turns into the report by itself.
-          await sees(page, "By mechanism")
-          await picture(page, "report")
-          await sees(page, "The raffle")
-          assert.deepStrictEqual(await findingsNow(page, "report"), [])
-          const verdict = await page.locator(".verdict span").first().innerText()
-          await page.locator(".report").getByRole("link", { name: "Webhooks" }).click()
-          await page.getByRole("heading", { name: "Webhooks" }).first().waitFor()
-          await page.goBack()
-          await page.emulateMedia({ media: "print" })
-          await picture(page, "print")
-          await page.emulateMedia({ media: "screen", colorScheme: "dark" })
-          await picture(page, "report-dark")
-          assert.deepStrictEqual(await findingsNow(page, "report in dark"), [])
-          await page.emulateMedia({ colorScheme: "light" })
-          await page.setViewportSize({ width: 390, height: 844 })
-          await picture(page, "report-phone")
-          assert.deepStrictEqual(await hardToSee(page, "report on a phone", main), [])
-          await page.getByRole("link", { name: "All rehearsals" }).click()
-          await sees(page, "Rehearsals of this drop")
-          await sees(page, verdict)
-          await picture(page, "list-phone")
-          assert.deepStrictEqual(await findingsNow(page, "list on a phone"), [])
-          assert.deepStrictEqual(await hardToSee(page, "list on a phone", main), [])
-          await page.setViewportSize({ width: 1_280, height: 900 })
-          await picture(page, "list")
-          await page.getByRole("row").last().getByRole("link").click()
-          await page.getByRole("link", { name: "Open the page to print" }).click()
-          await page.getByRole("heading", { name: "Rehearsal of The coat" }).waitFor()
-          await picture(page, "page")
-        })
-        assert.deepStrictEqual(problems, [])
-      }),
-    600_000
+  it.effect("presses Rehearse, watches it, and reads the report without documentation", () =>
+    Effect.gen(function* () {
+      const { page, problems, address } = yield* aWorld
+      yield* Effect.promise(async () => {
+        await page.goto(`${address}/check`)
+        await picture(page, "check")
+        await page.getByRole("link", { name: "Rehearse", exact: true }).last().click()
+        await page.getByLabel("How many people come").fill("200")
+        await picture(page, "form")
+        assert.deepStrictEqual(await findingsNow(page, "form"), [])
+        await press(page, "Rehearse")
+        await sees(page, "200 people rehearse this drop")
+        await page.getByText("Its clock shows", { exact: false }).waitFor()
+        await picture(page, "progress")
+        assert.deepStrictEqual(await findingsNow(page, "progress"), [])
+        // It turns into the report by itself.
+        await sees(page, "By mechanism")
+        await picture(page, "report")
+        await sees(page, "The raffle")
+        assert.deepStrictEqual(await findingsNow(page, "report"), [])
+        const verdict = await page.locator(".verdict span").first().innerText()
+        await page.locator(".report").getByRole("link", { name: "Webhooks" }).click()
+        await page.getByRole("heading", { name: "Webhooks" }).first().waitFor()
+        await page.goBack()
+        await page.emulateMedia({ media: "print" })
+        await picture(page, "print")
+        await page.emulateMedia({ media: "screen", colorScheme: "dark" })
+        await picture(page, "report-dark")
+        assert.deepStrictEqual(await findingsNow(page, "report in dark"), [])
+        await page.emulateMedia({ colorScheme: "light" })
+        await page.setViewportSize({ width: 390, height: 844 })
+        await picture(page, "report-phone")
+        assert.deepStrictEqual(await hardToSee(page, "report on a phone", main), [])
+        await page.getByRole("link", { name: "All rehearsals" }).click()
+        await sees(page, "Rehearsals of this drop")
+        await sees(page, verdict)
+        await picture(page, "list-phone")
+        assert.deepStrictEqual(await findingsNow(page, "list on a phone"), [])
+        assert.deepStrictEqual(await hardToSee(page, "list on a phone", main), [])
+        await page.setViewportSize({ width: 1_280, height: 900 })
+        await picture(page, "list")
+        await page.getByRole("row").last().getByRole("link").click()
+        await page.getByRole("link", { name: "Open the page to print" }).click()
+        await page.getByRole("heading", { name: "Rehearsal of The coat" }).waitFor()
+        await picture(page, "page")
+      })
+      assert.deepStrictEqual(problems, [])
+    })
   )
 
-  it.effect(
-    "is told in words what is in the way, goes on with a tick, and cancels",
-    () =>
-      Effect.gen(function* () {
-        const { page, problems, address, keys, call } = yield* aWorld
-        yield* call(keys.testSecretKey, "POST", "/experiences", { name: "An own test" })
-        yield* Effect.promise(async () => {
-          await page.goto(`${address}/rehearse`)
-          await page.getByLabel("How many people come").fill("3000")
-          await press(page, "Rehearse")
-          await sees(page, "Test mode has drops of its own.")
-          await picture(page, "refused")
-          assert.deepStrictEqual(await findingsNow(page, "refused"), [])
-          assert.strictEqual(await page.getByLabel("How many people come").inputValue(), "3000")
-          await page.getByLabel("Archive them at the end of the rehearsal").check()
-          await press(page, "Rehearse")
-          await sees(page, "3,000 people rehearse this drop")
-          await press(page, "Cancel the rehearsal")
-          await sees(page, "This rehearsal broke off")
-          await sees(page, "It was cancelled.")
-          await picture(page, "cancelled")
-        })
-        assert.deepStrictEqual(problems, [])
-      }),
-    600_000
+  it.effect("is told in words what is in the way, goes on with a tick, and cancels", () =>
+    Effect.gen(function* () {
+      const { page, problems, address, keys, call } = yield* aWorld
+      yield* call(keys.testSecretKey, "POST", "/experiences", { name: "An own test" })
+      yield* Effect.promise(async () => {
+        await page.goto(`${address}/rehearse`)
+        await page.getByLabel("How many people come").fill("3000")
+        await press(page, "Rehearse")
+        await sees(page, "Test mode has drops of its own.")
+        await picture(page, "refused")
+        assert.deepStrictEqual(await findingsNow(page, "refused"), [])
+        assert.strictEqual(await page.getByLabel("How many people come").inputValue(), "3000")
+        await page.getByLabel("Archive them at the end of the rehearsal").check()
+        await press(page, "Rehearse")
+        await sees(page, "3,000 people rehearse this drop")
+        await press(page, "Cancel the rehearsal")
+        await sees(page, "This rehearsal broke off")
+        await sees(page, "It was cancelled.")
+        await picture(page, "cancelled")
+      })
+      assert.deepStrictEqual(problems, [])
+    })
   )
 })

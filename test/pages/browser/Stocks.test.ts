@@ -1,37 +1,13 @@
 /** A stranger sells a drop from one stock, in a browser. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { mkdirSync } from "node:fs"
 import type { Page } from "playwright-core"
 import * as StockTransfers from "../../../src/workers/StockTransfers.ts"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { clock, inBrowser, opened, pages, press, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"
 import { aStock, placesOf, until } from "../support/stockFixture.ts"
-import { findingsNow } from "../support/axe.ts"
-import { hardToSee } from "../support/seeing.ts"
-
-/** Where pictures of the screens go, if somebody wants to look at them. */
-const folder = process.env["STOCK_PICTURES"]
-
-const picture = async (page: Page, name: string) => {
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true })
-}
-
-const looks = [
-  { name: "1280-light", colorScheme: "light", width: 1_280 },
-  { name: "1280-dark", colorScheme: "dark", width: 1_280 },
-  { name: "390-light", colorScheme: "light", width: 390 },
-  { name: "390-dark", colorScheme: "dark", width: 390 }
-] as const
-
-/** The part of a screen that is its own, without the tabs above it. */
-const main = `({
-  querySelectorAll: (selector) =>
-    [...document.querySelector("main").querySelectorAll(selector)].filter((one) => !one.closest(".tabs"))
-})`
+import { openDetails, wide, wrongInLooks } from "../support/screens.ts"
 
 const units = StockTransfers.layer.pipe(Layer.provideMerge(pages))
 
@@ -169,36 +145,28 @@ inBrowser("A stranger at the stocks of the dashboard", units, (it) => {
         share: `/experiences/${experienceId}/schedule/stock`,
         begin: "/new?then=stock"
       }
-      for (const { name: look, colorScheme, width } of looks) {
-        const { page, problems } = yield* opened({ viewport: { width, height: 900 }, colorScheme })
-        yield* signedIn(page)
+      const { page, problems } = yield* opened({ viewport: wide })
+      yield* signedIn(page)
+      yield* Effect.promise(async () => {
         for (const [name, path] of Object.entries(screens)) {
-          yield* Effect.promise(async () => {
-            await page.goto(`${adminUrl}/dashboard${path}`)
-            await page.evaluate(`document.querySelectorAll("details").forEach((one) => (one.open = true))`)
-            await picture(page, `${name}-${look}`)
-            const found = [...(await findingsNow(page, name)), ...(await hardToSee(page, name, main))]
-            assert.deepStrictEqual(found, [], look)
-          })
+          await page.goto(`${adminUrl}/dashboard${path}`)
+          await openDetails(page)
+          assert.deepStrictEqual(await wrongInLooks(page, name), [])
         }
-        yield* Effect.promise(async () => {
-          await page.goto(`${adminUrl}/dashboard/experiences/${experienceId}/schedule/stock`)
-          await page.evaluate(`document.querySelectorAll("form.drop").forEach((one) => (one.noValidate = true))`)
-          await page.getByLabel("Units of taker 1").first().fill("")
-          await page.getByLabel("Taker 1 gets").selectOption("units")
-          await press(page, "Share the units out")
-          await sees(page, "Not everything is done yet.")
-          await picture(page, `refused-${look}`)
-          assert.deepStrictEqual(await findingsNow(page, "refused"), [], look)
-          await page.goto(`${adminUrl}/dashboard/stocks/${id}`)
-          await page.getByLabel("Units of taker 1").fill("1")
-          await press(page, "Save the list")
-          await sees(page, "Take units back?")
-          await picture(page, `asked-${look}`)
-          assert.deepStrictEqual(await findingsNow(page, "asked"), [], look)
-        })
-        assert.deepStrictEqual(problems, [])
-      }
+        await page.goto(`${adminUrl}/dashboard/experiences/${experienceId}/schedule/stock`)
+        await page.evaluate(`document.querySelectorAll("form.drop").forEach((one) => (one.noValidate = true))`)
+        await page.getByLabel("Units of taker 1").first().fill("")
+        await page.getByLabel("Taker 1 gets").selectOption("units")
+        await press(page, "Share the units out")
+        await sees(page, "Not everything is done yet.")
+        assert.deepStrictEqual(await wrongInLooks(page, "refused"), [])
+        await page.goto(`${adminUrl}/dashboard/stocks/${id}`)
+        await page.getByLabel("Units of taker 1").fill("1")
+        await press(page, "Save the list")
+        await sees(page, "Take units back?")
+        assert.deepStrictEqual(await wrongInLooks(page, "asked"), [])
+      })
+      assert.deepStrictEqual(problems, [])
     })
   )
 })

@@ -3,7 +3,7 @@ import { source } from "axe-core"
 import type { Page } from "playwright-core"
 
 /** The rules about colors, which alone find more in dark. */
-const rulesOfColors = ["color-contrast", "link-in-text-block"]
+export const rulesOfColors = ["color-contrast", "link-in-text-block"]
 
 /** What axe finds on the page, in light and in dark. */
 export const findings = async (page: Page, where: string): Promise<ReadonlyArray<string>> => {
