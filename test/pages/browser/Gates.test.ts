@@ -2,7 +2,6 @@
 /** A stranger puts a gate in front of a site, in a browser. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { ofPages, opened, press, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"

@@ -1,7 +1,6 @@
 /** A stranger makes a drop in a browser, without curl and documentation, and runs it. */
 import { assert } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
-import type { Page } from "playwright-core"
 import { Usher } from "../../http/support/usherFixture.ts"
 import { clock, ofPages, opened, press, roomUrl, sees, signedIn } from "../support/browserFixture.ts"
 import * as Fixture from "../support/roomFixture.ts"

@@ -1,7 +1,6 @@
 /** A brand's new operator rehearses a live drop in the dashboard of a real server, and reads the report. */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import type { Page } from "playwright-core"
 import { organization, serving } from "../../cli/servingProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
 import * as Queue from "../../support/queueOnServer.ts"
