@@ -1,7 +1,8 @@
 /**
- * Finds a Chromium and starts it: the one that `CHROMIUM_PATH` names, else one of the system, else on linux-x64 the one
- * in the package `@sparticuz/chromium`. That one is unpacked once, with the libraries and the font that it needs, so it
- * runs on a machine without either, and without a network.
+ * Finds a Chromium and starts it: the one that `CHROMIUM_PATH` names, else on linux-x64 the one in the package
+ * `@sparticuz/chromium`, else one of the system. The package has the same browser on every machine, without its windows,
+ * which take much of the processor. It is unpacked once, with the libraries and the font that it needs, so it runs on a
+ * machine without either, and without a network.
  */
 import { type Browser, chromium } from "playwright-core"
 import { constants, createReadStream, createWriteStream, existsSync } from "node:fs"
@@ -29,12 +30,12 @@ const macOs = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 export const find = async (): Promise<Found | undefined> => {
   const named = process.env["CHROMIUM_PATH"]
   if (named !== undefined && named !== "") return { executablePath: named }
+  if (process.platform === "linux" && process.arch === "x64" && existsSync(packaged)) return unpacked()
   const folders = (process.env["PATH"] ?? "").split(delimiter)
   for (const path of [...folders.flatMap((folder) => names.map((name) => join(folder, name))), macOs]) {
     if (await isExecutable(path)) return { executablePath: path }
   }
-  const isPackaged = process.platform === "linux" && process.arch === "x64" && existsSync(packaged)
-  return isPackaged ? unpacked() : undefined
+  return undefined
 }
 
 /** Starts the browser. Only without a sandbox does it run as root, and where the system refuses user namespaces. */
