@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { line, minutesAfter, raffle } from "../support/coatDrop.ts"
 import * as Queue from "../support/queueOnServer.ts"
 import * as TestDatabase from "../store/support/TestDatabase.ts"
 import { organization, serving } from "./servingProcess.ts"
@@ -14,9 +15,6 @@ const folder = Effect.acquireRelease(
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-const openAt = Date.parse("2033-06-01T16:00:00Z")
-const text = (minutes: number) => new Date(openAt + minutes * 60_000).toISOString()
-
 const size = { option: "Size", value: "M" }
 
 /** A queue of 20 units, a raffle, and an auction in one drop, for members. */
@@ -24,7 +22,7 @@ const drop = (audienceId: string) => ({
   name: "The coat",
   timeZone: "UTC",
   currencyCode: "EUR",
-  closeAt: text(6 * 60),
+  closeAt: minutesAfter(6 * 60),
   newProducts: [
     {
       name: "Coat",
@@ -35,33 +33,14 @@ const drop = (audienceId: string) => ({
     {
       name: "Members",
       audienceId,
-      queues: [
-        {
-          name: "The line",
-          lobbyOpenAt: text(-30),
-          openAt: text(0),
-          admitRate: 60,
-          maxAdmissions: 20,
-          recycleExpiredAdmissions: true,
-          admissionExpirationSeconds: 300
-        }
-      ],
-      draws: [
-        {
-          name: "The raffle",
-          openAt: text(0),
-          closeAt: text(60),
-          drawAt: text(120),
-          winnerCount: 3,
-          admissionExpirationSeconds: 3600
-        }
-      ],
+      queues: [{ ...line(20), lobbyOpenAt: minutesAfter(-30) }],
+      draws: [raffle(3)],
       auctions: [
         {
           name: "Number one",
-          openAt: text(0),
-          closeAt: text(90),
-          settleAt: text(100),
+          openAt: minutesAfter(0),
+          closeAt: minutesAfter(90),
+          settleAt: minutesAfter(100),
           startPrice: "10",
           quantity: 1,
           currencyCode: "EUR",
@@ -82,17 +61,26 @@ const createStockDrop = Effect.fnUntraced(function* (ask: (method: string, path:
   const shared = { stockId: stock.id, admissionExpirationSeconds: 300 }
   const { body: made } = yield* ask("POST", "/experiences", {
     name: "One stock",
-    closeAt: text(6 * 60),
+    closeAt: minutesAfter(6 * 60),
     timeZone: "UTC",
     products: [{ productId: product.body.id }],
     sequences: [
       {
         name: "Everybody",
         draws: [
-          { ...shared, name: "The raffle", openAt: text(0), closeAt: text(60), drawAt: text(60), winnerCount: 4 }
+          {
+            ...shared,
+            name: "The raffle",
+            openAt: minutesAfter(0),
+            closeAt: minutesAfter(60),
+            drawAt: minutesAfter(60),
+            winnerCount: 4
+          }
         ],
-        queues: [{ ...shared, name: "The line", openAt: text(90), admitRate: 60, recycleExpiredAdmissions: true }],
-        waitlist: { ...shared, name: "What falls back", openAt: text(0), offers: true }
+        queues: [
+          { ...shared, name: "The line", openAt: minutesAfter(90), admitRate: 60, recycleExpiredAdmissions: true }
+        ],
+        waitlist: { ...shared, name: "What falls back", openAt: minutesAfter(0), offers: true }
       }
     ]
   })
@@ -267,7 +255,7 @@ describe("usher rehearse", () => {
       const wrong = yield* rehearse("--crowd", file("crowd.json"))
       assert.strictEqual(wrong.code, 1)
       assert.include(wrong.stderr, "noShow")
-      yield* test("PUT", "/test-clock", { frozenAt: text(0) })
+      yield* test("PUT", "/test-clock", { frozenAt: minutesAfter(0) })
       const used = yield* rehearse("--people", "3")
       assert.strictEqual(used.code, 1)
       assert.include(used.stderr, "has a test clock already")

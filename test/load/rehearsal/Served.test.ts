@@ -4,31 +4,20 @@ import { Effect, Schedule } from "effect"
 import { randomUUID } from "node:crypto"
 import { organization, serving } from "../../cli/servingProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
+import { line, minutesAfter } from "../../support/coatDrop.ts"
 import * as Queue from "../../support/queueOnServer.ts"
-
-const openAt = Date.parse("2033-06-01T16:00:00Z")
-const text = (minutes: number) => new Date(openAt + minutes * 60_000).toISOString()
 
 const drop = (audienceId: string) => ({
   name: "The coat",
   timeZone: "UTC",
   currencyCode: "EUR",
-  closeAt: text(6 * 60),
+  closeAt: minutesAfter(6 * 60),
   newProducts: [{ name: "Coat", variants: [{ sku: "coat", price: "120", inventoryQuantity: 40 }] }],
   sequences: [
     {
       name: "Members",
       audienceId,
-      queues: [
-        {
-          name: "The line",
-          openAt: text(0),
-          admitRate: 60,
-          maxAdmissions: 10,
-          recycleExpiredAdmissions: true,
-          admissionExpirationSeconds: 300
-        }
-      ]
+      queues: [line(10)]
     }
   ]
 })
@@ -158,7 +147,7 @@ describe("A rehearsal that a server runs", () => {
       assert.strictEqual((yield* test("POST", `/experiences/${own.id}/rehearsals`, {})).status, 403)
       const inUse = yield* begin({})
       assert.deepStrictEqual([inUse.status, inUse.body.code], [409, "TEST_MODE_IN_USE"])
-      yield* test("PUT", "/test-clock", { frozenAt: text(0) })
+      yield* test("PUT", "/test-clock", { frozenAt: minutesAfter(0) })
       const clock = yield* begin({ archiveTestExperiences: true })
       assert.deepStrictEqual([clock.status, clock.body.code], [409, "TEST_CLOCK_EXISTS"])
       assert.strictEqual((yield* test("GET", `/experiences/${own.id}`)).status, 200)

@@ -3,44 +3,24 @@ import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { organization, serving } from "../../cli/servingProcess.ts"
 import * as TestDatabase from "../../store/support/TestDatabase.ts"
+import { line, minutesAfter, raffle } from "../../support/coatDrop.ts"
 import * as Queue from "../../support/queueOnServer.ts"
 import { findingsNow } from "../support/axe.ts"
 import { inBrowser, opened, press, sees } from "../support/browserFixture.ts"
 import { main, picture } from "../support/screens.ts"
 import { hardToSee } from "../support/seeing.ts"
 
-const openAt = Date.parse("2033-06-01T16:00:00Z")
-const text = (minutes: number) => new Date(openAt + minutes * 60_000).toISOString()
-
 const drop = {
   name: "The coat",
   timeZone: "Europe/Berlin",
   currencyCode: "EUR",
-  closeAt: text(6 * 60),
+  closeAt: minutesAfter(6 * 60),
   newProducts: [{ name: "Coat", variants: [{ sku: "coat", price: "120", inventoryQuantity: 40 }] }],
   sequences: [
     {
       name: "Everybody",
-      queues: [
-        {
-          name: "The line",
-          openAt: text(0),
-          admitRate: 60,
-          maxAdmissions: 30,
-          recycleExpiredAdmissions: true,
-          admissionExpirationSeconds: 300
-        }
-      ],
-      draws: [
-        {
-          name: "The raffle",
-          openAt: text(0),
-          closeAt: text(60),
-          drawAt: text(120),
-          winnerCount: 5,
-          admissionExpirationSeconds: 3600
-        }
-      ]
+      queues: [line(30)],
+      draws: [raffle(5)]
     }
   ]
 }
