@@ -114,8 +114,16 @@ export const opened = Effect.fnUntraced(function* (options: BrowserContextOption
   return { context, page: yield* Effect.promise(() => context.newPage()), problems }
 })
 
-/** Waits until the page shows the text. */
-export const sees = (page: Page, text: string) => page.getByText(text).first().waitFor()
+/** What rooms and the widget say to screen readers alone. It keeps its words while the screen changes. */
+const announcements = "#said, usher-experience [role=status]"
+
+/** Waits until the screen shows the text. */
+export const sees = (page: Page, text: string) =>
+  page
+    .getByText(text)
+    .and(page.locator(`:not(${announcements})`))
+    .first()
+    .waitFor()
 
 /** Presses the button with this text. */
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
