@@ -169,7 +169,8 @@ ofPages("After a form of the dashboard, the back button and a reload send nothin
         const room = page.frameLocator("iframe")
         for (const state of ["Waiting", "At the turn"]) {
           await press(page, state)
-          await room.getByText(state === "Waiting" ? "You are in line" : "It is your turn").waitFor()
+          const name = state === "Waiting" ? "You are in line" : "It is your turn"
+          await room.getByRole("heading", { name, exact: true }).waitFor()
         }
         await page.goBack()
         await page.waitForURL(`${url}/people`)
