@@ -69,8 +69,9 @@ const enter = ({ act }: Bringing) => act("enter")
 const granted = (b: Bringing) => Effect.andThen(enter(b), b.staff("admit"))
 const others = (b: Bringing, action = "enter", body?: object) =>
   Effect.flatMap(b.other, (consumerId) => b.act(action, body, consumerId))
-const booked = (b: Bringing, index = 0) =>
-  Effect.flatMap(b.slots, (slots) => Effect.as(b.act("book", { slotId: slots[index]!.id }), slots[index]!))
+/** Books the second slot, because the first may begin at any moment. */
+const booked = (b: Bringing) =>
+  Effect.flatMap(b.slots, ([, slot]) => Effect.as(b.act("book", { slotId: slot!.id }), slot!))
 /** Waits until the booked slot has begun. */
 const begun = (b: Bringing) =>
   Effect.flatMap(booked(b), ({ startTime }) => wait(Date.parse(startTime) - clock.now() + 1_000))

@@ -48,7 +48,7 @@ describe("A protected sequence", () => {
           path: `/api/appointments/${ids["appointments"]}/slots`,
           headers: { "x-publishable-key": brand.publishableKey }
         })
-        const slotId = slots.body.data.find(({ available }: { readonly available: number }) => available > 0).id
+        const slotId = slots.body.data.findLast(({ available }: { readonly available: number }) => available > 0).id
         const entry = (who: Fixture.Guest, group: string, operation: string, body?: object) =>
           consumer({
             method: "POST",
